@@ -28,6 +28,8 @@ RECENT = 24
 """How many trees are kept for who asks for the same text again."""
 _ESCAPED = re.compile(rb"""\\(?:u([0-9a-fA-F]{4})|(.))|",\s*"(?![^"\\]*(?:\\.[^"\\]*)*"\s*:)|(")""")
 """What JSON spells otherwise than a cell has it; what stands between two strings of a list; a string's begin or end."""
+_PICTURE = re.compile(rb"[A-Za-z0-9+/=\\]{400,}")
+"""A picture among the outputs of a notebook, which are most of many a notebook."""
 _LETTERS = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b" ", b"f": b" "}
 _FILLED = re.compile(
     rb"""setattr(?:__)?\(\s*(?:[\w.]+\.)?(\w+)\s*,(?!\s*["'])"""
@@ -47,8 +49,9 @@ class Source:
 
     @cached_property
     def unescaped(self) -> bytes:
-        """The bytes to look for text in: of a notebook with the lines as its cells have them, not its JSON."""
-        return self.data if self.kind != "notebook" else _ESCAPED.sub(_plain, self.data)
+        """The bytes to look for text in: of a notebook with the lines as its cells have them, not its JSON, and
+        without the pictures in it."""
+        return self.data if self.kind != "notebook" else _ESCAPED.sub(_plain, _PICTURE.sub(b"", self.data))
 
     @cached_property
     def filled(self) -> frozenset[bytes]:
