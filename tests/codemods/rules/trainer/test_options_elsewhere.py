@@ -36,8 +36,7 @@ def test_a_number_is_told(argument: str, code: str, after: str) -> None:
     [
         OPT.replace("type=int", "type=str"),
         OPT.replace("type=int", "type=convert"),
-        OPT
-        + "    # set elsewhere\n\n\ndef other(hparams):\n    hparams.refresh_every = read()\n    hparams.cards = read()\n",
+        OPT + "\n\ndef other(hparams):\n    hparams.refresh_every = read()\n    hparams.cards = read()\n",
     ],
     ids=["text", "own-type", "set"],
 )
