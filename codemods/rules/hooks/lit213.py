@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, crowded_return, finally_leaves, is_plain, self_name
+from codemods.code.syntax import Function
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import HOOKS, STEPS, Returned, logged_returns, read_return
+from codemods.rules.hooks.returned_logs import HOOKS, STEPS, Returned, logged_returns, read_return, why_not
 from codemods.rules.hooks.step_end import named_lines
 
 if TYPE_CHECKING:
@@ -34,18 +34,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
-    if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
-        return f"{method.name} is not a plain method"
-    if method.name in HOOKS and (lines := named_lines(file, method.name)):
-        return f"{method.name} is used by name in line {min(lines)}"
-    if any(name in item.methods for name in ("log", "log_dict")):
-        return "the class has a method `log` of its own"
-    if any(isinstance(attribute.ctx, ast.Store) for name in _NAMES for attribute in file.attributes(name)):
-        return "the class has an attribute `log` of its own"
-    return None
-
-
-_NAMES = ("log", "log_dict")
+    """Why a method's returns are left."""
+    why = why_not(file, item, method)
+    named = named_lines(file, method.name) if method.name in HOOKS and not why else []
+    return f"{method.name} is used by name in line {min(named)}" if named else why
 
 
 def _match(
