@@ -11,7 +11,7 @@ import libcst.matchers as m
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_none, parameters, returns
 from codemods.rewrite import edits
-from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage
+from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage, own_calls
 from codemods.rules.hooks.relations import Keeping
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.returning import at_returns
@@ -21,7 +21,10 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
     """The class with the hook under its new name, and what the hook reads kept in a list; `keeping` is None where
     it reads nothing."""
     stage = hook.stage
-    node = _renamed_apart(node, item, stage, keeping) if hook.apart else _renamed(node, item, stage, keeping)
+    if keeping is not None and _is_free(item, hook, keeping):
+        node = _renamed_freely(node, item, stage)
+    else:
+        node = _renamed_apart(node, item, stage, keeping) if hook.apart else _renamed(node, item, stage, keeping)
     if keeping is None or keeping.where in ("nowhere", "idle"):
         return node
     if keeping.where == "step":
@@ -63,9 +66,50 @@ def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping
         method = method.with_changes(name=method.name.with_changes(value=stage.new))
         method = _calling(method, stage, stage.old)
         text = _taken(stage, given, keeping)
-        return [_begun(method, text) if text else method]
+        unread = keeping is not None and keeping.where == "idle" and not m.findall(method.body, m.Name(given))
+        return [_begun(method, text) if text and not unread else method]
 
     return edits.change_method(node, stage.old, rename)
+
+
+def _is_free(item: ClassNode, hook: EpochEnd, keeping: Keeping) -> bool:
+    """Whether a hook that stays apart for its callers reads nothing, so that these can call the new one."""
+    old, new = hook.stage.old, hook.stage.new
+    free = keeping.where == "idle" and hook.apart and old in hook.idle and new not in item.methods
+    method = item.methods[old]
+    plain = not method.decorator_list and not method.args.defaults and method.returns is None
+    handed = [call.args[0] for call in own_calls(item, old)]
+    return free and plain and all(isinstance(value, ast.Name) for value in handed)
+
+
+def _renamed_freely(node: cst.ClassDef, item: ClassNode, stage: Stage) -> cst.ClassDef:
+    """The hook by its new name and without its outputs, which all others call so too; lists that were made for it
+    alone go."""
+    node = _renamed(node, item, stage, None)
+    own = m.Call(func=m.Attribute(value=m.Name("self"), attr=m.Name(stage.old)))
+
+    def renamed(call: Any, _: object) -> Any:
+        return call.with_changes(func=call.func.with_changes(attr=cst.Name(stage.new)), args=[])
+
+    node = m.replace(node, own, renamed)  # type: ignore[assignment]
+    others = {each.new for each in STAGES} - {stage.new}
+    body = [
+        _without_list(each) if isinstance(each, cst.FunctionDef) and each.name.value in others else each
+        for each in edits.body_of(node)
+    ]
+    return edits.with_body(node, body)  # type: ignore[no-any-return]
+
+
+def _without_list(method: cst.FunctionDef) -> cst.FunctionDef:
+    """The method without an `outputs = []` at its start that nothing reads."""
+    body = edits.body_of(method)
+    index = edits.after_docstring(body)
+    made = m.SimpleStatementLine(body=[m.Assign(targets=[m.AssignTarget(m.Name())], value=m.List(elements=[]))])
+    if index + 1 >= len(body) or not m.matches(body[index], made):
+        return method
+    name = m.findall(body[index], m.Name())[0]
+    alone = len(m.findall(method.body, m.Name(cst.ensure_type(name, cst.Name).value))) == 1
+    return edits.with_body(method, [*body[:index], *body[index + 1 :]]) if alone else method
 
 
 def _without_stars(method: cst.FunctionDef) -> cst.FunctionDef:
