@@ -46,7 +46,7 @@ def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef
     """The class with a hook that reads nothing, but empties the list that a base class fills."""
     node = _renamed(node, item, hook.stage, None)
     text = f"self.{hook.stage.kept} = []\n"
-    return edits.change_method(node, hook.stage.new, lambda method: [_begun(method, text)])
+    return edits.change_method(node, hook.stage.new, lambda method: [edits.begun(method, text)])
 
 
 def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
@@ -67,7 +67,7 @@ def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping
         method = _calling(method, stage, stage.old)
         text = _taken(stage, given, keeping)
         unread = keeping is not None and keeping.where == "idle" and not m.findall(method.body, m.Name(given))
-        return [_begun(method, text) if text and not unread else method]
+        return [edits.begun(method, text) if text and not unread else method]
 
     return edits.change_method(node, stage.old, rename)
 
@@ -142,7 +142,7 @@ def _renamed_apart(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: K
 
     node = edits.change_method(node, stage.old, rename)
     if stage.new in item.methods:
-        return edits.change_method(node, stage.new, lambda method: [_begun(method, text)])
+        return edits.change_method(node, stage.new, lambda method: [edits.begun(method, text)])
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     return _added(node, f"def {stage.new}(self):\n{indented}", before=stage.helper)
 
@@ -171,15 +171,6 @@ def _added(node: cst.ClassDef, text: str, before: str) -> cst.ClassDef:
     return edits.with_body(node, [body[0].with_changes(leading_lines=[]), *body[1:]])  # type: ignore[no-any-return]
 
 
-def _begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
-    """The method with statements put in at its start, behind the docstring; a `pass` gives way."""
-    body = edits.body_of(method)
-    index = edits.after_docstring(body)
-    if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])) and len(body) == index + 1:
-        body = body[:index]
-    return edits.with_body(method, [*body[:index], *edits.statements(text), *body[index:]])  # type: ignore[no-any-return]
-
-
 def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -> cst.ClassDef:
     own = item.methods.get(stage.batch_end)
     names = parameters(own) if own else ["outputs", "batch", "batch_idx", "dataloader_idx"]
@@ -190,7 +181,7 @@ def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keepin
     if keeping.guard:
         text = f"if {names[0]}{'' if stage.train else ' is not None'}:\n    {text}"
     if own:
-        return edits.change_method(node, stage.batch_end, lambda method: [_begun(method, text)])
+        return edits.change_method(node, stage.batch_end, lambda method: [edits.begun(method, text)])
     several = ", dataloader_idx=0" if keeping.several else ""
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     method = f"def {stage.batch_end}(self, outputs, batch, batch_idx{several}):\n{indented}"
@@ -206,7 +197,7 @@ def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -
     loaders = f"self.trainer.num_{'test' if stage.step == 'test_step' else 'val'}_batches"
     made = f"self.{stage.kept} = {f'[[] for _ in {loaders}]' if keeping.several else '[]'}\n"
     if stage.start in item.methods:
-        return edits.change_method(node, stage.start, lambda method: [_begun(method, made)])
+        return edits.change_method(node, stage.start, lambda method: [edits.begun(method, made)])
     before = stage.step if stage.step in item.methods else stage.batch_end
     return _added(node, f"def {stage.start}(self):\n    {made}", before=before)
 
