@@ -226,8 +226,10 @@ def _function(facts: Facts, file: PythonFile, dotted: str) -> tuple[PythonFile |
 
 def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
     """Whether a call is one of the project's own, of a class of Trainers or of a function, and the project builds
-    some."""
+    some; or Hydra's, of what a configuration names."""
     dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    if dotted in ("hydra.utils.instantiate", "hydra.utils.call"):
+        return True
     top = dotted.partition(".")[0] if dotted else ""
     if dotted is None or not any(path.startswith(f"{top}/") or path == f"{top}.py" for path in facts.kinds):
         return False
