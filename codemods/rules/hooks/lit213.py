@@ -13,8 +13,9 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import HOOKS, STEPS, Returned, logged_returns, read_return, why_not
+from codemods.rules.hooks.returned_logs import HOOKS, Returned, logged_returns, read_return, why_not
 from codemods.rules.hooks.step_end import named_lines
+from codemods.rules.hooks.training_steps import STEPS, steps_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        methods = [item.methods[name] for name in (*STEPS, *HOOKS) if name in item.methods]
+        methods = [*steps_of(item), *(item.methods[name] for name in HOOKS if name in item.methods)]
         logging = [(method, found) for method in methods if (found := logged_returns(method))]
         fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
         for method, found in logging:
+            if method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact)):
+                continue
             why = _refusal(file, item, method)
             read = [why or read_return(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))

@@ -19,8 +19,8 @@ from codemods.code.syntax import (
     uses,
 )
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
+from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
 
-STEPS = ("training_step", "training_step_end")
 HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)))
 
 
@@ -28,7 +28,8 @@ HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (st
 class Returned:
     """A `return {..., "log": ...}`, with what is to be logged instead, as source text. `name` is what the dict is
     called in the statement before it, if it is; `sure` whether nothing that 0.x logged by it is left out; `emptied`
-    whether nothing is left to return, `last` whether the method ends there."""
+    whether nothing is left to return, `last` whether the method ends there, `spread` the dicts whose keys go to the
+    others."""
 
     node: ast.Return
     name: str | None
@@ -36,6 +37,7 @@ class Returned:
     sure: bool
     emptied: bool
     last: bool
+    spread: tuple[str, ...] = ()
 
 
 def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:
@@ -123,8 +125,21 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
                 sure = False
                 continue
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
+    asked = set() if hook else asked_of_steps(item) - others.keys()
+    spread = [
+        each for each in (log, bar) if each is not None and asked & (shown.items(each) or dict.fromkeys(asked)).keys()
+    ]
+    if spread and named:
+        return f"{AGAIN[0]} reads `{min(asked)}`, which it returns under `log` or `progress_bar`"
     called = node.value.id if isinstance(node.value, ast.Name) else None
-    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node, _spread(file, spread))
+
+
+def _spread(file: PythonFile, dicts: list[ast.expr]) -> tuple[str, ...]:
+    """What puts the keys of some dicts into another one."""
+    texts = [file.source_of(each) for each in dicts]
+    pairs = zip(dicts, texts, strict=True)
+    return tuple(dict.fromkeys(f"**{text}" if isinstance(each, ast.Name) else text[1:-1] for each, text in pairs))
 
 
 def written_out(item: ClassNode, method: Function, node: ast.Return) -> list[tuple[str, ast.expr]] | None:
