@@ -81,3 +81,40 @@ def test_left(old: str, new: str) -> None:
 @pytest.mark.parametrize("new", ["conf: DictConfig", "net: torch.nn.Module", "*, loss: Callable[[], None]", "cfg"])
 def test_objects(new: str) -> None:
     assert len(lines({"a.py": HELD.replace("self, args", f"self, {new}")})) == 1
+
+
+MADE = HELD.replace("self, args", "self, made").replace("last.ckpt", "a.ckpt")
+PARSED = "from argparse import ArgumentParser\n\nargs = ArgumentParser().parse_args()\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "found"),
+    [
+        (PARSED, "(args)", True),
+        (PARSED, "(made=args)", True),
+        (PARSED.replace("args =", "args, rest =").replace("parse_args", "parse_known_args"), "(args)", True),
+        ("from argparse import Namespace\n\nargs = Namespace(width=2)\n", "(args)", True),
+        ("from omegaconf import OmegaConf\n\nargs = OmegaConf.load('a')\n", "(args)", True),
+        (PARSED, "(args.width)", False),
+        (PARSED, "(width=args)", False),
+        (PARSED, "(3, args)", False),
+        ("args = 3\n", "(args)", False),
+        (PARSED.replace("args =", "rest, args =").replace("parse_args", "parse_known_args"), "(args)", False),
+    ],
+)
+def test_an_argument_that_is_given_an_object(before: str, given: str, found: bool) -> None:
+    text = f"from a import Model\n{before}model = Model{given}\n"
+    assert lines({"a.py": MADE, "b.py": text}) == ([("a.py", 10)] if found else [])
+    assert lines({"a.py": MADE.replace("made)", "made: int)"), "b.py": text}) == []
+
+
+def test_a_name_for_a_class_and_a_trainer_of_a_configuration() -> None:
+    text = HELD.replace("model = Model.load", "kind = Model\nmodel = kind.load")
+    assert lines({"a.py": text}) == [("a.py", 11)]
+    run = "import pytorch_lightning as pl\nfrom hydra.utils import instantiate\n\ntrainer = instantiate(c)\n"
+    assert lines({"a.py": text, "b.py": run + "trainer.test(m, ckpt_path='best')\n"})[1:] == [("b.py", 5)]
+
+
+def test_the_best_one_is_loaded_where_no_model_is_given() -> None:
+    run = TRAINER + "trainer.fit(m)\ntrainer.test()\ntrainer.test(m)\ntrainer.test(model=m)\ntrainer.test(**given)\n"
+    assert lines({"a.py": HELD, "b.py": run + "trainer.validate(dataloaders=d)\n"})[1:] == [("b.py", 5), ("b.py", 9)]
