@@ -15,12 +15,15 @@ from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage, own_calls
 from codemods.rules.hooks.relations import Keeping
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.returning import at_returns
+from codemods.rules.hooks.step_end import lacking
 
 
 def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: Keeping | None) -> cst.ClassDef:
     """The class with the hook under its new name, and what the hook reads kept in a list; `keeping` is None where
     it reads nothing."""
     stage = hook.stage
+    if keeping is not None and keeping.ends and (name := lacking(item, stage)):
+        node = edits.change_method(node, stage.step_end, lambda method: [giving_back(method, name)])
     if keeping is not None and _is_free(item, hook, keeping):
         node = _renamed_freely(node, item, stage)
     else:
@@ -214,6 +217,24 @@ def ending(step: cst.FunctionDef, step_end: str) -> cst.FunctionDef:
         return [line.with_changes(body=[*line.body[:-1], changed])]
 
     return at_returns(step, ended)
+
+
+def giving_back(method: cst.FunctionDef, name: str) -> cst.FunctionDef:
+    """The method with one of its parameters given back at each of its ends that has no value."""
+
+    def given(line: cst.SimpleStatementLine, last: cst.Return) -> list[cst.BaseStatement] | None:
+        if last.value is not None and not m.matches(last.value, m.Name("None")):
+            return None
+        changed = last.with_changes(value=cst.Name(name), whitespace_after_return=cst.SimpleWhitespace(" "))
+        return [line.with_changes(body=[*line.body[:-1], changed])]
+
+    method = at_returns(method, given)
+    body = edits.body_of(method)
+    if m.matches(body[-1], m.SimpleStatementLine(body=[m.ZeroOrMore(), m.Return() | m.Raise()])):
+        return method
+    if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])):
+        body = body[:-1]
+    return edits.with_body(method, [*body, *edits.statements(f"return {name}\n")])  # type: ignore[no-any-return]
 
 
 def _ended(value: cst.BaseExpression, step_end: str) -> cst.Call:

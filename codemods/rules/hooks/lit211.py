@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.scopes import ROOT, Scope
-from codemods.code.source import ClassNode, PythonFile
+from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters
 from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
@@ -23,6 +23,7 @@ from codemods.rules.hooks.step_end import (
     doubt,
     family_refusal,
     joined,
+    lacking,
     own_refusal,
     shown_ends,
     spellings,
@@ -102,11 +103,20 @@ def _step_end(
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
-    edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
+    edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
     told = doubt(facts, stage)
+    if lost := lacking(item, stage):
+        edits.append(NodeEdit(item.methods[name], partial(_giving_back, name=lost)))
+        told = f" Where it returned nothing, 1.x kept what it had been given.{told}"
     reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
-    level: Fix = "unsafe" if told else "safe"
-    yield Match(place, message, level, reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
+    level: Fix = "unsafe" if doubt(facts, stage) else "safe"
+    yield Match(place, message, level, reason, hook.row, tuple(edits), unit=f"{file.path}:{item.qualname}")
+
+
+def _giving_back(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    from codemods.rules.hooks.keep import giving_back
+
+    return giving_back(node, name)
 
 
 @touches("head")
@@ -117,11 +127,19 @@ def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
 
 
 def _called(file: PythonFile, name: str) -> bool:
-    """Whether the file calls the method itself, so that it is not for Lightning alone."""
+    """Whether the file calls the method itself, so that it is not for Lightning alone; one `*_step_end` that another
+    one calls is no less for Lightning."""
     return any(
-        isinstance(call.node.func, ast.Attribute) and call.node.func.attr == name and not _of_base(call.node)
+        isinstance(call.node.func, ast.Attribute)
+        and call.node.func.attr == name
+        and not _of_base(call.node)
+        and not (name in STEP_ENDS and STEP_ENDS.keys() & _methods_around(call))
         for call in file.calls_near([name])
     )
+
+
+def _methods_around(call: CallNode) -> set[str]:
+    return {item.name for item in call.within if isinstance(item, ast.FunctionDef)}
 
 
 def _of_base(call: ast.Call) -> bool:

@@ -64,7 +64,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         dotted = called(file, call)
         given = keyword(call.node, "gpus")
         if builds_trainer(call):
-            guard = guard_of(file, call, "gpus") if given else "none"
+            guard = guard_of(file, facts, call, "gpus") if given else "none"
             if given and guard == "unclear":
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":

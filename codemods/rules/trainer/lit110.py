@@ -117,7 +117,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
             reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
             yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
         return
-    guard = guard_of(file, call, name) if name not in current() else "none"
+    guard = guard_of(file, facts, call, name) if name not in current() else "none"
     if guard == "both":
         return
     if guard == "unclear":

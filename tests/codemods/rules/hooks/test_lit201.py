@@ -49,7 +49,7 @@ REFUSED = {
         "used by name",
     ),
     "step end that may give nothing": (
-        (HOOK, "    def validation_step_end(self, out):\n        print(out)\n\n" + HOOK),
+        (HOOK, "    def validation_step_end(self, out):\n        out = print(out)\n\n" + HOOK),
         "may return None",
     ),
     "step end after a step that may give nothing": (
