@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import keyword
 
+from codemods.code.assigning import is_attribute
+from codemods.code.displays import displayed, scattered
 from codemods.code.folding import foldable, folded
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
@@ -23,11 +24,11 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
         plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
-        return plainer or folded(node, known)
+        return plainer or displayed(node, known) or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    places = [*odd, *known.nodes[ast.IfExp], *foldable(known)]
+    places = [*odd, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
 
 
@@ -63,7 +64,7 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     if not (isinstance(function, ast.Name) and function.id == "getattr" and function.id not in known.taken):
         return None
     name = given[1].value if isinstance(given[1], ast.Constant) else None
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+    if not is_attribute(name):
         return None
     made = ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
     vars(made).update(made_of=node)
@@ -135,6 +136,10 @@ def _spread(item: ast.keyword) -> list[ast.keyword]:
         return [item]
     found = []
     for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):
+        own = getattr(key, "made_of", None)
+        if isinstance(own, ast.keyword) and own.value is value:
+            found.append(own)
+            continue
         made = ast.keyword(arg=str(name), value=value)
         place = ast.copy_location(made, key or value)
         place.end_lineno, place.end_col_offset = value.end_lineno, value.end_col_offset

@@ -72,6 +72,13 @@ def at(node: Node, place: ast.AST) -> Node:
     return made
 
 
+def made_from(node: ast.AST, new: Node) -> Node:
+    """A new node, which stands where another does and is `made_of` it."""
+    made = ast.copy_location(new, node)
+    vars(made).update(made_of=node)
+    return made
+
+
 def twin(node: Node, *others: ast.AST) -> Node:
     """A copy of a node and of all that is below it, at the same places. `copies` tells of each node what it is a copy
     of: of the node, and of what stands there in others of the same shape."""

@@ -79,10 +79,16 @@ class _Reader:
             self.called(node, block, index)
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return
+        if id(node) in self.given:
+            return  # it says more by now than what it was made of
         name = node.targets[0].id
         loads = self.names.reaches(name, block, index)
         if loads is None:
-            if self.local and self.is_never_read(name) and self.is_idle(node):
+            if (
+                self.local
+                and self.is_idle(node)
+                and (self.is_never_read(name) or self.is_bound_anew(node, block, index))
+            ):
                 self.dropped.add(id(node))
             return
         if not loads:
@@ -92,8 +98,9 @@ class _Reader:
             self.atoms[name] = node.value, loads
             if self.local:
                 self.dropped.add(id(node))
-        elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(block[index + 1], loads[0]):
-            self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
+        elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(loads[0], block, index + 1):
+            following: Any = block[index + 1]
+            self.given[id(following)] = changed(following, value=node.value)
             self.dropped.add(id(node))
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
@@ -128,6 +135,30 @@ class _Reader:
     def is_never_read(self, name: str) -> bool:
         names = self.names
         return not (names.loads.get(name) or names.deleted[name] or name in names.elsewhere or names.open)
+
+    def is_bound_anew(self, node: ast.Assign, block: list[ast.stmt], index: int) -> bool:
+        """Whether the block binds a name to something else before anything speaks of it again."""
+        name = node.targets[0].id  # type: ignore[attr-defined]
+        if id(node) in self.seen_behind or self.names.deleted[name] or name in self.names.elsewhere:
+            return False
+        here = {id(item) for item in _nodes_run_here(self.owner)}
+        if not all(id(load) in here for load, _ in self.names.loads.get(name, ())):
+            return False
+        speaking = (
+            item
+            for item in block[index + 1 :]
+            if any(getattr(inner, "id", getattr(inner, "name", "")) == name for inner in every_node(item))
+        )
+        again = next(speaking, None)
+        if not isinstance(again, ast.Assign) or not isinstance(again.targets[0], ast.Name) or len(again.targets) > 1:
+            return False
+        return all(getattr(inner, "id", "") != name for inner in every_node(again.value))
+
+    @cached_property
+    def seen_behind(self) -> frozenset[int]:
+        """What stands in a `try` or `with`, behind which names may be read that were not bound again."""
+        outer = (item for item in every_node(self.owner) if isinstance(item, (ast.Try, *WITH)))
+        return frozenset(id(inner) for item in outer for inner in every_node(item))
 
     def called(self, node: ast.FunctionDef | ast.ClassDef, block: list[ast.stmt], index: int) -> None:
         """Takes a function of one `return`, without parameters, that is called once for a lambda in that place; leaves
@@ -217,7 +248,14 @@ class _Reader:
             isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == name and self.is_idle(node)
         )
 
-    def is_given_back(self, node: ast.stmt, load: ast.Name) -> bool:
+    def is_given_back(self, load: ast.Name, block: list[ast.stmt], index: int) -> bool:
+        """Whether a statement does nothing with what it reads but to give it back, or to keep it elsewhere."""
+        node = block[index]
+        if isinstance(node, ast.Assign) and self.local and node.value is load and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name):
+                return self.names.reaches(target.id, block, index) is None
+            return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
         return isinstance(node, ast.Return) and node.value is load
 
     def is_atom(self, node: ast.expr, block: list[ast.stmt], index: int) -> bool:
