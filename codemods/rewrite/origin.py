@@ -284,9 +284,22 @@ def _binds(node: ast.AST, names: Container[str]) -> bool:
 
 
 def _is_but_decorated(written: Any, seen: Any) -> bool:
-    """Whether a function or class differs from its normal form by decorators alone, which give back what they get."""
+    """Whether a function or class differs from its normal form by decorators alone, which give back what they get; its
+    methods may, too."""
     fields = ((name, value) for name, value in ast.iter_fields(seen) if name != "decorator_list")
-    return all(getattr(written, name) is value or getattr(written, name) == value for name, value in fields)
+    return all(_is_but_decorated_in(getattr(written, name), value) for name, value in fields)
+
+
+def _is_but_decorated_in(written: Any, seen: Any) -> bool:
+    if written is seen or written == seen:
+        return True
+    if not isinstance(written, list) or not isinstance(seen, list) or len(written) != len(seen):
+        return False
+    return all(
+        one is other
+        or (type(one) is type(other) and isinstance(one, ast.FunctionDef) and _is_but_decorated(one, other))
+        for one, other in zip(written, seen, strict=True)
+    )
 
 
 def definitions_of(file: PythonFile) -> list[Any]:
