@@ -13,6 +13,8 @@ from codemods.code.trees import changed, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")
+FIRST = {"manual_backward": "loss"}
+"""Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
@@ -40,7 +42,12 @@ def _is_odd(node: ast.Call) -> bool:
         or (isinstance(function, ast.Name) and function.id == "getattr")
         or any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords)
         or any(isinstance(item, ast.Starred) for item in node.args)
+        or (not node.args and _first_parameter(node) is not None)
     )
+
+
+def _first_parameter(node: ast.Call) -> str | None:
+    return FIRST.get(node.func.attr) if isinstance(node.func, ast.Attribute) else None
 
 
 def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
@@ -93,8 +100,10 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
     made = node
     if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
         made = changed(node, args=[new for item in node.args for new in _unpacked(item)])
+    if node.keywords and not node.args and node.keywords[0].arg == _first_parameter(node):
+        made = changed(node, args=[node.keywords[0].value], keywords=node.keywords[1:])
     if any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords):
-        keywords = [new for item in node.keywords for new in _spread(item)]
+        keywords = [new for item in made.keywords for new in _spread(item)]
         made = changed(made, keywords=keywords)
     inner = node.func
     if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and _is_one_call(inner, made, known):

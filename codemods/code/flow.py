@@ -8,7 +8,7 @@ from typing import Any
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, DEFINING, changed, made_from
+from codemods.code.trees import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
@@ -21,6 +21,8 @@ MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_funct
 GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
 """Contexts that do nothing where gradients are on, as they are in what trains."""
 ONCE = ("range(1)", "range(0, 1)")
+DEBUG = "__debug__"
+"""True wherever assertions hold."""
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 BINDING = (
     *DEFINING, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await,
@@ -184,10 +186,14 @@ class _Blocks:
         if isinstance(node.test, ast.Constant):
             taken = node.body if node.test.value else node.orelse
             return self.block(taken, owner) if taken else []
+        if isinstance(node.test, ast.Name) and node.test.id == DEBUG and not node.orelse:
+            return self.block(node.body, owner)
         if isinstance(node.test, ast.NamedExpr):
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
             return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
         made = _ended(self.inside(node, owner))
+        if made.orelse and self.is_idle(node.test) and _is_alike(made.body, made.orelse):
+            return [twin(one, other) for one, other in zip(made.body, made.orelse, strict=True)]
         idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
         return [] if idle and self.is_idle(node.test) else [made]
 
@@ -252,6 +258,15 @@ def _ended(node: Any) -> Any:
     other = getattr(node, "orelse", None)
     idle = other and isinstance(node, ast.stmt) and all(isinstance(item, ast.Pass) for item in other)
     return changed(node, orelse=[]) if idle else node
+
+
+def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:
+    """Whether two blocks say the same, and define nothing."""
+    if len(one) != len(other) or any(type(here) is not type(there) for here, there in zip(one, other, strict=True)):
+        return False
+    if any(isinstance(item, DEFINING) for each in one for item in every_node(each)):
+        return False
+    return all(ast.dump(here) == ast.dump(there) for here, there in zip(one, other, strict=True))
 
 
 def _reached(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -14,8 +14,6 @@ from codemods.code.trees import changed, made_from
 
 LONG = 1000
 """No string that is put together is longer."""
-DEBUG = "__debug__"
-"""True wherever assertions hold."""
 PLACES = re.compile("%[sd%]")
 """What a string for `%` may say so that it is no longer than what is given."""
 MANY = 64
@@ -47,17 +45,14 @@ def folded(node: ast.AST, known: Known) -> ast.AST | None:
     if isinstance(node, TESTED):
         test = holds(node.test, known)
         return None if test is node.test else changed(node, test=test)
-    if isinstance(node, ast.Name) and node.id == DEBUG:
-        return _constant(True, node)
     return (_own_kind(node, known) or _said(node)) if isinstance(node, ast.Call) else None
 
 
 def foldable(known: Known) -> list[ast.AST]:
     """The nodes of a module that are folded."""
     calls = [node for node in known.nodes[ast.Call] if _may_be_constant(node.func)]
-    names = [node for node, _ in known.names.loads.get(DEBUG, ())]
     every = (node for kind in FOLDED for node in known.nodes[kind])
-    return [node for node in (*every, *calls, *names) if folded(node, known) is not None]
+    return [node for node in (*every, *calls) if folded(node, known) is not None]
 
 
 def _may_be_constant(function: ast.expr) -> bool:

@@ -242,7 +242,7 @@ class PythonFile:
             return self._everything
         asked = frozenset(words)
         if asked not in self._walked:
-            lines = sorted({line for word in asked for line in self._lines_with(word)})
+            lines = sorted({line for word in self._respelled(asked) for line in self._lines_with(word)})
             self._walked[asked] = self._outline.expressions_on(lines)
         return self._walked[asked]
 
@@ -253,7 +253,7 @@ class PythonFile:
     def nodes_near(self, words: Iterable[str], space: ast.AST | None = None) -> Iterator[tuple[ast.AST, Within]]:
         """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first; of
         the whole file or of a part of it."""
-        lines = sorted({line for word in words for line in self._lines_with(word)})
+        lines = sorted({line for word in self._respelled(words) for line in self._lines_with(word)})
         stack: list[tuple[Any, Within]] = [(space or self.tree, ())]
         while stack and lines:
             node, within = stack.pop()
@@ -269,6 +269,19 @@ class PythonFile:
                 value = getattr(node, name)
                 found = value if type(value) is list else (value,)
                 stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
+
+    def _respelled(self, words: Iterable[str]) -> set[str]:
+        """The words, and what the file imports things of these names as."""
+        return {spelled for word in words for spelled in (word, *self._renamed.get(word, ()))}
+
+    @cached_property
+    def _renamed(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node in self.imports if " as " in self.text else ():
+            for alias in node.names:
+                if alias.asname and alias.name not in alias.asname and isinstance(node, ast.ImportFrom):
+                    found.setdefault(alias.name, []).append(alias.asname)
+        return found
 
     def _lines_with(self, word: str) -> Iterator[int]:
         """The lines in which a word stands, counted as `ast` does; all of them where what stands on a line may come
