@@ -30,7 +30,7 @@ def single(node: ast.Assign, owner: Owner, known: Known, caught: bool) -> list[a
     read = {item.id for each in values for item in every_node(each) if isinstance(item, ast.Name)}
     bound = {one.id for one, _ in pairs if isinstance(one, ast.Name)}
     late = any(not known.is_quiet(item) for item in values[1:])
-    if bound & read or (late and (caught or _is_seen_elsewhere(owner))):
+    if bound & read or (late and (caught or _is_seen_elsewhere(owner, bound))):
         return [node]
     objects = {name.partition(".")[0] for name in names if "." in name}
     if objects and (caught or not all(_is_apart(item, objects | bound, known) for item in values[1:])):
@@ -87,12 +87,15 @@ def _is_apart(node: ast.expr, names: set[str], known: Known) -> bool:
     return True
 
 
-def _is_seen_elsewhere(owner: Owner) -> bool:
-    """Whether something else than the statements of a function or module may read the names that these bind."""
-    sharing = (*DEFINING, ast.Lambda, ast.Global, ast.Nonlocal)
-    return isinstance(owner, ast.Module) or any(
-        isinstance(item, sharing) for item in every_node(owner) if item is not owner
-    )
+def _is_seen_elsewhere(owner: Owner, names: set[str]) -> bool:
+    """Whether something else than the statements of a function or module may read some names that these bind."""
+    for item in every_node(owner):
+        if isinstance(item, ast.Global | ast.Nonlocal) and not names.isdisjoint(item.names):
+            return True
+        inner = isinstance(item, (*DEFINING, ast.Lambda)) and item is not owner
+        if inner and any(isinstance(each, ast.Name) and each.id in names for each in every_node(item)):
+            return True
+    return False
 
 
 def _part(node: ast.Assign, target: ast.expr, value: ast.expr) -> ast.Assign:

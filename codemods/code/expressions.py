@@ -9,10 +9,11 @@ from codemods.code.displays import displayed, scattered
 from codemods.code.folding import foldable, folded
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import changed, replaced_at, twin
+from codemods.code.trees import at, changed, replaced, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")
+PLAIN = (ast.Name, ast.Constant)
 FIRST = {"manual_backward": "loss"}
 """Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
@@ -79,15 +80,26 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
 
 
 def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
-    """What a lambda gives that takes nothing, or gives back what it takes."""
+    """What a lambda gives that takes nothing, gives back what it takes, or takes names and constants alone."""
     given = function.args.args
-    if len(given) == len(node.args) == 1 and not (node.keywords or _takes_more(function.args)):
-        back = isinstance(function.body, ast.Name) and function.body.id == given[0].arg
-        return node.args[0] if back and not isinstance(node.args[0], ast.Starred) else None
-    if node.args or node.keywords or takes_something(function.args):
+    if node.keywords or _takes_more(function.args) or len(given) != len(node.args) or function.args.defaults:
         return None
-    own = any(isinstance(item, LOCAL) for item in every_node(function.body))
-    return None if own else function.body
+    if len(given) == 1 and isinstance(function.body, ast.Name) and function.body.id == given[0].arg:
+        return None if isinstance(node.args[0], ast.Starred) else node.args[0]
+    every = list(every_node(function.body))
+    if any(isinstance(item, LOCAL) for item in every) or not all(isinstance(item, PLAIN) for item in node.args):
+        return None
+    if not given:
+        return function.body
+    if any(isinstance(item, ast.arg | ast.comprehension) for item in every):
+        return None
+    by_name = dict(zip((item.arg for item in given), node.args, strict=True))
+
+    def swap(item: ast.AST) -> ast.AST | None:
+        value = by_name.get(item.id) if isinstance(item, ast.Name) else None
+        return at(value, item) if value is not None else None
+
+    return replaced(function.body, swap)
 
 
 def _takes_more(arguments: ast.arguments) -> bool:
@@ -100,7 +112,8 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
     made = node
     if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
         made = changed(node, args=[new for item in node.args for new in _unpacked(item)])
-    if node.keywords and not node.args and node.keywords[0].arg == _first_parameter(node):
+    first = _first_parameter(node)
+    if first and not node.args and node.keywords and node.keywords[0].arg == first:
         made = changed(node, args=[node.keywords[0].value], keywords=node.keywords[1:])
     if any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords):
         keywords = [new for item in made.keywords for new in _spread(item)]

@@ -6,20 +6,13 @@ import ast
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
+from codemods.code.contexts import Contexts
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
 from codemods.code.trees import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
-IDLE = (
-    "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
-)  # fmt: skip
-"""Contexts that do nothing where they are given nothing."""
-MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
-"""Contexts that give a part of the program a name."""
-GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
-"""Contexts that do nothing where gradients are on, as they are in what trains."""
 ONCE = ("range(1)", "range(0, 1)")
 DEBUG = "__debug__"
 """True wherever assertions hold."""
@@ -30,9 +23,6 @@ BINDING = (
     ast.Match,
 )  # fmt: skip
 """What may say more of a function than what it does where it stands."""
-STEP = "training_step"
-"""The hook that Lightning calls with gradients on."""
-GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
 
 
 def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
@@ -45,7 +35,7 @@ class _Blocks:
     """`caught` is set where something around in the same function may answer an exception."""
 
     def __init__(self, known: Known) -> None:
-        self.known, self.caught = known, False
+        self.known, self.caught, self.contexts = known, False, Contexts(known)
 
     def inside(self, node: Any, owner: Owner) -> Any:
         """A statement with the blocks inside it in their plain form."""
@@ -69,7 +59,7 @@ class _Blocks:
     def catches(self, node: ast.AST, owner: Owner) -> bool:
         """Whether a statement may answer an exception that comes out of its body."""
         if isinstance(node, ast.With):
-            return not all(self.is_null(item, owner) for item in node.items)
+            return not all(self.contexts.is_null(item, owner) for item in node.items)
         return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
@@ -130,7 +120,7 @@ class _Blocks:
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
-            return node.body if all(self.is_null(item, owner) for item in node.items) else [node]
+            return node.body if all(self.contexts.is_null(item, owner) for item in node.items) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
         return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
 
@@ -141,28 +131,6 @@ class _Blocks:
             return False
         same = isinstance(last.exc, ast.Name) and last.exc.id == node.name and last.cause is None
         return (last.exc is None or same) and (node.type is None or self.known.is_quiet(node.type))
-
-    def is_null(self, item: ast.withitem, owner: Owner) -> bool:
-        call, kept = item.context_expr, item.optional_vars
-        if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
-            return False
-        if not isinstance(call, ast.Call):
-            return False
-        if self.known.dotted(call.func) in GRADIENTS:
-            return _is_on(call) and self.has_gradients(owner)
-        if not (call.args or call.keywords):
-            return self.known.dotted(call.func) in IDLE
-        return self.known.dotted(call.func) in MARKS and all(map(self.known.is_quiet, call.args)) and not call.keywords
-
-    def has_gradients(self, owner: Owner) -> bool:
-        """Whether a function is the training step, which nothing else in the file asks for, and speaks of gradients
-        being on or off once."""
-        if not isinstance(owner, ast.FunctionDef) or owner.name != STEP or owner.decorator_list:
-            return False
-        if any(item.attr == STEP for item in self.known.nodes[ast.Attribute]) or STEP in self.known.said:
-            return False
-        said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
-        return sum(name in GRADIENT_MODES for name in said) == 1
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""
@@ -209,12 +177,6 @@ class _Blocks:
         if isinstance(node, ast.Name) and node.id in COMMON:
             return True
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
-
-
-def _is_on(call: ast.Call) -> bool:
-    """Whether a call turns gradients on: `enable_grad()` or `set_grad_enabled(True)`."""
-    given = [*call.args, *(item.value for item in call.keywords)]
-    return all(isinstance(item, ast.Constant) and item.value is True for item in given)
 
 
 def _is_left_at_once(node: ast.While) -> bool:

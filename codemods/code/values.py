@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,10 +14,11 @@ from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 WITH = (ast.With, ast.AsyncWith)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -189,27 +191,41 @@ class _Reader:
             return False
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
-        if any(isinstance(item, ast.Call) for item in every_node(call.func)):
+        if any(isinstance(item, DOING) for item in every_node(call.func)):
             return False
-        first = [call.func, *call.args, *(item.value for item in call.keywords)]
-        if not all(_is_of(item, load) or self.is_plain(item, beside=value) for item in first):
+        if _root(call.func) is load:
+            return isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
+        given = [*call.args, *(item.value for item in call.keywords)]
+        first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
+        if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
             return False
         if isinstance(value, ast.Dict):
             return any(item.arg is None and item.value is load for item in call.keywords)
         spread = (item.value for item in call.args if isinstance(item, ast.Starred))
-        return isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread)
+        if isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread):
+            return True
+        return self.local and any(item is load for item in given) and (not _does(value) or self.is_partial(value))
 
     def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
         """Whether it is the same when an expression is worked out in front of another and behind it."""
         if self.known.is_quiet(beside):
             calls = any(isinstance(item, ast.Call) for item in every_node(node))
             return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
+        if not _does(node) and (not _does(beside) or self.is_apart(node, beside)):
+            return True
         return all(
             isinstance(item, ast.Constant | ast.expr_context)
             or (isinstance(item, ast.Name) and self.is_settled(item.id))
             or (isinstance(item, ast.Attribute) and self.known.dotted(item) is not None)
             for item in every_node(node)
         )
+
+    def is_apart(self, node: ast.expr, beside: ast.expr) -> bool:
+        """Whether an attribute is one of an object that another expression does not speak of."""
+        root = _root(node)
+        if not isinstance(node, ast.Attribute) or not isinstance(root, ast.Name) or not self.is_settled(root.id):
+            return False
+        return all(getattr(item, "id", "") != root.id for item in every_node(beside))
 
     def is_settled(self, name: str) -> bool:
         """Whether nothing that is called binds a name."""
@@ -282,6 +298,18 @@ def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
         yield node
         if node is owner or not isinstance(node, apart):
             stack += ast.iter_child_nodes(node)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What a chain of attributes begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _does(node: ast.expr) -> bool:
+    """Whether an expression may do something, as a call does."""
+    return any(isinstance(item, DOING) for item in every_node(node))
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:
