@@ -48,7 +48,12 @@ def _plain(owner: Owner, known: Known) -> Owner:
     if not swaps and not reader.dropped:
         return owner
     rest = with_statements(owner, lambda node: _without(node, reader.dropped)) if reader.dropped else owner
-    return replaced(rest, lambda node: swaps.get(id(node))) if swaps else rest
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        new = swaps.get(id(node))
+        return None if new is None else replaced(new, swap)  # it may hold what stands for something itself
+
+    return replaced(rest, swap) if swaps else rest
 
 
 def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:
