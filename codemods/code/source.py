@@ -243,7 +243,7 @@ class PythonFile:
         """The expressions of the statements that spell one of some words: these alone, whatever was asked before."""
         asked = frozenset(words)
         if asked not in self._walked:
-            places = self._spoken.on(asked)
+            places = self._spoken.on(self._respelled(asked))
             if isinstance(self._spoken, SpokenInTree):
                 self._walked[asked] = self._outline.expressions_of(self._spoken.statements(places))
             else:
@@ -257,7 +257,7 @@ class PythonFile:
     def nodes_near(self, words: Iterable[str], space: ast.AST | None = None) -> Iterator[tuple[ast.AST, Within]]:
         """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first; of
         the whole file or of a part of it."""
-        places, holds = self._spoken.on(words), self._spoken.holds
+        places, holds = self._spoken.on(self._respelled(words)), self._spoken.holds
         stack: list[tuple[Any, Within]] = [(space or self.tree, ())]
         while stack and places:
             node, within = stack.pop()
@@ -270,6 +270,19 @@ class PythonFile:
                 value = getattr(node, name)
                 found = value if type(value) is list else (value,)
                 stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
+
+    def _respelled(self, words: Iterable[str]) -> set[str]:
+        """The words, and what the file imports things of these names as."""
+        return {spelled for word in words for spelled in (word, *self._renamed.get(word, ()))}
+
+    @cached_property
+    def _renamed(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node in self.imports if " as " in self.text else ():
+            for alias in node.names:
+                if alias.asname and alias.name not in alias.asname and isinstance(node, ast.ImportFrom):
+                    found.setdefault(alias.name, []).append(alias.asname)
+        return found
 
     @cached_property
     def _spoken(self) -> SpokenInText | SpokenInTree:
