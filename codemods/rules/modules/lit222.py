@@ -129,9 +129,14 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked
 
 def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> Asked | None:
     """The class that is called for an instance which nothing else has."""
-    if not _makes_module(file, facts, call, made.func):
-        return None
     text = file.source_of(made.func)
+    if not _makes_module(file, facts, call, made.func):
+        dotted = call.scope.resolve(made.func) or ""
+        imported = "." in dotted and facts.path_of(dotted.rpartition(".")[0], file.path) is None
+        seems = imported and dotted.rpartition(".")[2][:1].isupper()
+        return (
+            Asked(text, "manual", f"what `{text}` makes is not seen, but it is called like a class") if seems else None
+        )
     binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in ast.walk(made))
     if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
         return Asked(text, "manual", "what makes the instance does more than that, or a comment stands in it")

@@ -185,3 +185,12 @@ def test_a_class_of_another_file_that_is_made_for_the_call() -> None:
     text = "import models\n\nmodel = models.Model(1).load_from_checkpoint('a')\n"
     made = run_rules({"run.py": text, "models.py": MODELS}, rule("LIT222"), unsafe=True)
     assert made.final()["run.py"].decode() == text.replace("Model(1)", "Model")
+
+
+def test_what_a_class_of_another_library_makes_is_named() -> None:
+    text = "from zoo import Model, pick\n\nModel(1).load_from_checkpoint('a')\npick(1).load_from_checkpoint('a')\n"
+    (reason,) = refusals({"a.py": text}, "LIT222")
+    assert reason == (
+        "Not rewritten: what `Model` makes is not seen, but it is called like a class; "
+        "where it is an instance, write Model.load_from_checkpoint(...)."
+    )
