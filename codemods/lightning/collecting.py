@@ -137,8 +137,10 @@ def _base(node: ast.expr, scope: Scope) -> str | None:
         return next(iter(either & KINDS), None) if either & {"object", "torch.nn.Module"} else None
     if isinstance(node, ast.Name):
         known = scope.lookup(node.id)
-        return canonical(known) if known else node.id if hasattr(builtins, node.id) else scope.starred(node.id)
-    return scope.resolve(node) if isinstance(node, ast.Attribute) else None
+        if known:
+            return canonical(known)
+        return node.id if hasattr(builtins, node.id) else scope.starred(node.id) or scope.by_star(node)
+    return scope.resolve(node) or scope.by_star(node) if isinstance(node, ast.Attribute) else None
 
 
 def trainers_in(file: PythonFile) -> tuple[TrainerFact, ...]:
