@@ -220,10 +220,16 @@ def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
     if any(function.attr not in EVALUATES for function in used):
         return False
     known = {id(function.value) for function in used}
+    known |= {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute) and _is_read(node)}
     return not any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
         for node in ast.walk(file.tree)
     )
+
+
+def _is_read(node: ast.Attribute) -> bool:
+    """Whether an attribute is read that trains nothing."""
+    return isinstance(node.ctx, ast.Load) and not node.attr.startswith(("fit", "tune"))
 
 
 def _used(call: ast.Call, name: str | None, among: list[CallNode]) -> list[ast.Attribute]:

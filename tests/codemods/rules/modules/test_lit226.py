@@ -81,3 +81,28 @@ def test_left(old: str, new: str) -> None:
 @pytest.mark.parametrize("new", ["conf: DictConfig", "net: torch.nn.Module", "*, loss: Callable[[], None]", "cfg"])
 def test_objects(new: str) -> None:
     assert len(lines({"a.py": HELD.replace("self, args", f"self, {new}")})) == 1
+
+
+EITHER = """\
+{}
+try:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+except TypeError:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+"""
+
+
+@pytest.mark.parametrize(
+    ("tried", "instead", "told"),
+    [(", weights_only=False", "", 0), ("", "", 2), ("", ", weights_only=False", 1)],
+)
+def test_what_serves_an_older_lightning_is_not_spoken_of(tried: str, instead: str, told: int) -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], tried, instead)
+    made = plan(sources({"a.py": text}), Options((rule("LIT226"),)))
+    assert len(made.findings) == told
+
+
+def test_another_call_that_is_told_says_nothing_of_it() -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], ", weights_only=False", "")
+    text = text.replace("model = Model.load_from_checkpoint", "state = torch.load", 1)
+    assert len(plan(sources({"a.py": text}), Options((rule("LIT226"),))).findings) == 1
