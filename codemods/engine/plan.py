@@ -106,7 +106,7 @@ def _rewrite(
     draft = Draft(sources, rejected)
     for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
         known = looked
-        if rule.code in late and not rule.last:
+        if rule.code in late and not (rule.last and _rewrites_base(rule, looked)):
             known = _look_again(draft, looked, options, memory)
         while True:
             attempt, failed = _apply_rule(rule, draft, looked, known, options)
@@ -115,6 +115,12 @@ def _rewrite(
             draft.rejected.update(failed)
         draft.take(attempt.changes, attempt.files, known.facts)
     return draft
+
+
+def _rewrites_base(rule: Rule, looked: Scan) -> bool:
+    """Whether a rule found something to rewrite in the files as they were; what one that goes last found there goes by
+    what others will have rewritten, and is not found again where they have."""
+    return any(finding.applied and finding.code == rule.code for finding in looked.findings)
 
 
 @dataclass(frozen=True)

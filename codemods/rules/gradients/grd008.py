@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call
 from codemods.finding import Fix
+from codemods.lightning.eras import era
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.gradients.classes import NN, fact_of, is_module
-from codemods.rules.gradients.eras import era
 
 if TYPE_CHECKING:
     import libcst as cst

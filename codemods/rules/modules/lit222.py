@@ -16,17 +16,18 @@ from codemods.rule import Example, Match, Rule, TextEdit
 
 LOAD = "load_from_checkpoint"
 TERMS = (ast.Name, ast.Attribute)
+_UNMADE = "; the one that was made for the call is not made any more, with the random numbers that its constructor drew"
 
 
 def _collect(file: PythonFile) -> tuple[str, ...] | None:
     """The names of what makes the values that a checkpoint is loaded by, and of what they are said to be."""
-    loaded = {
-        value.id if isinstance(value, ast.Name) else value.attr
+    asked = [
+        call.node.func.value
         for call in file.calls_near((LOAD,))
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
-        if isinstance(value := call.node.func.value, TERMS)
-    }
-    found: set[str] = set()
+    ]
+    loaded = {name for value in asked for name in _last_names(value)}
+    found = {name for value in asked if isinstance(value, ast.Call) for name in _last_names(value)}
     for node in ast.walk(file.tree) if loaded else ():
         if isinstance(node, ast.arg) and node.arg in loaded and node.annotation:
             found |= _last_names(node.annotation)
@@ -74,6 +75,8 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
         asked: Asked | None = Asked(f"type({own})")
     elif isinstance(value, ast.Name):
         asked = _of_name(file, facts, call, value.id)
+    elif isinstance(value, ast.Call):
+        asked = _of_made(file, facts, call, value)
     else:
         asked = _of_attribute(file, facts, call, value)
     if asked is None:
@@ -126,6 +129,44 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked
         return None
     only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)
     return Asked(file.source_of(made[0][0].func) if only else f"type({name})")
+
+
+def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> Asked | None:
+    """The class that is called for an instance which nothing else has."""
+    text = file.source_of(made.func)
+    if not _makes_module(file, facts, call, made.func):
+        dotted = call.scope.resolve(made.func) or ""
+        imported = "." in dotted and facts.path_of(dotted.rpartition(".")[0], file.path) is None
+        seems = imported and dotted.rpartition(".")[2][:1].isupper()
+        return (
+            Asked(text, "manual", f"what `{text}` makes is not seen, but it is called like a class") if seems else None
+        )
+    binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in ast.walk(made))
+    if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
+        return Asked(text, "manual", "what makes the instance does more than that, or a comment stands in it")
+    return Asked(text, "unsafe", _UNMADE)
+
+
+def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.expr) -> bool:
+    """Whether what is called is a module of the project, or a name that is bound to such classes alone."""
+    if _is_module(facts, file, call.scope, function):
+        return True
+    if not isinstance(function, ast.Name):
+        return False
+    space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
+    stores = [
+        node
+        for node in ast.walk(space)
+        if isinstance(node, ast.Name) and node.id == function.id and type(node.ctx) is not ast.Load
+    ]
+    named = [
+        target
+        for item in file.assignments_to(function.id)
+        if isinstance(item.node.value, ast.Name | ast.Attribute)
+        and _is_module(facts, file, call.scope, item.node.value)
+        for target in targets_of(item.node)
+    ]
+    return bool(stores) and not _parameter(space, function.id) and all(node in named for node in stores)
 
 
 def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> Asked | None:
@@ -252,6 +293,18 @@ def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
         )
 
 
+MADE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self, width=1):
+        super().__init__()
+
+
+def main(path):
+    return Model(width=2).load_from_checkpoint(path)
+"""
 BEFORE = """\
 from pytorch_lightning import LightningModule
 
@@ -287,7 +340,7 @@ RULE = Rule(
     check=_check,
     collect=_collect,
     context=_context,
-    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
+    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT), Example(MADE, MADE)),
     breaks_in="2.1.0",
     needs="1.0.0",
     rows=_rows,

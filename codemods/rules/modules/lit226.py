@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, ClassNode, PythonFile
@@ -140,12 +141,32 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     saving: set[tuple[str, str]] = facts.memo[CODE]
     for call in file.calls_near((LOADS, "ckpt_path", *LAST)) if saving else ():
         function = call.node.func
-        if not isinstance(function, ast.Attribute) or any(item.arg == "weights_only" for item in call.node.keywords):
+        if not isinstance(function, ast.Attribute) or _is_told(call.node) or _was_told(file, call, function.attr):
             continue
         if function.attr == LOADS and (name := _saved_by(file, facts, call, function.value, saving)):
             yield _match(file, call, name)
         elif function.attr in RUNS and _resumes(call, function.attr) and is_trainer(file, facts, call) is not False:
             yield _match(file, call, min(name for _, name in saving))
+
+
+def _is_told(call: ast.Call) -> bool:
+    """Whether a call says itself what may be loaded."""
+    return any(item.arg == "weights_only" for item in call.keywords)
+
+
+def _was_told(file: PythonFile, call: CallNode, name: str) -> bool:
+    """Whether a call is what is left where the same one that says it was refused: by a Lightning before 2.6."""
+    around = next((within for node, within in file.nodes_near([name]) if node is call.node), ())
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == name
+        and _is_told(node)
+        for item, inner in pairwise(around)
+        if isinstance(item, ast.Try) and inner in item.handlers
+        for line in item.body
+        for node in ast.walk(line)
+    )
 
 
 def _saved_by(

@@ -23,6 +23,7 @@ from codemods.rewrite.dictionaries import (
     exchange,
     in_one_place,
     is_read_here,
+    may_bring,
     names_of,
 )
 from codemods.rewrite.fields import structured
@@ -216,7 +217,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
     mine = [entry for entry in every if entry.name == "gpus"]
     seen |= {id(entry.place) for entry in mine}
     here = [entry for entry in mine if entry.file is file]
-    why = next((told for entry in mine if (told := at_times(entry, every))), None)
+    why = next((told for entry in mine if (told := at_times(entry, every))), may_bring(file, call, every))
     made = _exchanged(file, facts, call, mine, every) if built and not why and len(here) == len(mine) else ()
     if made:
         yield from made

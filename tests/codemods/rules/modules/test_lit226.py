@@ -118,3 +118,28 @@ def test_a_name_for_a_class_and_a_trainer_of_a_configuration() -> None:
 def test_the_best_one_is_loaded_where_no_model_is_given() -> None:
     run = TRAINER + "trainer.fit(m)\ntrainer.test()\ntrainer.test(m)\ntrainer.test(model=m)\ntrainer.test(**given)\n"
     assert lines({"a.py": HELD, "b.py": run + "trainer.validate(dataloaders=d)\n"})[1:] == [("b.py", 5), ("b.py", 9)]
+
+
+EITHER = """\
+{}
+try:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+except TypeError:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+"""
+
+
+@pytest.mark.parametrize(
+    ("tried", "instead", "told"),
+    [(", weights_only=False", "", 0), ("", "", 2), ("", ", weights_only=False", 1)],
+)
+def test_what_serves_an_older_lightning_is_not_spoken_of(tried: str, instead: str, told: int) -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], tried, instead)
+    made = plan(sources({"a.py": text}), Options((rule("LIT226"),)))
+    assert len(made.findings) == told
+
+
+def test_another_call_that_is_told_says_nothing_of_it() -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], ", weights_only=False", "")
+    text = text.replace("model = Model.load_from_checkpoint", "state = torch.load", 1)
+    assert len(plan(sources({"a.py": text}), Options((rule("LIT226"),))).findings) == 1
