@@ -11,6 +11,7 @@ from itertools import pairwise
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_none, targets_of
+from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kept import is_trainer
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
@@ -143,10 +144,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         function = call.node.func
         if not isinstance(function, ast.Attribute) or _is_told(call.node) or _was_told(file, call, function.attr):
             continue
-        if function.attr == LOADS and (name := _saved_by(file, facts, call, function.value, saving)):
-            yield _match(file, call, name)
+        name = None
+        if function.attr == LOADS:
+            name = _saved_by(file, facts, call, function.value, saving)
         elif function.attr in RUNS and _resumes(call, function.attr) and is_trainer(file, facts, call) is not False:
-            yield _match(file, call, min(name for _, name in saving))
+            name = _run_with(file, facts, call, saving)
+        if name:
+            yield _match(file, call, name)
 
 
 def _is_told(call: ast.Call) -> bool:
@@ -183,6 +187,27 @@ def _saved_by(
         if found := next((item.name for item in above if (item.path, item.name) in saving), None):
             return found
     return None
+
+
+def _run_with(file: PythonFile, facts: Facts, call: CallNode, saving: set[tuple[str, str]]) -> str | None:
+    """The class that a Trainer loads a checkpoint into, where it saves an object: that of the model which the call is
+    given, or else of those that the same Trainer fits in the same function; any class, where this is not seen."""
+    owner = ast.unparse(call.node.func.value) if isinstance(call.node.func, ast.Attribute) else ""
+    fits = [
+        other
+        for other in file.calls_near(["fit"])
+        if isinstance(other.node.func, ast.Attribute)
+        and other.node.func.attr == "fit"
+        and ast.unparse(other.node.func.value) == owner
+        and other.within == call.within
+    ]
+    given = call.node.args or any(item.arg == "model" for item in call.node.keywords)
+    named = [fitted_class(other, file) for other in ([call] if given else fits)]
+    if not named or None in named:
+        return min(name for _, name in saving)
+    every = [fact for name in named if name and (fact := facts.find_class(name, file.path))]
+    held = (item.name for fact in every for item in facts.ancestry(fact) if (item.path, item.name) in saving)
+    return next(held, None)
 
 
 def _resumes(call: CallNode, method: str) -> bool:

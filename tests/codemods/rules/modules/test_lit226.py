@@ -143,3 +143,26 @@ def test_another_call_that_is_told_says_nothing_of_it() -> None:
     text = EITHER.format(HELD.rpartition("\nmodel = ")[0], ", weights_only=False", "")
     text = text.replace("model = Model.load_from_checkpoint", "state = torch.load", 1)
     assert len(plan(sources({"a.py": text}), Options((rule("LIT226"),))).findings) == 1
+
+
+PLAIN = "class Plain(LightningModule):\n    def __init__(self, width: int):\n        self.save_hyperparameters()\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("m = Plain(1)\ntrainer.fit(m)\ntrainer.test()\n", False),
+        ("trainer.fit(Plain(1))\ntrainer.test(ckpt_path='best')\n", False),
+        ("trainer.test(Plain(1), ckpt_path='best')\n", False),
+        ("m = Model(1)\ntrainer.fit(m)\ntrainer.test()\n", True),
+        ("trainer.fit(Plain(1))\ntrainer.test(Model(1), ckpt_path='best')\n", True),
+        ("trainer.fit(Plain(1))\ntrainer.fit(Model(1))\ntrainer.test()\n", True),
+        ("trainer.fit(pick())\ntrainer.test()\n", True),
+        ("trainer.test(ckpt_path='best')\n", True),
+        ("def test(trainer):\n    trainer.test(ckpt_path='best')\n\n\ntrainer.fit(Plain(1))\n", True),
+    ],
+)
+def test_what_the_trainer_fits_is_what_it_loads(run: str, told: bool) -> None:
+    model = HELD.rpartition("\nmodel = ")[0] + "\n\n" + PLAIN
+    trainer = "from pytorch_lightning import Trainer\nfrom a import Model, Plain\n\ntrainer = Trainer()\n"
+    assert [path for path, _ in lines({"a.py": model, "b.py": trainer + run})] == (["b.py"] if told else [])
