@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from codemods.code.imports import Known
-from codemods.code.names import Function, Names
+from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.trees import DEFINING, blocks, changed, made_from, with_statements
 
@@ -25,15 +25,15 @@ def plain_fillings(tree: ast.Module, known: Known) -> ast.Module:
         return tree
 
     def swap(node: ast.AST) -> ast.AST | None:
-        return _whole(node) if isinstance(node, Function) else None
+        return _whole(node, known) if isinstance(node, Function) else None
 
     return with_statements(tree, swap)
 
 
-def _whole(owner: Any) -> ast.AST | None:
+def _whole(owner: Any, known: Known) -> ast.AST | None:
     if not any(_is_made(one) and _filled(other) for one, other in _pairs(owner)):
         return None
-    names = Names(owner)
+    names = known.names_of(owner)
     if names.open:
         return None
     inner = [item for item in every_node(owner) if isinstance(item, INNER) and item is not owner]

@@ -43,7 +43,7 @@ def normal(tree: ast.Module) -> ast.Module:
             for number, step in enumerate(STEPS):
                 if idle.get(number) is tree:
                     continue
-                known = known if known.tree is tree else Known(tree)
+                known = known.of(tree)
                 made = step(tree, known)
                 if made is tree:
                     idle[number] = tree

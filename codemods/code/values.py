@@ -30,14 +30,14 @@ def plain_names(tree: ast.Module, known: Known) -> ast.Module:
         return _plain(node, known) if isinstance(node, ast.FunctionDef) else None
 
     inner = with_statements(tree, swap)
-    return _plain(inner, known if inner is tree else Known(inner))
+    return _plain(inner, known.of(inner))
 
 
 Owner = TypeVar("Owner", ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _plain(owner: Owner, known: Known) -> Owner:
-    names = known.names if isinstance(owner, ast.Module) and owner is known.tree else Names(owner)
+    names = known.names if isinstance(owner, ast.Module) and owner is known.tree else known.names_of(owner)
     if names.open:
         return owner
     reader = _Reader(owner, names, known)

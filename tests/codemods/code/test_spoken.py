@@ -12,7 +12,16 @@ from codemods.code.source import PythonFile, Source
 from codemods.code.spoken import SpokenInTree
 from codemods.rule import all_rules
 
-TEXTS = sorted({example.before for rule in all_rules() for example in rule.examples if "python" in rule.kinds})
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+TEXTS = sorted({example.before for rule in all_rules() for example in rule.examples if _is_python(example.before)})
 
 
 def _file(text: str) -> PythonFile:
