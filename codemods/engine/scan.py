@@ -21,6 +21,7 @@ from codemods.engine.telling import Unit
 from codemods.engine.triggers import rules_by_file, triggered
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.version_checks import SPEAKING
 from codemods.rule import Rule
 
 Progress = Callable[[int, int], None]
@@ -154,6 +155,7 @@ class _Scanner:
             ]
             if not more:
                 named = {text for rule in rules if _is_present(rule, self.present) for text in rule.mentions}
+                named.update(SPEAKING)
                 return replace(facts, mentions=mentions | search.holders(named))
             self._read(more)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +41,8 @@ _METHODS = frozenset({"split", "startswith", "strip", "rsplit", "partition", "re
 _PARTS = frozenset({"major", "minor", "micro", "release", "base_version", "public", "version", "parsed_version"})
 _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _DEEP = 8
-_SPEAKS = re.compile(rb"ightning.*(?:__version__|metadata|get_distribution|RequirementCache)", re.DOTALL)
+SPEAKING = (b"__version__", b"metadata", b"get_distribution", b"RequirementCache")
+"""One of these stands in a file that binds a name to an answer about a version: what a scan looks for everywhere."""
 Within = Sequence[ast.AST]
 
 
@@ -86,8 +86,9 @@ def _flags(facts: Facts) -> frozenset[str]:
     """The names that modules of the project bind to an answer about the version, which others import."""
     if "version flags" not in facts.of_sources:
         found: set[str] = set()
-        for path, source in facts.sources.items():
-            if source.kind not in ("python", "notebook") or not _SPEAKS.search(source.unescaped):
+        for path in sorted({path for word in SPEAKING for path in facts.mentions.get(word, ())}):
+            source = facts.sources[path]
+            if source.kind not in ("python", "notebook") or b"ightning" not in source.unescaped:
                 continue
             home = facts.open(path)
             for node in home.tree.body if home else ():

@@ -10,7 +10,6 @@ from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.family import family
-from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rules.hooks.unheard import Unheard
 
 _EVALUATED = ("validation_step", "test_step")
@@ -28,10 +27,8 @@ _OF_MODULE = frozenset({"device", "global_rank", "hparams", "local_rank", "logge
 
 def why_certain(facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str) -> str:
     """Why a hook under its new name does what it did; empty where that is not sure."""
-    if hook.sure in ("trains", "epochs") and kind == MODULE and _only_trains(facts, fact):
+    if hook.sure == "trains" and kind == MODULE and _only_trains(facts, fact):
         return "The class has no validation_step and no test_step, so it ran in training alone."
-    if hook.sure == "epochs" and not admits_from(facts, LIGHTNING, "1.2.0"):
-        return "The pins say a Lightning before 1.2, where it ran in training alone."
     if hook.sure == "reads" and not any(_reads_state(item, method, kind)):
         return (
             "on_fit_start is called before the sanity check too; a checkpoint's training state is restored behind it, "

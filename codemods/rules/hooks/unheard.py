@@ -18,8 +18,8 @@ class Unheard:
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
     there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
-    hook, where that is not the rule's. `sure` says when an unsafe rename is safe: where the class `trains` alone,
-    where it does or the release knew no other `epochs`, or where the hook `reads` nothing that a checkpoint restores.
+    hook, where that is not the rule's. `sure` says when an unsafe rename is safe: where the class `trains` alone, or
+    where the hook `reads` nothing that a checkpoint restores.
     """
 
     kinds: tuple[str, ...]
@@ -53,7 +53,7 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_start",
         level="unsafe",
-        sure="epochs",
+        sure="trains",
     ),
     "on_epoch_end": Unheard(
         BOTH,
@@ -62,7 +62,7 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_end",
         level="unsafe",
-        sure="epochs",
+        sure="trains",
     ),
     "on_batch_start": Unheard(
         BOTH,

@@ -44,11 +44,8 @@ def test_what_may_be_evaluated_is_not_sure(text: str) -> None:
     assert levels(text) == {"unsafe"}
 
 
-def test_before_other_epochs_were_told_of() -> None:
-    text = CLASS + STEP + EVALUATED + COUNT
-    assert levels(text, ("pytorch-lightning==1.1.8",)) == {"safe"}
-    assert levels(text, ("pytorch-lightning==1.2.0",)) == {"unsafe"}
-    assert levels(CLASS + STEP + EVALUATED + BATCH, ("pytorch-lightning==1.1.8",)) == {"unsafe"}
+def test_a_lightning_that_told_of_training_alone_validated_behind_the_hook() -> None:
+    assert levels(CLASS + STEP + EVALUATED + COUNT, ("pytorch-lightning==1.1.8",)) == {"unsafe"}
 
 
 def test_is_called_once_an_epoch_and_once_a_batch() -> None:
