@@ -25,6 +25,7 @@ from codemods.lightning.shapes import (
     times_spoken,
 )
 from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone
+from codemods.lightning.version_checks import is_dead
 
 Place = ast.expr | ast.stmt | ast.keyword | ast.arg
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
@@ -82,7 +83,8 @@ def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
     seen: set[int] = set()
     here = replace(At.of(file, call), alike=tuple(alike_calls(file, call)))
-    for item in call.node.keywords if not asks_version(file, call.node, facts) else ():
+    runs = not asks_version(file, call.node, facts) and not is_dead(file, facts, file.span(call.node))
+    for item in call.node.keywords if runs else ():
         if item.arg is None:
             for key in _keys(here, facts, item.value, Way(), 0):
                 if id(key.place) not in seen and not asks_version(key.file, key.place, facts):
