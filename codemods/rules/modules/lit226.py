@@ -12,7 +12,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kept import is_trainer
-from codemods.lightning.versions import LIGHTNING, admits_below, reaches
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 
 CODE = "LIT226"
@@ -22,6 +22,13 @@ OBJECTS = ("Namespace", "DictConfig", "Module", "Callable", "PretrainedConfig", 
 """The last names of types whose values torch does not load unless told to."""
 CALLED = ("args", "hparams", "opt", "opts", "cfg", "conf", "config")
 """What such arguments are called where nothing says what they are."""
+
+
+OLD = "a checkpoint that Lightning before 1.5 wrote is refused since Lightning 2.6 with torch 2.6"
+OLD_REASON = (
+    "Not rewritten: it holds the classes of callbacks, which fail to load; give weights_only=False for such a file if "
+    "you trust it, since it can run code. What is written from now on holds their names."
+)
 
 
 def _collect(file: PythonFile) -> frozenset[str] | None:
@@ -61,7 +68,8 @@ def _saved(call: ast.Call, names: set[str]) -> set[str]:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     saving = {(path, name) for path, names in facts.collected(CODE).items() for name in names}
-    if not saving or not reaches(facts, "2.6.0") or not admits_below(facts, LIGHTNING, "2.6.0"):
+    old = not admits_from(facts, LIGHTNING, "1.5.0")
+    if not (saving or old) or not reaches(facts, "2.6.0") or not admits_below(facts, LIGHTNING, "2.6.0"):
         return
     for call in file.calls_near((LOADS, "ckpt_path")):
         function = call.node.func
@@ -69,7 +77,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if function.attr == LOADS and (name := _saved_by(file, facts, call, function.value, saving)):
             yield _match(file, call, name)
-        elif function.attr in RUNS and _resumes(call) and is_trainer(file, facts, call):
+        elif old and function.attr == LOADS and not isinstance(function.value, ast.Call):
+            yield Match(file.span(call.node), OLD, "manual", OLD_REASON, "B08", stops=False)
+        elif saving and function.attr in RUNS and _resumes(call) and is_trainer(file, facts, call):
             yield _match(file, call, min(name for _, name in saving))
 
 
@@ -137,7 +147,8 @@ RULE = Rule(
     why=(
         "Since Lightning 2.6 (pull request 21072) torch decides how a checkpoint is loaded, since torch 2.6 with "
         " tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
-        "an UnpicklingError (breakage B08). Whether a file is to be trusted is not in the code, so that nothing is "
+        "an UnpicklingError (breakage B08), and so does one of Lightning before 1.5, which holds the classes of "
+        "callbacks (run on 2.6.6). Whether a file is to be trusted is not in the code, so that nothing is "
         "rewritten."
     ),
     fix="manual",
