@@ -146,7 +146,7 @@ RULE = Rule(
     summary="Loading checkpoints that hold objects is named: torch refuses them",
     why=(
         "Since Lightning 2.6 (pull request 21072) torch decides how a checkpoint is loaded, since torch 2.6 with "
-        " tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
+        "tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
         "an UnpicklingError (breakage B08), and so does one of Lightning before 1.5, which holds the classes of "
         "callbacks (run on 2.6.6). Whether a file is to be trusted is not in the code, so that nothing is "
         "rewritten."
