@@ -165,6 +165,8 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     """Why a requirement is not raised, though it has to be."""
     if pin.problem:
         return ADVICE.get(pin.problem, "it is not to be changed")
+    if pin.language == "conda" and pin.name in PLAIN:
+        return "raise it to a release that the channels have"
     if pin.language == "conda":
         return "raise it together with the CUDA packages, channels and Python that belong to it"
     if "+" in pin.specifier:
