@@ -19,6 +19,7 @@ from codemods.engine.triggers import sees_text
 from codemods.finding import Finding, Span
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.version_checks import is_dead
 from codemods.rule import Match, Rule
 
 INDIRECT = re.compile(
@@ -170,6 +171,8 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
         found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
     if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
         found = seen_through(rule, file, facts, found)
+    if isinstance(file, PythonFile):
+        found = [match for match in found if not is_dead(file, facts, match.span)]
     for match in found:
         needed = match.needs or rule.needs
         if match.edits and needed and facts.target and Version(needed) > Version(facts.target):

@@ -17,6 +17,7 @@ from codemods.engine.telling import Unit, told
 from codemods.engine.triggers import awake, sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
+from codemods.lightning.pins.stated import is_forked, pins_of
 from codemods.rule import Match, Rule
 
 
@@ -60,7 +61,7 @@ def plan(
     late: frozenset[str] = frozenset()
     while True:
         draft = _rewrite(sources, looked, options, rejected, late, memory)
-        again = _look_again(draft, looked, options, memory).findings if draft.changes else ()
+        again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
             for finding in again
@@ -247,15 +248,25 @@ def _looked_at(
     return file, matches(rule, file, facts, options)
 
 
+def _look_at_result(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
+    """What a second run would find, with the pins that there are then."""
+    after = _after(draft)
+    return _look_again(draft, looked, replace(options, pins=pins_of(after), forked=is_forked(after)), memory)
+
+
+def _after(draft: Draft) -> list[Source]:
+    """The files that were there, as they are now, and those that were made."""
+    made = sorted(draft.now.keys() - draft.base.keys())
+    return [draft.now[path] for path in (*draft.base, *made)]
+
+
 def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
     """What a look at the result gives."""
-    after = [draft.now[path] for path in draft.base]
-    after += [draft.now[path] for path in sorted(draft.now.keys() - draft.base.keys())]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     alone = replace(options, rules=rules, jobs=1)
     later = memory.again()
     later.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
-    found = scan(after, alone, memory=later)
+    found = scan(_after(draft), alone, memory=later)
     later.parsed = found.facts.trees.known
     memory.keep_result(later)
     return found

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import TRAINER
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.version_checks import answer
 
 _OTHER_ERRORS = frozenset({
     "ArithmeticError", "AssertionError", "ConnectionError", "FileNotFoundError", "IOError", "IndexError", "KeyError",
@@ -18,11 +19,12 @@ _OTHER_ERRORS = frozenset({
 Guard = Literal["none", "both", "unclear"]
 
 
-def guard_of(file: PythonFile, call: CallNode, keyword: str, called: str = TRAINER) -> Guard:
+def guard_of(file: PythonFile, facts: Facts, call: CallNode, keyword: str, called: str = TRAINER) -> Guard:
     """How a call of `called` that still passes `keyword` is kept from running on 2.x.
 
     `both`: it stands in one arm of a version check, or of `try`, whose other arm calls the same without the keyword.
-    `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither.
+    `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither, or the arm is the one
+    that runs on 2.x.
     """
     if not any(word in file.text for word in ("except", "ersion", "ERSION", "_GREATER", "signature")):
         return "none"
@@ -33,25 +35,29 @@ def guard_of(file: PythonFile, call: CallNode, keyword: str, called: str = TRAIN
         and all(argument.arg != keyword for argument in other.node.keywords)
     ]
     found: Guard = "none"
-    for arms, asks in _arms_around(file.tree, call.node):
+    for arms, asks in _arms_around(file, facts, call.node):
         if any(_holds(arm, other) for arm in arms for other in modern):
             return "both"
         found = "unclear" if asks else found
     return found
 
 
-def asks_version(file: PythonFile, node: ast.AST) -> bool:
-    """Whether a node stands in an arm of a version check."""
+def asks_version(file: PythonFile, node: ast.AST, facts: Facts | None = None) -> bool:
+    """Whether a node stands in an arm of a version check; with facts, of one whose answer they do not tell."""
     if not any(word in file.text for word in ("ersion", "ERSION", "_GREATER", "signature")):
         return False
-    return any(asks for _, asks in _arms_around(file.tree, node))
+    return any(asks for _, asks in _arms_around(file, facts, node))
 
 
-def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST], bool]]:
-    """For each check around `node`: the arms that it does not stand in, and whether a version is asked about."""
+def _arms_around(file: PythonFile, facts: Facts | None, node: ast.AST) -> Iterator[tuple[list[ast.AST], bool]]:
+    """For each check around `node`: the arms that it does not stand in, and whether a version is asked about. One whose
+    answer the facts tell is none: nobody looks at what it leaves out, and the rest runs."""
     arms: list[list[ast.AST]]
-    for outer in _around(tree, node):
+    around = list(_around(file.tree, node))
+    for index, outer in enumerate(around):
         if isinstance(outer, ast.If | ast.IfExp) and _asks_version(outer.test, node):
+            if facts and answer(file, facts, outer.test, around[1:index]) is not None:
+                continue
             arms = [_listed(outer.body), _listed(outer.orelse)]
             asks = True
         elif isinstance(outer, ast.Try) and outer.handlers:

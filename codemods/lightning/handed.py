@@ -13,6 +13,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.guards import asks_version
 from codemods.lightning.items import parametrized, unpacked
+from codemods.lightning.parameters import default_of_parameter
 from codemods.lightning.shapes import (
     At,
     Shape,
@@ -25,7 +26,7 @@ from codemods.lightning.shapes import (
 )
 from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone
 
-Place = ast.expr | ast.stmt | ast.keyword
+Place = ast.expr | ast.stmt | ast.keyword | ast.arg
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
 UNSEEN = "**"
 """The name of what stands for keys that cannot be seen."""
@@ -81,10 +82,10 @@ def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
     seen: set[int] = set()
     here = replace(At.of(file, call), alike=tuple(alike_calls(file, call)))
-    for item in call.node.keywords if not asks_version(file, call.node) else ():
+    for item in call.node.keywords if not asks_version(file, call.node, facts) else ():
         if item.arg is None:
             for key in _keys(here, facts, item.value, Way(), 0):
-                if id(key.place) not in seen and not asks_version(key.file, key.place):
+                if id(key.place) not in seen and not asks_version(key.file, key.place, facts):
                     seen.add(id(key.place))
                     yield key
 
@@ -172,6 +173,8 @@ def _of_call(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iter
         yield from found
     elif name in _PARSED:
         yield from _options(at, way)
+    elif name == "locals" and isinstance(function, ast.Name) and not (node.args or node.keywords):
+        yield from _locals(at, way)
     elif name == "get" and isinstance(function, ast.Attribute) and node.args:
         yield from _of_item(at, facts, function.value, node.args[0], way, depth)
     elif name in _THROUGH or name in _METHODS:
@@ -223,6 +226,18 @@ def _of_returns(at: At, facts: Facts, function: Function, way: Way, depth: int) 
     found = returns(function)
     for node in found:
         yield from _keys(at, facts, node.value, way.but(always=found == function.body[-1:]), depth + 1)
+
+
+def _locals(at: At, way: Way) -> Iterator[Handed]:
+    """The names of the innermost function, or of the module, as `locals()` gives them."""
+    space = at.functions[-1] if at.functions else at.file.tree
+    way = way.but(alone=False)
+    if not isinstance(space, ast.Module):
+        for item in taken(space):
+            yield _key(at, way, item.arg, item, default_of_parameter(space.args, item.arg))
+    for node in own_nodes(space):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield _key(at, way.but(always=False), node.id, node, None)
 
 
 def _options(at: At, way: Way) -> Iterator[Handed]:

@@ -24,6 +24,7 @@ FEW = 3
 """So many choices of constants are looked at besides the first, and so many where others may be there too."""
 CHANGED = frozenset({
     "accelerator", "strategy", "devices", "max_steps", "plugins", "gradient_clip_val", "accumulate_grad_batches",
+    "logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary",
 })  # fmt: skip
 """Arguments of the newest Trainer of which it takes other values than those before, or which not every module bears."""
 COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches"})

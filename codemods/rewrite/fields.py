@@ -49,7 +49,7 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
         return
     known = {name: literal(node.value) for name, node in fields.items() if node.value is not None and name in once()}
     entries = tuple(Entry(name, (0, 0), (0, 0), value) for name, (plain, value) in known.items() if plain)
-    for verdict in verdicts(entries, facts.target):
+    for verdict in verdicts(entries, facts):
         gone = verdict.key in once() - current() and verdict.key != HARDWARE
         if (
             not gone

@@ -43,9 +43,9 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(rule for rule in all_rules() if rule.code == GPUS or rule.code.startswith(FAMILY))
 
 
-def verdicts(entries: tuple[Entry, ...], target: str) -> Iterator[Verdict]:
-    """What the rules say, for a release to move to, of each entry of which they say something: once what becomes of it,
-    and once what there is to know of it."""
+def verdicts(entries: tuple[Entry, ...], facts: Facts) -> Iterator[Verdict]:
+    """What the rules say, in a project with those pins and that release to move to, of each entry of which they say
+    something: once what becomes of it, and once what there is to know of it."""
     names = {item.key: _text(item, index) for index, item in enumerate(entries) if item.key.isidentifier()}
     lines = "".join(f"    {name}={text},\n" for name, text in names.items())
     code = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer(\n{lines})\n"
@@ -56,7 +56,7 @@ def verdicts(entries: tuple[Entry, ...], target: str) -> Iterator[Verdict]:
     spoken: set[tuple[str, bool]] = set()
     for rule in _rules():
         check = rule.check
-        for match in check(file, Facts({}, target=target)):  # type: ignore[arg-type]
+        for match in check(file, Facts({}, pins=facts.pins, target=facts.target)):  # type: ignore[arg-type]
             key = _key_at(file, match)
             if key and (key, match.row == NOTED) not in spoken:
                 spoken.add((key, match.row == NOTED))

@@ -34,12 +34,21 @@ class Contexts:
             if isinstance(owner, Optimizer):
                 self.state.toggled = frozenset(owner.keys or ())
             return None
+        if isinstance(node, ast.BoolOp):
+            return self._joined(node)
         if found := grad_of(node, self._scope) or region_of(node, self._scope):
             return found
         value = self.caller.value(node)
         if isinstance(value, Context):
             return value.means
         return self._handed_out(node) if isinstance(node, ast.Call) else None
+
+    def _joined(self, node: ast.BoolOp) -> Grad | Region | None:
+        """What is entered of contexts between `and` or `or`, all of which count as true."""
+        found = [self.of(value) for value in node.values]
+        if isinstance(node.op, ast.Or):
+            return found[0]
+        return found[-1] if None not in found[:-1] else None
 
     def _handed_out(self, node: ast.Call) -> Grad | Region | None:
         """What a function of the project gives back, or enters around its `yield`."""

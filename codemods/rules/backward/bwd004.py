@@ -23,10 +23,11 @@ from codemods.rules.backward.hooks import (
     asks_first,
     body_of,
     find_hook,
+    followed,
     gives_back,
     reads,
-    reads_gradient,
     takes_anything,
+    use_of,
 )
 from codemods.rules.backward.taking import emptied
 
@@ -37,6 +38,11 @@ CODE = "BWD004"
 NEEDED = "2.1.0"
 NODE = "a hook on a parameter's AccumulateGrad node"
 EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
+BEHIND = "a hook on a parameter steps its optimizer before the gradient is accumulated"
+BEHIND_REASON = (
+    "A tensor hook runs before accumulation, so each step uses the gradient of the backward pass before; "
+    "register_post_accumulate_grad_hook (torch >= 2.1) runs after it."
+)
 STEPPING = "a hook that steps the optimizer runs on every backward pass, while the loop accumulates gradients"
 NODE_REASON = (
     "register_post_accumulate_grad_hook (torch >= 2.1) runs at the same point, needs no dummy graph and nothing to "
@@ -187,21 +193,30 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
         return
     if not isinstance(receiver, ast.Name) or not is_parameter(receiver.id, call, file):
         return
-    known = [name for name in hook.stands_for(receiver.id) if reads_gradient(hook.function, name)]
-    if not known or not left or reads(hook.function, left[0]) or gives_back(hook.function):
+    seen = [followed(hook, name, call, file) for name in hook.stands_for(receiver.id)]
+    known = [each for each in seen if use_of(each)]
+    if not known or not left:
+        return
+    steps = any(use_of(each) == "steps" for each in known)
+    if reads(hook.function, left[0]) or gives_back(hook.function):
+        if steps:
+            reason = f"Not rewritten: it reads what it gets, or gives it back. {BEHIND_REASON}"
+            yield Match(file.span(call.node), BEHIND, "manual", reason)
         return
     own = hook.default_for(receiver.id)
     late = hook.through == "" and own is None and runs_over_parameters(receiver.id, call)
     found = early.edits(file, call, hook, own or (receiver.id if late else "_"))
+    message, told = (BEHIND, BEHIND_REASON) if steps else (EARLY, EARLY_REASON)
     if level == "manual" or isinstance(found, str):
-        reason = why or f"Not rewritten: {found}. {EARLY_REASON} It gets the parameter."
-        yield Match(file.span(call.node), EARLY, "manual", reason)
+        reason = why or f"Not rewritten: {found}. {told} It gets the parameter."
+        yield Match(file.span(call.node), message, "manual", reason)
         return
     if late and level == "safe":
         level, why = "unsafe", f"Until now every hook read the gradient of the loop's last `{receiver.id}`."
-    elif asks_first(hook.function, known[0]) and level == "safe":
-        level, why = "unsafe", "The hook looks whether there is a gradient, so it ran, one backward pass late."
-    yield Match(file.span(call.node), EARLY, level, f"{EARLY_REASON} {why}".strip(), edits=found)
+    elif level == "safe" and (steps or any(asks_first(*each) for each in known[0])):
+        looks = "steps" if steps else "looks whether there is a gradient"
+        level, why = "unsafe", f"The hook {looks}, so it ran, one backward pass late."
+    yield Match(file.span(call.node), message, level, f"{told} {why}".strip(), edits=found)
 
 
 def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix, why: str) -> Match:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Literal
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes
 
+Use = Literal["reads", "steps"]
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -145,6 +147,40 @@ def reads_gradient(function: AnyFunction, name: str) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == name
         for node in body_of(function)
+    )
+
+
+def followed(hook: Hook, name: str, call: CallNode, file: PythonFile) -> list[tuple[AnyFunction, str]]:
+    """The function of a hook, and those of the file that it hands the parameter `name` to, with what each calls it."""
+    seen: list[tuple[AnyFunction, str]] = [(hook.function, name)]
+    for node in body_of(hook.function):
+        if isinstance(node, ast.Call) and (called := _function(node.func, call, file)) is not None:
+            names = [item.arg for item in called.args.args][1 if _is_method(node.func) else 0 :]
+            pairs = zip(names, node.args, strict=False)
+            seen += [(called, own) for own, given in pairs if isinstance(given, ast.Name) and given.id == name]
+    return seen
+
+
+def use_of(seen: list[tuple[AnyFunction, str]]) -> Use | None:
+    """What those functions do with what is accumulated: they read it, or step an optimizer of its own with it."""
+    if any(reads_gradient(each, name) for each, name in seen):
+        return "reads"
+    return "steps" if any(_steps_own(each, name) for each, name in seen) else None
+
+
+def _steps_own(function: AnyFunction, name: str) -> bool:
+    """Whether a function steps what is kept for a parameter, `optimizers[p].step()`, or what it also zeroes."""
+    calls = [
+        node
+        for node in body_of(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
+    ]
+    owners = {kind: [node.func.value for node in calls if node.func.attr == kind] for kind in ("step", "zero_grad")}  # type: ignore[attr-defined]
+    zeroed = {ast.dump(owner) for owner in owners["zero_grad"]}
+    return any(
+        ast.dump(owner) in zeroed
+        or (isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Name) and owner.slice.id == name)
+        for owner in owners["step"]
     )
 
 

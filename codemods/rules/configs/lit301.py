@@ -94,7 +94,7 @@ def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
 
 
 def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
-    told = list(verdicts(item.arguments, project.facts.target))
+    told = list(verdicts(item.arguments, project.facts))
     notes = {verdict.key: verdict for verdict in told if verdict.row == NOTED}
     found = {**notes, **{verdict.key: verdict for verdict in told if verdict.row != NOTED}}
     for entry in item.arguments:
@@ -166,9 +166,7 @@ def _final(project: Project, item: Owned, found: dict[str, Verdict], verdict: Ve
     """A verdict on the hardware, which is left where what the others make of the mapping would change again."""
     if verdict.key not in HARDWARE or verdict.new is None:
         return verdict
-    again = {
-        other.key for other in verdicts(_applied(item, found), project.facts.target) if other.new is not None
-    } & HARDWARE
+    again = {other.key for other in verdicts(_applied(item, found), project.facts) if other.new is not None} & HARDWARE
     if not again:
         return verdict
     return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")

@@ -142,7 +142,7 @@ def _verdict(project: Project, key: str, value: str | None, given: Mapping[str, 
     """What the rules say of an option's value, beside the others that are given."""
     entries = [Entry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
     entries.append(Entry(key, (0, 0), (0, 0), _meant(value or "")))
-    return next((item for item in verdicts(tuple(entries), project.facts.target) if item.key == key), None)
+    return next((item for item in verdicts(tuple(entries), project.facts) if item.key == key), None)
 
 
 def _meant(value: str) -> object:

@@ -9,11 +9,11 @@ from functools import partial
 
 from codemods.code.source import PythonFile
 from codemods.finding import Fix, Span
+from codemods.lightning.eras import era
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.gradients.classes import fact_of, is_module
-from codemods.rules.gradients.eras import era
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.pretrained import LOADS, Loaded, is_frozen, is_model, is_trained, loaded_by, loads
 

@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.scopes import ROOT, Scope
-from codemods.code.source import ClassNode, PythonFile
+from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters
 from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
 from codemods.rules.hooks.step_end import (
     PARALLEL,
@@ -22,6 +23,7 @@ from codemods.rules.hooks.step_end import (
     doubt,
     family_refusal,
     joined,
+    lacking,
     own_refusal,
     shown_ends,
     spellings,
@@ -101,11 +103,20 @@ def _step_end(
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
-    edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
+    edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
     told = doubt(facts, stage)
+    if lost := lacking(item, stage):
+        edits.append(NodeEdit(item.methods[name], partial(_giving_back, name=lost)))
+        told = f" Where it returned nothing, 1.x kept what it had been given.{told}"
     reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
-    level: Fix = "unsafe" if told else "safe"
-    yield Match(place, message, level, reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
+    level: Fix = "unsafe" if doubt(facts, stage) else "safe"
+    yield Match(place, message, level, reason, hook.row, tuple(edits), unit=f"{file.path}:{item.qualname}")
+
+
+def _giving_back(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    from codemods.rules.hooks.keep import giving_back
+
+    return giving_back(node, name)
 
 
 @touches("head")
@@ -116,11 +127,19 @@ def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
 
 
 def _called(file: PythonFile, name: str) -> bool:
-    """Whether the file calls the method itself, so that it is not for Lightning alone."""
+    """Whether the file calls the method itself, so that it is not for Lightning alone; one `*_step_end` that another
+    one calls is no less for Lightning."""
     return any(
-        isinstance(call.node.func, ast.Attribute) and call.node.func.attr == name and not _of_base(call.node)
+        isinstance(call.node.func, ast.Attribute)
+        and call.node.func.attr == name
+        and not _of_base(call.node)
+        and not (name in STEP_ENDS and STEP_ENDS.keys() & _methods_around(call))
         for call in file.calls_near([name])
     )
+
+
+def _methods_around(call: CallNode) -> set[str]:
+    return {item.name for item in call.within if isinstance(item, ast.FunctionDef)}
 
 
 def _of_base(call: ast.Call) -> bool:
@@ -144,7 +163,9 @@ def _match(
         return Match(file.head(method), message, "manual", reason, row)
     edit = NodeEdit(method, partial(_renamed, hook=hook))
     unit = f"{file.path}:{item.qualname}"
-    return Match(file.head(method), message, hook.level, hook.reason, row, (edit,), unit=unit, needs=hook.needs)
+    certain = why_certain(facts, fact, item, method, hook, kind)
+    level: Fix = "safe" if certain else hook.level
+    return Match(file.head(method), message, level, certain or hook.reason, row, (edit,), unit=unit, needs=hook.needs)
 
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
@@ -253,7 +274,7 @@ class Count(Callback):
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (hook.row, hook.level if hook.new or name in STEP_ENDS else "manual")
+        (hook.row, ("safe" if hook.sure else hook.level) if hook.new or name in STEP_ENDS else "manual")
         for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
     )
 
@@ -268,7 +289,8 @@ RULE = Rule(
         "Where another hook is called at the same point the method takes its name, and a step calls its own "
         "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
         "is gone; where it joins what DataParallel's copies returned, where it ran more "
-        "often than that one, or has no equal, a person has to say what is meant."
+        "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "
+        "say what is meant."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

@@ -5,8 +5,18 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.reaching import definitions
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_plain, may_return_none, mentions, parameters, results, root_name, self_name
+from codemods.code.syntax import (
+    Function,
+    is_plain,
+    may_return_none,
+    mentions,
+    parameters,
+    results,
+    root_name,
+    self_name,
+)
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import asked_of_another, family, short_name
@@ -41,13 +51,28 @@ def always_gives(item: ClassNode, stage: Stage) -> bool:
     """Whether the class's own `*_step_end` is a plain method of what it is given that never returns None; 1.x kept
     the step's own result in place of None."""
     method = item.methods.get(stage.step_end)
-    return (
-        method is not None
-        and is_plain(method)
-        and len(parameters(method)) == 1
-        and not may_return_none(method)
-        and not any(isinstance(value, ast.IfExp) for value in results(method))
-    )
+    return method is not None and _is_taking(method) and not may_return_none(method)
+
+
+def _is_taking(method: Function) -> bool:
+    """Whether a `*_step_end` is a plain method of what it is given, of which each end is a value or plainly none."""
+    plain = is_plain(method) and len(parameters(method)) == 1
+    return plain and not any(isinstance(value, ast.IfExp) for value in results(method))
+
+
+def lacking(item: ClassNode, stage: Stage) -> str | None:
+    """The parameter of the class's own `*_step_end` that has to be given back where it ends without a value, as 1.x
+    did; None where there is no such end, or none that is plain."""
+    method = item.methods.get(stage.step_end)
+    if method is None or not _is_taking(method) or not may_return_none(method):
+        return None
+    name = parameters(method)[0]
+    bound = any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in ast.walk(method))
+    return None if bound or definitions(method, name) else name
+
+
+def _is_bound(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 def shown_ends(file: PythonFile, stages: tuple[Stage, ...]) -> frozenset[str]:
@@ -76,7 +101,7 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     step = plain_step(item, stage)
     if step is None or self_name(step) != "self":
         return f"the class has no plain {stage.step} of its own that could call {stage.step_end}"
-    if not always_gives(item, stage):
+    if not always_gives(item, stage) and lacking(item, stage) is None:
         return f"{stage.step_end} may return None, for which 1.x kept what {stage.step} had returned"
     if stage.train and (sets_flag(item) or "hiddens" in parameters(step)):
         return f"{stage.step} hands hidden states on, which {stage.step_end} got too"

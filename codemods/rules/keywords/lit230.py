@@ -55,7 +55,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
         for name, keyword in given.items():
             row = keywords().get((owner, name))
-            guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
+            guard = guard_of(file, facts, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":
                 yield _match(facts, file, call, keyword, row, given, guard == "unclear")
         if last_part(owner) in MONITORS and not _is_partial(call):

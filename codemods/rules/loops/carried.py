@@ -170,10 +170,27 @@ def _cuts(file: PythonFile, loop: ast.For | ast.While, names: list[str], made: i
     that cuts states which are kept elsewhere."""
     for index, statement in enumerate(loop.body):
         named = any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(statement))
-        elsewhere = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-        text = file.source_of(statement)
-        if CUT.search(text) and (named or (elsewhere and CUT.search(file.source_of(statement.value.func)))):  # type: ignore[attr-defined]
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        elsewhere = isinstance(call, ast.Call) and CUT.search(file.source_of(call.func)) is not None
+        if CUT.search(file.source_of(statement)) and (named or elsewhere) and not _is_idle(statement):
             yield index
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    """Whether a statement makes tensors without a history and keeps none of them."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in ("tuple", "list") and len(value.args) == 1:
+        value = value.args[0]
+    parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+    if isinstance(value, ast.ListComp | ast.GeneratorExp):
+        parts = [value.elt]
+    return all(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "detach"
+        and isinstance(part.func.value, ast.Name | ast.Subscript)
+        for part in parts
+    )
 
 
 def built(item: ClassNode, attribute: str) -> str | None:

@@ -11,9 +11,9 @@ from codemods.code.syntax import Function, parameters, results, self_name, super
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.rules.loops.flow import Flow, is_laid_out
+from codemods.rules.loops.flow import Event, Flow, is_laid_out
 from codemods.rules.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
-from codemods.rules.loops.places import left, optimizers, said_of
+from codemods.rules.loops.places import class_text, left, optimizers, said_of
 from codemods.rules.loops.steps import Put, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
 
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "TBP101"
+UNSTEPPED = (
+    "Return the loss, without manual_backward; or set `self.automatic_optimization = False`, with zero_grad before the "
+    "pass and the optimizer's step behind it."
+)
+UNCHECKED = "_verify_is_manual_optimization"
+"""Lightning's own check, which a class that overrides it switches off."""
 ADVICE = "Set `self.automatic_optimization = False` behind `super().__init__()`."
 
 
@@ -28,6 +34,25 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
         if loop.state == "" and steps_itself(file, loop) and (_fails(file, loop) or _repeats(loop)):
             yield _match(file, loop)
+        elif loop.state == "" and FLAG not in class_text(file, loop):
+            yield from _unstepped(file, loop)
+
+
+def _unstepped(file: PythonFile, loop: Loop) -> Iterator[Match]:
+    """A call of manual_backward where no step goes with it."""
+    calls = [event.call for flow in loop.flows for event in flow.of("backward") if _is_manual(event)]
+    if not calls or any(flow.of("step") for flow in loop.flows):
+        return
+    step = loop.item.methods.get("training_step")
+    returned = step is not None and bool(results(step))
+    if not _is_unchecked(loop):
+        why = "Lightning refuses it there"
+    elif returned:
+        why = "Lightning goes backward through the loss that is returned a second time"
+    else:
+        return
+    message = f"{loop.item.node.name} calls manual_backward, but automatic optimization is on"
+    yield left(file.span(calls[0]), message, why, UNSTEPPED)
 
 
 def _match(file: PythonFile, loop: Loop) -> Match:
@@ -49,9 +74,15 @@ def _match(file: PythonFile, loop: Loop) -> Match:
         return Match(place, message, "safe", reason, edits=change)
     known = optimizers(loop)
     if isinstance(known, str) or (known.schedules and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
-        reason = "Lightning then no longer repeats the step, and no longer steps schedulers where there are any."
+        reason = "Lightning then makes no step of its own any more, and no longer steps schedulers where there are any."
         return Match(place, message, "unsafe", reason, edits=change)
-    return Match(place, message, "safe", "Lightning repeated each step that the loop had made.", edits=change)
+    return Match(
+        place,
+        message,
+        "safe",
+        "Lightning made one more step behind each of the loop's, without its gradients.",
+        edits=change,
+    )
 
 
 def _refusal(loop: Loop) -> str | None:
@@ -76,15 +107,23 @@ def _fails(file: PythonFile, loop: Loop) -> bool:
     optimizer that nobody sets is not there."""
     if missing_optimizers(file, loop):
         return True
-    calls = [event.call.func for flow in loop.flows for event in flow.of("backward")]
-    if any(isinstance(function, ast.Attribute) and function.attr == "manual_backward" for function in calls):
+    if not _is_unchecked(loop) and any(_is_manual(event) for flow in loop.flows for event in flow.of("backward")):
         return True
     step = loop.item.methods.get("training_step")
     return step is not None and bool(results(step))
 
 
+def _is_manual(event: Event) -> bool:
+    return isinstance(event.call.func, ast.Attribute) and event.call.func.attr == "manual_backward"
+
+
+def _is_unchecked(loop: Loop) -> bool:
+    """Whether manual_backward is let pass whatever the flag says."""
+    return UNCHECKED in loop.item.methods or any(UNCHECKED in other.methods for other in loop.relatives)
+
+
 def _repeats(loop: Loop) -> bool:
-    """Whether Lightning's own step, with nothing returned, finds the gradient of a step that was made by hand."""
+    """Whether Lightning's own step, with nothing returned, comes behind one that was made by hand."""
     return any(
         event.kind == "step" and not any(later.kind == "zero" for later in flow.events[index:])
         for flow in loop.flows

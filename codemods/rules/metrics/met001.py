@@ -20,6 +20,7 @@ from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.fed import Fed, Method, Origin, fed, latest, stores
+from codemods.rules.metrics.handed import handed_on
 from codemods.rules.metrics.size import width
 from codemods.rules.metrics.stored import feeds, method_of
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
@@ -60,6 +61,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if match:
             found.append((call, match))
     yield from _together(found)
+    for node, name in handed_on(file, [word for word in words if word in file.text]):
+        reason = f"Not rewritten: it is called elsewhere, by another name; there, {ADVICE}."
+        yield Match(file.span(node), _message(name), "manual", reason, ROW)
+
+
+def _message(metric: str) -> str:
+    return f"{metric} wants to be told its task since torchmetrics 0.11"
 
 
 def _asked(facts: Facts) -> bool:
@@ -112,7 +120,7 @@ def _of_call(file: PythonFile, place: _Place) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
     if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
-    message = f"{place.metric} wants to be told its task since torchmetrics 0.11"
+    message = _message(place.metric)
     old = (place.call.scope.resolve(place.call.node.func) or "").rpartition(".")[2]
     if old in RENAMED and _spelled_new(place.call):
         return _left(file, place, message, f"`{old}` is `{RENAMED[old]}` since torchmetrics 0.8: take that first")

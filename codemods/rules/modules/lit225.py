@@ -9,10 +9,12 @@ from functools import partial
 
 from packaging.version import InvalidVersion, Version
 
+from codemods.code.conditions import SWAPPED
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, absolute
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
+from codemods.lightning.version_checks import NEWEST, answer, questions
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.rules.names.table import gone, split
 
@@ -22,7 +24,8 @@ PACKAGES = {
     "lightning.app": ("M316", "lightning.app is in no Lightning since 2.4"),
     "torchdistx": ("M317", "Lightning takes no torchdistx since 2.1; build large layers in configure_model"),
 }
-NEWEST = "2.6.6"
+OLDER, NEWER, BEHIND = ("0.10.0", "1.4.0", "1.9.5"), "2.99.0", "3.0.0"
+"""Releases that a check may tell from the target, a later one of 2.x, and one behind it."""
 _NUMBER = re.compile(r"\d+(\.\d+)*\S*")
 
 
@@ -30,6 +33,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     target = facts.target or NEWEST
     if "__version__" in file.text:
         yield from _versions(file, target)
+    yield from _questions(file, facts, target)
     for node in file.tree.body:
         if isinstance(node, ast.Try):
             yield from _fallback(file, node)
@@ -45,23 +49,41 @@ def _versions(file: PythonFile, target: str) -> Iterator[Match]:
     for node in every:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
-        answer = _answer(file, node, target)
-        if answer is None or _refuses_older(arms.get(id(node)), answer) or id(node) in asserted:
+        said = _answer(file, node, target)
+        if said is None or _refuses_older(arms.get(id(node)), said) or id(node) in asserted:
             continue
-        message = f"this is always {str(answer).lower()} from Lightning {target} on"
-        lines = _dead(arms.get(id(node)), answer)
-        dead = f"{lines} never run any more; delete them with the check" if lines else "delete it"
-        reason = f"Not rewritten: {dead}, unless older releases are served too."
-        yield Match(file.span(node), message, "manual", reason)
+        yield _always(file, node, said, arms.get(id(node)), f"{target} on")
+
+
+def _always(file: PythonFile, place: ast.expr, answer: bool, node: ast.If | ast.IfExp | None, since: str) -> Match:
+    message = f"this is always {str(answer).lower()} from Lightning {since}"
+    lines = _dead(node, answer)
+    dead = f"{lines} never run any more; delete them with the check" if lines else "delete it"
+    return Match(file.span(place), message, "manual", f"Not rewritten: {dead}, unless older releases are served too.")
+
+
+def _questions(file: PythonFile, facts: Facts, target: str) -> Iterator[Match]:
+    """Choices that the version decides by another question than one comparison."""
+    for asked in questions(file, facts):
+        test = asked.node.test
+        compared = (node for node in ast.walk(test) if isinstance(node, ast.Compare) and len(node.ops) == 1)
+        told = any(_answer(file, node, target) is not None for node in compared)
+        told = told or _refuses_older(asked.node, asked.holds)
+        on = {release: answer(file, facts, test, asked.within, release) for release in (*OLDER, NEWER, BEHIND)}
+        if not told and on[NEWER] is asked.holds and any(on[release] is not asked.holds for release in OLDER):
+            until = "" if on[BEHIND] is asked.holds else ", as far as there is no 3.0"
+            yield _always(file, test, asked.holds, asked.node, f"{target} on{until}")
 
 
 def _answer(file: PythonFile, node: ast.Compare, target: str) -> bool | None:
     """What a comparison gives with the target and every later release, None where it is none of the version."""
-    left, right = node.left, node.comparators[0]
+    left, right, operator = node.left, node.comparators[0], node.ops[0]
+    if _is_version(file, right) and type(operator) in SWAPPED:
+        left, right, operator = right, left, SWAPPED[type(operator)]()
     bound = _bound(right) if _is_version(file, left) else None
     if bound is None or bound > Version(target):
         return None
-    operator, same = node.ops[0], bound == Version(target)
+    same = bound == Version(target)
     if isinstance(operator, ast.Gt | ast.Eq | ast.NotEq | ast.LtE) and same:
         return None
     if isinstance(operator, ast.Gt | ast.GtE | ast.NotEq):
@@ -179,7 +201,16 @@ RULE = Rule(
     ),
     fix="manual",
     versions="Lightning 2.0 and later",
-    triggers=(b"__version__", b"ImportError", b"ModuleNotFoundError", b"lightning.app", b"torchdistx"),
+    triggers=(
+        b"__version__",
+        b"metadata",
+        b"get_distribution",
+        b"RequirementCache",
+        b"ImportError",
+        b"ModuleNotFoundError",
+        b"lightning.app",
+        b"torchdistx",
+    ),
     check=_check,
     examples=(Example(CHECKED, CHECKED), Example(LATER, LATER)),
     rows=partial(best_levels, (("M316", "manual"), ("M317", "manual"))),

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     import libcst as cst
 
 BATCH_NAMES = ("batch_idx", "batch_nb")
-OF_BATCHES = (
-    "counts batches from 0 in each epoch, max_steps the optimizer steps of the whole training, -1 without a limit. "
-    f"Not rewritten: compare self.global_step with self.trainer.{STEPS}."
-)
+_STEPS_OF = f"Not rewritten: compare self.global_step with self.trainer.{STEPS}."
+OF_BATCHES = {
+    "max_steps": f"max_steps the optimizer steps of the whole training, -1 without a limit. {_STEPS_OF}",
+    STEPS: f"{STEPS} the optimizer steps of the whole training. {_STEPS_OF}",
+}
+"""What those numbers count that a number of batches is compared with."""
 OF_EPOCHS = (
     "max_steps is -1 unless it was given (-1 // n is -1), counts optimizer steps, every optimizer's in manual "
     "optimization, and is one of two limits of which the first ends training. Not rewritten: the epochs that run are "
@@ -46,6 +48,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reader = reader_of(item, function)
             yield from _counted_twice(file, function, reader)
             yield from _limits_of_batches(file, function, reader)
+            yield from _steps_of_batches(file, facts, function, reader)
             if not whole_method(function, reader):
                 yield from _untold(file, function, reader)
         if kind == MODULE:
@@ -57,7 +60,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _speaking(file: PythonFile, item: ClassNode) -> Iterator[Function]:
     """The methods of a class that speak of the number of steps."""
-    lines = [node.lineno for name in (STEPS, "max_steps") for node in file.attributes(name)]
+    lines = [node.lineno for name in (STEPS, "max_steps", "global_step") for node in file.attributes(name)]
     for function in item.methods.values():
         if any(function.lineno <= line <= (function.end_lineno or line) for line in lines):
             yield function
@@ -160,12 +163,53 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> 
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             batch = next((side.id for side in sides if isinstance(side, ast.Name) and side.id in indexes), None)
-            if batch and any(_is(reader, part, "max_steps") for side in sides for part in ast.walk(side)):
-                yield manual(file, node, f"`{batch}` is compared with trainer.max_steps", f"`{batch}` {OF_BATCHES}")
+            spoken = [part for side in sides for part in ast.walk(side)] if batch else []
+            limit = next((name for name in OF_BATCHES if any(_is(reader, part, name) for part in spoken)), None)
+            if batch and limit:
+                message = f"`{batch}` is compared with trainer.{limit}"
+                yield manual(file, node, message, f"`{batch}` counts batches from 0 in each epoch, {OF_BATCHES[limit]}")
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv) and not tested:
             count = reader.read(node.right)
             if _is(reader, node.left, "max_steps") and count and "batches" in count.shape[0]:
                 yield manual(file, node, "trainer.max_steps over batches is taken for a number of epochs", OF_EPOCHS)
+
+
+def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader: Reader) -> Iterator[Match]:
+    """`global_step` beside a number of batches, where a Trainer accumulates several for a step."""
+    where = _accumulating(facts)
+    for node in own_nodes(function) if where else ():
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Div):
+            sides = [node.left, node.right]
+        else:
+            continue
+        counted = next((side for side in sides if _of_batches(reader, side)), None)
+        if counted is not None and any(_holds_step(side, reader) for side in sides if side is not counted):
+            message = f"global_step is held against `{ast.unparse(counted)}`, a number of batches"
+            reason = (
+                f"It counts optimizer steps, of which one has several batches ({where} accumulates). Not rewritten: "
+                "count by batch_idx and current_epoch, or divide the batches by trainer.accumulate_grad_batches."
+            )
+            yield manual(file, node, message, reason)
+
+
+def _of_batches(reader: Reader, node: ast.expr) -> bool:
+    """Whether an expression is a number of batches, of one epoch or of several."""
+    if any(isinstance(part, ast.Attribute) and part.attr == "global_step" for part in ast.walk(node)):
+        return False
+    count = reader.read(node)
+    over, under = count.shape if count else ((), ())
+    return "batches" in over and {*over} <= {"batches", "epochs"} and not under
+
+
+def _accumulating(facts: Facts) -> str | None:
+    """A Trainer that makes one step of several batches."""
+    for trainer in facts.trainers:
+        given = trainer.argument("accumulate_grad_batches")
+        if given and not (given.literal and given.value in (None, 1)):
+            return f"{trainer.path}:{trainer.line}"
+    return None
 
 
 def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:

@@ -31,7 +31,7 @@ def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]) -> Ite
         if keyword is None or not _builds_trainer(file, facts, call):
             continue
         if not (is_trainer_call(call) and (file.path, index) in moved):
-            guard = guard_of(file, call, FLAG)
+            guard = guard_of(file, facts, call, FLAG)
             if guard == "unclear":
                 reason = "Not rewritten: it stands under a version check; if 2.x never gets here, leave it."
                 yield Match(file.span(keyword), GIVEN, "manual", reason, "M259")

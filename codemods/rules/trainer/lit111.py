@@ -51,20 +51,20 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in trainer_calls(file):
         for item, end in _ends(file, facts, call).items():
             if end is not None and isinstance(item, ast.keyword):
-                yield from _match(file, call, item, end)
+                yield from _match(file, facts, call, item, end)
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)
     for call in file.calls_near(["super"]):
         if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
             for item in call.node.keywords:
                 if end := unset(file, call, item, keywords(call.node)):
-                    yield from _match(file, call, item, end)
+                    yield from _match(file, facts, call, item, end)
     yield from check_plugins(file, facts, CODE)
 
 
-def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
+def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
     name = item.arg or ""
-    guard = guard_of(file, call, name) if name in GONE else "none"
+    guard = guard_of(file, facts, call, name) if name in GONE else "none"
     if guard == "both":
         return
     if guard == "unclear":

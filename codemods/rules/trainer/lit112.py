@@ -28,7 +28,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         item = keyword(call.node, NAME)
         if item is None or is_none(item.value) or not builds_trainer(call):
             continue
-        guard = guard_of(file, call, NAME)
+        guard = guard_of(file, facts, call, NAME)
         if guard == "both":
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it stands under a version check"
@@ -67,7 +67,7 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
             item = keyword(call.node, NAME)
             if home is None or item is None or is_none(item.value) or not builds_trainer(call):
                 continue
-            fits = _fits(home, facts, call, item, file) if guard_of(home, call, NAME) == "none" else ""
+            fits = _fits(home, facts, call, item, file) if guard_of(home, facts, call, NAME) == "none" else ""
             own = [] if isinstance(fits, str) else [(file, fit) for other, fit in fits if other is file]
             if own:
                 edits = _given(file, own, home.source_of(item.value))

@@ -43,7 +43,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     flagged = False
     for call in file.calls_near(FLAGS):
         flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
-        if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
+        if flags and builds_trainer(call) and guard_of(file, facts, call, flags[0]) == "none":
             yield from _flags(file, facts, call, flags)
             name = kept_in(file, call)
             told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))

@@ -11,6 +11,7 @@ from lightning.pytorch import Callback, LightningDataModule, LightningModule, Tr
 from codemods.lightning.facts import CALLBACK, MODULE
 from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
+from tests.training import same
 
 OWNERS: dict[str, type] = {MODULE: LightningModule, CALLBACK: Callback, DATA: LightningDataModule}
 DEPRECATED = {"configure_sharded_model"}
@@ -78,9 +79,7 @@ WATCH = (
 
 def test_silent_before_and_called_after() -> None:
     assert stop(WATCH) == []
-    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["interrupted"]
-    unsafe = run_rules({"a.py": WATCH}, rule("LIT211"), unsafe=True).final()["a.py"].decode()
-    assert stop(unsafe) == ["start", "interrupted"]
+    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["start", "interrupted"]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +137,19 @@ class Model(LightningModule):
         return self.loss(output["guess"])
 """
 UNSURE = {
-    "step end that may give nothing": (
+    "step end that may give nothing of what it was given": (
         "        return self.loss(",
-        "        if output:\n            return self.loss(",
+        "        output = self.loss(output)\n        if output:\n            return (",
+        "may return None",
+    ),
+    "step end that deletes what it was given": (
+        "        return self.loss(output",
+        "        self.loss(output)\n        del output\n        (self.layer",
+        "may return None",
+    ),
+    "step end that chooses nothing": (
+        "        return self.loss(",
+        "        return None if self.training else self.loss(",
         "may return None",
     ),
     "step that may give nothing": ("        return {", "        if batch:\n            return {", "may return None"),
@@ -165,6 +174,93 @@ def test_a_step_end_is_left_where_its_call_would_differ(case: tuple[str, str, st
     old, new, reason = case
     assert old in STEP_END
     assert reason in refusals({"model.py": STEP_END.replace(old, new, 1)}, "LIT211")[0]
+
+
+QUIET = {
+    "logs": ("        return self.loss(", "        self.log('l', ", "        return output\n"),
+    "returns early": (
+        "        return self.loss(",
+        "        if not self.training:\n            return\n        self.log('l', ",
+        "            return output\n        self.log('l', output[\"guess\"])\n        return output\n",
+    ),
+    "returns at times": (
+        "        return self.loss(",
+        "        if self.training:\n            return self.loss(",
+        '            return self.loss(output["guess"])\n        return output\n',
+    ),
+    "returns None": (
+        '        return self.loss(output["guess"])',
+        "        self.log('l', output[\"guess\"])\n        return None",
+        "        return output\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUIET.values(), ids=QUIET)
+def test_a_step_end_without_a_value_gives_back_what_it_was_given(case: tuple[str, str, str]) -> None:
+    old, new, held = case
+    files = {"model.py": STEP_END.replace(old, new, 1)}
+    after = rewritten(files, rule("LIT211"))["model.py"]
+    assert 'return self.training_step_end({"guess": self(batch)})' in after and after.endswith(held)
+    assert "None" not in after and run_rules({"model.py": after}, rule("LIT211")).findings == ()
+
+
+def test_a_step_end_that_another_one_calls_is_still_for_lightning() -> None:
+    text = f"{STEP_END}\n    def validation_step_end(self, output):\n        return self.training_step_end(output)\n"
+    found = refusals({"model.py": text}, "LIT211")
+    assert any("used by name" in reason for reason in found)
+
+
+ENDS = """\
+import torch
+from pytorch_lightning import LightningModule, Trainer
+
+SEEN, COUNTED = [], []
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch, batch_idx):
+        return {"loss": self.layer(batch).pow(2).mean()}
+
+    def training_step_end(self, output):
+        SEEN.append(float(output["loss"]))
+        self.log("loss", output["loss"])
+
+    def validation_step(self, batch, batch_idx):
+        return {"val": self.layer(batch).sum()}
+
+    def validation_step_end(self, output):
+        COUNTED.append(1)
+        if len(COUNTED) % 2:
+            return {"val": output["val"] * 2}
+        SEEN.append(float(output["val"]))
+
+    def validation_epoch_end(self, outputs):
+        SEEN.append([float(output["val"]) for output in outputs])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def main():
+    torch.manual_seed(1)
+    loader = torch.utils.data.DataLoader(torch.arange(12.0).view(6, 2) / 10, batch_size=2)
+    Trainer(max_epochs=2, logger=False, enable_checkpointing=False, enable_progress_bar=False).fit(
+        Model(), loader, loader
+    )
+    return SEEN
+"""
+
+
+def test_it_runs_as_it_did() -> None:
+    after = rewritten({"train.py": ENDS}, rule("LIT201"), rule("LIT211"))
+    assert "return output\n" in after["train.py"] and "def validation_epoch_end" not in after["train.py"]
+    old, new = same({"train.py": ENDS}, after, script=None)
+    assert old.returned == new.returned and len(old.returned) > 10
 
 
 def test_a_step_end_of_a_subclass_is_called_by_the_inherited_step() -> None:

@@ -9,6 +9,7 @@ from tests.codemods.loop_programs import (
     FLAG,
     HEAD,
     RULES,
+    SGD,
     SUPER,
     TRAINER,
     assert_refused,
@@ -16,7 +17,7 @@ from tests.codemods.loop_programs import (
     changed,
     step,
 )
-from tests.codemods.support import run_rules
+from tests.codemods.support import rule, run_rules
 
 CODE = "TBP101"
 REWRITTEN = {
@@ -102,3 +103,46 @@ def test_the_flag_of_a_base_class_in_another_file_counts() -> None:
     alone = base.replace("        self.automatic_optimization = False\n", "")
     found = run_rules({"base.py": alone, "train.py": text}, *RULES).findings
     assert {item.code for item in found} == {"TBP101"}
+
+
+RETURNED = """
+loss = self.loss(batch)
+self.manual_backward(loss)
+return loss
+"""
+UNCHECKED = "    def _verify_is_manual_optimization(self, name):\n        pass\n\n    def training_step"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (step(RETURNED, (FLAG, "")), "refuses it"),
+        (step("self.manual_backward(self.loss(batch))", (FLAG, "")), "refuses it"),
+        (step(RETURNED, (FLAG, ""), ("    def training_step", UNCHECKED)), "a second time"),
+    ],
+)
+def test_a_backward_pass_without_a_step(text: str, why: str) -> None:
+    assert_refused(text, CODE, why)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        step(RETURNED),
+        step("if not self.automatic_optimization:\n    self.manual_backward(self.loss(batch))", (FLAG, "")),
+        step("self.manual_backward(self.loss(batch))", (FLAG, ""), ("    def training_step", UNCHECKED)),
+    ],
+)
+def test_a_backward_pass_that_is_let_pass(text: str) -> None:
+    assert run_rules({"train.py": text}, rule(CODE)).findings == ()
+
+
+def test_where_the_check_is_switched_off_schedulers_are_spoken_of() -> None:
+    text = changed((FLAG, ""), ("    def training_step", UNCHECKED))
+    assert [item.fix for item in run_rules({"train.py": text}, rule(CODE)).findings] == ["safe"]
+    scheduled = text.replace(
+        SGD,
+        "        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)\n"
+        "        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]\n",
+    )
+    assert [item.fix for item in run_rules({"train.py": scheduled}, rule(CODE)).findings] == ["unsafe"]

@@ -131,3 +131,16 @@ def test_lines_are_laid_out_as_those_around_them(old: str, new: str) -> None:
     assert after.count("\r") == (after.count("\n") if "\r" in text else 0)
     assert ("\n    " in after) == ("\n    " in text)
     assert after.index("zero_grad()") < after.index("manual_backward(loss)") < after.index("optimizer.step()")
+
+
+@pytest.mark.parametrize(
+    "idle", ["tuple(part.detach() for part in hiddens)", "(hiddens[0].detach(), hiddens[1].detach())"]
+)
+def test_a_detached_state_that_nobody_keeps_cuts_nothing(idle: str) -> None:
+    line = f"            {idle}\n"
+    for text in (changed((DETACH, line)), changed((DETACH, ""), (BACKWARD, line + BACKWARD))):
+        made = run_rules({"train.py": text}, *RULES)
+        assert [(item.code, item.fix) for item in made.findings] == [(CODE, "safe")]
+        after = made.final()["train.py"].decode()
+        old, new = train_many([(Case({"train.py": text}), "target"), (Case({"train.py": after}), "target")])
+        assert old.failure is not None and new.failure is None and new.losses

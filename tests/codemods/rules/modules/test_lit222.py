@@ -140,6 +140,47 @@ def test_a_class_of_another_file_is_looked_for() -> None:
     assert "Model.load_from" in rewritten(files, rule("LIT222"))["run.py"]
 
 
+FACTORY = """\
+from models import Model, Other
+
+TABLE = {"model": Model, "other": Other}
+
+
+def build(name):
+    return TABLE[name](name)
+"""
+BUILT = "from factory import build\n\nit = build('model')\nit = HERE.load_from_checkpoint('a')\n"
+
+
+def test_what_a_function_of_the_project_makes_is_asked_for_its_class() -> None:
+    models = MODELS + "\n# for load_from_checkpoint\n"
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY, "models.py": models}
+    assert rewritten(files, rule("LIT222"))["run.py"] == BUILT.replace("HERE", "type(it)")
+    direct = {**files, "factory.py": FACTORY.replace("TABLE[name](name)", "Model(name)")}
+    assert rewritten(direct, rule("LIT222"))["run.py"] == BUILT.replace("HERE", "type(it)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{"model": Model, "other": Other}', "load_table()"),
+        ('"other": Other}', '"other": dict}'),
+        ("\n\ndef build", "TABLE.update(more)\n\n\ndef build"),
+    ],
+)
+def test_a_table_that_is_not_known_is_for_a_person(old: str, new: str) -> None:
+    assert old in FACTORY
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY.replace(old, new), "models.py": MODELS}
+    [reason] = refusals(files, "LIT222")
+    assert "`it` is what `build` makes" in reason and "write type(it)" in reason
+
+
+@pytest.mark.parametrize("made", ["TABLE[name]", "name(3)", "getattr(TABLE, name)", "partial(Model)"])
+def test_what_may_be_a_class_is_not_spoken_of(made: str) -> None:
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY.replace("TABLE[name](name)", made)}
+    assert run_rules({**files, "models.py": MODELS}, rule("LIT222")).findings == ()
+
+
 LOADED = "def main(path, small, width):\n    return HERE\n"
 
 

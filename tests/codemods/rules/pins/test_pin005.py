@@ -155,6 +155,21 @@ def test_traps(path: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".travis.yml", "python: 3.6\n"),
+        (WORKFLOW, f"{HEAD}    container: python:3.8-slim\n"),
+        (CIRCLE, "jobs:\n  build:\n    docker:\n      - image: cimg/python:3.8\n"),
+    ],
+)
+def test_pipelines_that_came_with_code_of_another_project_are_read_by_nobody(path: str, text: str) -> None:
+    assert "3.10" in after(path, text)
+    assert after(f"lib/theirs/{path}", text) == text
+    assert not [where for where, *_ in told({**OLD, f"lib/theirs/{path}": text}) if where.startswith("lib")]
+    assert "3.10" in after("train/.gitlab-ci.yml", "image: python:3.8\n")
+
+
+@pytest.mark.parametrize(
     ("pin", "wanted"),
     [
         ("pytorch-lightning>=1.5", "3.8"),

@@ -132,3 +132,43 @@ def test_a_window_that_no_epoch_fills() -> None:
     )
     assert levels(text) == [("manual", "accumulate_grad_batches=8 is longer than an epoch of 5 batches")]
     assert levels(text.replace("batches=8", "batches=5")) == []
+
+
+ACCUMULATING = "\n\ntrainer = Trainer(accumulate_grad_batches=4)\n"
+BATCHES = "self.trainer.num_training_batches"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"return self.global_step % {BATCHES} == 0",
+        f"return self.global_step // {BATCHES}",
+        f"return self.global_step == {BATCHES}",
+        "return self.trainer.global_step >= len(self.trainer.train_dataloader)",
+        f"return self.global_step < self.trainer.max_epochs * {BATCHES}",
+    ],
+)
+def test_steps_that_are_held_against_batches(line: str) -> None:
+    [(fix, message)] = levels(method(line) + ACCUMULATING)
+    assert fix == "manual" and "a number of batches" in message
+    assert levels(method(line)) == []
+    assert levels(method(line) + ACCUMULATING.replace("4", "1")) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"return self.global_step % ({BATCHES} // {WINDOW})",
+        f"return self.global_step * {WINDOW} % {BATCHES}",
+        f"return batch_idx % {BATCHES}",
+        f"return self.global_step < {EST}",
+        "return self.global_step % 100",
+    ],
+)
+def test_steps_beside_steps(line: str) -> None:
+    assert levels(method(line) + ACCUMULATING) == []
+
+
+def test_batches_that_are_compared_with_all_steps() -> None:
+    found = levels(method(f"return batch_idx >= {EST}"))
+    assert found == [("manual", "`batch_idx` is compared with trainer.estimated_stepping_batches")]

@@ -25,6 +25,14 @@ def era(facts: Facts, release: str) -> Era:
     """
     if not is_open(facts, LIGHTNING):
         return "before" if admits_below(facts, LIGHTNING, release) else "after"
-    old_hooks = any(_HOOKS & item.methods and facts.kind(item) == MODULE for item in facts.classes())
-    old_arguments = any(argument.name in _ARGUMENTS for trainer in facts.trainers for argument in trainer.arguments)
-    return "before" if old_hooks or old_arguments else "unknown"
+    return "before" if speaks_of_1x(facts) else "unknown"
+
+
+def speaks_of_1x(facts: Facts) -> bool:
+    """Whether the code has hooks or Trainer arguments that 2.0 removed."""
+    if "eras.1x" not in facts.memo:
+        hooks = any(_HOOKS & item.methods and facts.kind(item) == MODULE for item in facts.classes())
+        arguments = any(argument.name in _ARGUMENTS for trainer in facts.trainers for argument in trainer.arguments)
+        facts.memo["eras.1x"] = hooks or arguments
+    spoken: bool = facts.memo["eras.1x"]
+    return spoken

@@ -1,0 +1,330 @@
+"""Questions for Lightning's own version: what they give on the release to move to, and what never runs there."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from codemods.code.bound import is_bound_elsewhere
+from codemods.code.nodes import every_node
+from codemods.code.reaching import definitions, reaching
+from codemods.code.scopes import ROOT
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function, returns, takes
+from codemods.finding import Span
+from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
+
+NEWEST = "2.6.6"
+WORDS = ("ersion", "ERSION", "_GREATER", "get_distribution", "RequirementCache")
+"""One of these stands in a project that asks for a version."""
+_SPELLED = frozenset({f"{ROOT}.__version__", "lightning.__version__", "lightning.fabric.__version__"})
+_DISTRIBUTIONS = frozenset({"lightning", "pytorch-lightning", "lightning-fabric"})
+_ASKING = frozenset({"importlib.metadata.version", "importlib_metadata.version"})
+_PARSING = ("packaging.version.", "pkg_resources.parse_version", "distutils.version.", "looseversion.")
+_FOUND = "pkg_resources.get_distribution"
+_OPERATORS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda left, right: left in right, ast.NotIn: lambda left, right: left not in right,
+}  # fmt: skip
+_BUILTINS: Mapping[str, Callable[..., Any]] = {
+    "int": int, "float": float, "str": str, "bool": bool, "tuple": tuple, "list": list, "len": len,
+}  # fmt: skip
+_METHODS = frozenset({"split", "startswith", "strip", "rsplit", "partition", "replace"})
+_PARTS = frozenset({"major", "minor", "micro", "release", "base_version", "public", "version", "parsed_version"})
+_ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_DEEP = 8
+_SPEAKS = re.compile(rb"ightning.*(?:__version__|metadata|get_distribution|RequirementCache)", re.DOTALL)
+Within = Sequence[ast.AST]
+
+
+class _Unknown(Exception):
+    """What an expression gives is not seen."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an expression is read: its file and what stands around it."""
+
+    file: PythonFile
+    within: Within
+
+
+def answer(file: PythonFile, facts: Facts, test: ast.expr, within: Within, release: str = "") -> bool | None:
+    """Whether a question that asks for Lightning's version holds on a release, which is the target where none is
+    named; None where it asks for something else too."""
+    reader = _Reader(facts, Version(release or facts.target or NEWEST))
+    try:
+        found = bool(reader.value(_Place(file, within), test, 0))
+    except (_Unknown, InvalidVersion, TypeError, ValueError, IndexError, AttributeError, RecursionError):
+        return None
+    return found if reader.asked else None
+
+
+def is_dead(file: PythonFile, facts: Facts, span: Span) -> bool:
+    """Whether a place of a file never runs with the target, as a question for Lightning's version has it."""
+    if not questions(file, facts):
+        return False
+    made: dict[str, tuple[Span, ...]] = memo_of(file, facts)
+    if "dead spans" not in made:
+        made["dead spans"] = tuple(_dead(file, facts))
+    start, end = (span.line, span.column), (span.end_line, span.end_column)
+    return any(
+        (each.line, each.column) <= start and end <= (each.end_line, each.end_column) for each in made["dead spans"]
+    )
+
+
+def _flags(facts: Facts) -> frozenset[str]:
+    """The names that modules of the project bind to an answer about the version, which others import."""
+    if "version flags" not in facts.of_sources:
+        found: set[str] = set()
+        for path, source in facts.sources.items():
+            if source.kind not in ("python", "notebook") or not _SPEAKS.search(source.unescaped):
+                continue
+            home = facts.open(path)
+            for node in home.tree.body if home else ():
+                if isinstance(node, ast.Assign) and home and answer(home, facts, node.value, ()) is not None:
+                    found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+                elif isinstance(node, ast.FunctionDef) and home and not node.args.args and len(returns(node)) == 1:
+                    value = returns(node)[0].value
+                    if value is not None and answer(home, facts, value, (node,)) is not None:
+                        found.add(node.name)
+        facts.of_sources["version flags"] = frozenset(found)
+    named: frozenset[str] = facts.of_sources["version flags"]
+    return named
+
+
+@dataclass(frozen=True)
+class Question:
+    """A choice that Lightning's version decides: what stands around it, and what it gives with the target."""
+
+    node: ast.If | ast.IfExp
+    within: Within
+    holds: bool
+
+
+def questions(file: PythonFile, facts: Facts) -> tuple[Question, ...]:
+    """The choices of a file that Lightning's version decides."""
+    if not any(word in file.text for word in (*WORDS, *_flags(facts))):
+        return ()
+    made: dict[str, tuple[Question, ...]] = memo_of(file, facts)
+    if "version questions" not in made:
+        made["version questions"] = tuple(_questions(file, facts))
+    return made["version questions"]
+
+
+def _questions(file: PythonFile, facts: Facts) -> Iterator[Question]:
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(child, ()) for child in ast.iter_child_nodes(file.tree)]
+    while stack:
+        node, within = stack.pop()
+        stack += [(child, (*within, node)) for child in ast.iter_child_nodes(node)]
+        if isinstance(node, ast.If | ast.IfExp) and (said := answer(file, facts, node.test, within)) is not None:
+            yield Question(node, within, said)
+
+
+def _dead(file: PythonFile, facts: Facts) -> Iterator[Span]:
+    for asked in questions(file, facts):
+        arm, other = asked.node.body, asked.node.orelse
+        alive, dead = (arm, other) if asked.holds else (other, arm)
+        yield from _spans(file, dead if isinstance(dead, list) else [dead])
+        if isinstance(alive, list) and alive and isinstance(alive[-1], _ENDING):
+            yield from _spans(file, _behind(asked.within[-1] if asked.within else file.tree, asked.node))
+
+
+def _behind(around: ast.AST, node: ast.AST) -> list[ast.stmt]:
+    """The statements behind one in its block."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(around, field, None)
+        if isinstance(block, list) and node in block:
+            return block[block.index(node) + 1 :]
+    return []
+
+
+def _spans(file: PythonFile, nodes: Sequence[ast.AST]) -> Iterator[Span]:
+    for node in nodes:
+        if isinstance(node, ast.expr | ast.stmt):
+            span = file.span(node)
+            first = min((item.lineno for item in getattr(node, "decorator_list", ())), default=span.line)
+            yield span if first == span.line else Span(first, 1, span.end_line, span.end_column)
+
+
+class _Reader:
+    """Works out an expression with one release; `asked` says whether that was needed."""
+
+    def __init__(self, facts: Facts, release: Version) -> None:
+        self.facts, self.release, self.asked = facts, release, False
+
+    def value(self, place: _Place, node: ast.expr, depth: int) -> Any:
+        if depth > _DEEP:
+            raise _Unknown
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple(self.value(place, item, depth + 1) for item in node.elts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return not self.value(place, node.operand, depth + 1)
+        if isinstance(node, ast.BoolOp):
+            return self._joined(place, node, depth)
+        if isinstance(node, ast.Compare):
+            return self._compared(place, node, depth)
+        if isinstance(node, ast.Subscript):
+            return self._item(place, node, depth)
+        if isinstance(node, ast.Call):
+            return self._call(place, node, depth)
+        if isinstance(node, ast.GeneratorExp | ast.ListComp):
+            return self._each(place, node, depth)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._named(place, node, depth)
+        raise _Unknown
+
+    def _joined(self, place: _Place, node: ast.BoolOp, depth: int) -> bool:
+        """What decides, whatever the others are."""
+        decides, unknown = isinstance(node.op, ast.Or), False
+        for part in node.values:
+            try:
+                if bool(self.value(place, part, depth + 1)) is decides:
+                    return decides
+            except _Unknown:
+                unknown = True
+        if unknown:
+            raise _Unknown
+        return not decides
+
+    def _compared(self, place: _Place, node: ast.Compare, depth: int) -> bool:
+        values = [self.value(place, item, depth + 1) for item in (node.left, *node.comparators)]
+        for index, kind in enumerate(node.ops):
+            if type(kind) not in _OPERATORS:
+                raise _Unknown
+            left, right = values[index : index + 2]
+            if isinstance(left, Version) != isinstance(right, Version):
+                left, right = Version(str(left)), Version(str(right))
+            if not _OPERATORS[type(kind)](left, right):
+                return False
+        return True
+
+    def _item(self, place: _Place, node: ast.Subscript, depth: int) -> Any:
+        owner = self.value(place, node.value, depth + 1)
+        if not isinstance(node.slice, ast.Slice):
+            return owner[self.value(place, node.slice, depth + 1)]
+        ends = [self.value(place, item, depth + 1) if item else None for item in (node.slice.lower, node.slice.upper)]
+        return owner[slice(*ends)]
+
+    def _each(self, place: _Place, node: ast.GeneratorExp | ast.ListComp, depth: int) -> tuple[Any, ...]:
+        """`int(part) for part in ...`."""
+        only, made = node.generators[0], node.elt
+        plain = len(node.generators) == 1 and not only.ifs and isinstance(only.target, ast.Name)
+        if not plain or not isinstance(made, ast.Call) or ast.unparse(made) != f"int({ast.unparse(only.target)})":
+            raise _Unknown
+        return tuple(int(item) for item in self.value(place, only.iter, depth + 1))
+
+    def _call(self, place: _Place, node: ast.Call, depth: int) -> Any:
+        function = node.func
+        dotted = self._dotted(place, function)
+        given = [] if self._is_map(place, node) else [self.value(place, item, depth + 1) for item in node.args]
+        if self._is_map(place, node):
+            return tuple(map(int, self.value(place, node.args[1], depth + 1)))
+        if node.keywords:
+            raise _Unknown
+        if dotted in _ASKING or dotted == _FOUND:
+            return self._release(given)
+        if dotted and dotted.startswith(_PARSING):
+            return Version(str(given[0]))
+        if dotted and dotted.rpartition(".")[2] == "RequirementCache" and len(given) == 1:
+            return self._fits(str(given[0]))
+        if isinstance(function, ast.Name) and dotted is None and function.id in _BUILTINS:
+            return _BUILTINS[function.id](*given)
+        if isinstance(function, ast.Attribute) and function.attr in _METHODS:
+            owner = self.value(place, function.value, depth + 1)
+            if isinstance(owner, str):
+                return getattr(owner, function.attr)(*given)
+        if not given and (found := self._function(place, dotted)):
+            home, made = found
+            ends = returns(made)
+            if len(ends) == 1 and ends[0].value is not None and ends[0] in made.body:
+                return self.value(_Place(home, (made,)), ends[0].value, depth + 1)
+        raise _Unknown
+
+    def _is_map(self, place: _Place, node: ast.Call) -> bool:
+        return ast.unparse(node.func) == "map" and len(node.args) == 2 and ast.unparse(node.args[0]) == "int"
+
+    def _function(self, place: _Place, dotted: str | None) -> tuple[PythonFile, Function] | None:
+        """The function of the project, without arguments, that a dotted name stands for."""
+        module, _, name = (dotted or "").rpartition(".")
+        if module == place.file.module:
+            own = [item for item in place.file.tree.body if isinstance(item, ast.FunctionDef) and item.name == name]
+            return (place.file, own[0]) if len(own) == 1 and not own[0].decorator_list else None
+        found = self.facts.find_definition(dotted, place.file.path) if dotted and module else None
+        return found if found and isinstance(found[1], ast.FunctionDef) else None  # type: ignore[return-value]
+
+    def _release(self, given: Sequence[Any]) -> str:
+        if len(given) != 1 or canonicalize_name(str(given[0])) not in _DISTRIBUTIONS:
+            raise _Unknown
+        self.asked = True
+        return str(self.release)
+
+    def _fits(self, text: str) -> bool:
+        try:
+            asked = Requirement(text)
+        except InvalidRequirement:
+            raise _Unknown from None
+        self._release([asked.name])
+        return asked.specifier.contains(self.release, prereleases=True)
+
+    def _dotted(self, place: _Place, node: ast.expr) -> str | None:
+        return place.file.scope_within(tuple(place.within)).resolve(node)
+
+    def _named(self, place: _Place, node: ast.Name | ast.Attribute, depth: int) -> Any:
+        dotted = self._dotted(place, node)
+        if dotted in _SPELLED:
+            self.asked = True
+            return str(self.release)
+        if isinstance(node, ast.Attribute) and node.attr in _PARTS and not (dotted and self._home(place, dotted)):
+            owner = self.value(place, node.value, depth + 1)
+            if isinstance(owner, Version):
+                return getattr(owner, node.attr)
+            if node.attr in ("version", "parsed_version"):
+                return owner
+        if isinstance(node, ast.Name):
+            for index in range(len(place.within) - 1, -1, -1):
+                space: Any = place.within[index]
+                if isinstance(space, Function):
+                    if takes(space, node.id):
+                        raise _Unknown
+                    if definitions(space, node.id):
+                        return self._bound(_Place(place.file, place.within[: index + 1]), space, node, depth)
+            if definitions(place.file.tree, node.id) and dotted in (None, f"{place.file.module}.{node.id}"):
+                return self._of_module(place.file, node.id, None if place.within else node, depth)
+        if dotted and (home := self._home(place, dotted)):
+            return self._of_module(home, dotted.rpartition(".")[2], None, depth)
+        raise _Unknown
+
+    def _home(self, place: _Place, dotted: str) -> PythonFile | None:
+        module = dotted.rpartition(".")[0]
+        if module == place.file.module:
+            return place.file
+        path = self.facts.path_of(module, place.file.path) if module else None
+        return self.facts.open(path) if path else None
+
+    def _bound(self, place: _Place, space: Any, use: ast.Name, depth: int) -> Any:
+        found = [item.value for item in reaching(space, use.id, use)]
+        if len(found) != 1 or found[0] is None:
+            raise _Unknown
+        return self.value(place, found[0], depth + 1)
+
+    def _of_module(self, file: PythonFile, name: str, use: ast.Name | None, depth: int) -> Any:
+        """What a name of a module is bound to, once and nowhere else."""
+        found = definitions(file.tree, name)
+        shared = any(isinstance(node, ast.Global) and name in node.names for node in every_node(file.tree))
+        if len(found) != 1 or found[0].value is None or shared:
+            raise _Unknown
+        if is_bound_elsewhere(self.facts.sources, file.path, name):
+            raise _Unknown
+        return self.value(_Place(file, ()), found[0].value, depth + 1)

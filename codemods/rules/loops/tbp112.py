@@ -1,0 +1,143 @@
+"""TBP112: a loop over chunks, each cut from the one before, of which the loss of the last alone is returned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_name, targets_of
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.optimization import optimization
+from codemods.rule import Example, Match, Rule
+from codemods.rules.loops.carried import STATE
+from codemods.rules.loops.flow import EVENTS
+
+CUTTING = ("detach", "apply_to_collection", "tree_map")
+QUIET = frozenset({"log", "log_dict", "print", "append", "item", "detach", "float"})
+"""What takes a loss and gives none back that trains."""
+MESSAGE = "training_step returns the loss of the last chunk alone: those before it train nothing"
+REASON = (
+    "Not rewritten: each chunk begins with a state without a history, so what the others computed is lost. Sum their "
+    "losses up for one step a batch, or make it a manual loop with a step for each chunk."
+)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        step = item.methods.get("training_step")
+        if step is None or not (found := _last(step)):
+            continue
+        fact = facts.find_class(f"{file.module}.{item.qualname}", file.path)
+        if fact and facts.kind(fact) == MODULE and optimization(facts, file, fact) == "automatic":
+            yield Match(file.span(found), MESSAGE, "manual", REASON)
+
+
+def _last(step: Function) -> ast.stmt | None:
+    """The statement of a loop that makes the loss of a chunk, where that of the last chunk is what is returned."""
+    if any(isinstance(node, ast.Attribute) and node.attr in EVENTS for node in ast.walk(step)):
+        return None
+    given = [name for value in results(step) if (name := _loss_of(value))]
+    if len(set(given)) != 1 or len(given) != len(results(step)):
+        return None
+    name = given[0]
+    stored = [node for node in own_nodes(step) if any(_is(target, name) for target in targets_of(node))]
+    stores = [node for node in ast.walk(step) if _is(node, name) and not isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    for loop in step.body:
+        if not isinstance(loop, ast.For) or len(stores) != 1 or stored[0] not in loop.body:
+            continue
+        made = stored[0]
+        if isinstance(made, ast.Assign) and not _reads(made.value, name) and _is_cut(step, loop, made):
+            return made if all(_is_quiet(node, name) for node in loop.body if node is not made) else None
+    return None
+
+
+def _loss_of(value: ast.expr) -> str | None:
+    """The name of the loss that is returned, by itself or in a dictionary."""
+    if isinstance(value, ast.Dict):
+        pairs = zip(value.keys, value.values, strict=True)
+        value = next((node for key, node in pairs if isinstance(key, ast.Constant) and key.value == "loss"), value)
+    return value.id if isinstance(value, ast.Name) else None
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _reads(node: ast.AST, name: str) -> bool:
+    return any(_is(item, name) for item in ast.walk(node))
+
+
+def _is_cut(step: Function, loop: ast.For, made: ast.stmt) -> bool:
+    """Whether the loop carries a state from chunk to chunk, which a call on self takes and gives back, and cuts it."""
+    before = {node.id for node in own_nodes(step) if isinstance(node, ast.Name) and node.lineno < loop.lineno}
+    carried: set[str] = set()
+    for node in loop.body[: loop.body.index(made) + 1]:
+        call = getattr(node, "value", None)
+        if isinstance(call, ast.Call) and _is_own(call, self_name(step)):
+            given = {item.id for part in call.args for item in ast.walk(part) if isinstance(item, ast.Name)}
+            taken = {item.id for part in targets_of(node) for item in ast.walk(part) if isinstance(item, ast.Name)}
+            carried |= {name for name in given & taken & before if STATE.search(name)}
+    cuts = {
+        target.id
+        for node in loop.body
+        for target in targets_of(node)
+        if isinstance(target, ast.Name) and any(word in ast.unparse(node) for word in CUTTING)
+    }
+    return bool(carried) and carried <= cuts
+
+
+def _is_own(call: ast.Call, this: str) -> bool:
+    func = call.func
+    return _is(func, this) or (isinstance(func, ast.Attribute) and is_self_attribute(func, func.attr, this))
+
+
+def _is_quiet(node: ast.stmt, name: str) -> bool:
+    """Whether a statement does nothing with the loss that would train: it logs it, or keeps its number."""
+    if not _reads(node, name):
+        return True
+    calls = [item for item in ast.walk(node) if isinstance(item, ast.Call) and _reads(item, name)]
+    called = {getattr(item.func, "attr", getattr(item.func, "id", "")) for item in calls}
+    kept = isinstance(node, ast.Expr) or {"item", "detach", "float"} & called
+    return bool(calls) and called <= QUIET and bool(kept)
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.rnn = torch.nn.GRU(1, 8, batch_first=True)
+
+    def training_step(self, batch, batch_idx):
+        state = None
+        for chunk in batch.split(4, dim=1):
+            out, state = self.rnn(chunk, state)
+            state = state.detach()
+            loss = out.pow(2).mean()
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+WHOLE = BEFORE.replace("            state = state.detach()\n", "")
+
+RULE = Rule(
+    code="TBP112",
+    name="last-chunk-alone",
+    summary="A loop over chunks that returns the loss of the last one is named",
+    why=(
+        "Automatic optimization goes back from what training_step returns. Where each chunk begins with a state that "
+        "is cut from its history, the loss of the last chunk knows nothing of those before: they cost time and train "
+        "nothing."
+    ),
+    fix="manual",
+    versions="any Lightning",
+    triggers=(b"training_step",),
+    words=tuple(word.encode() for word in CUTTING),
+    check=_check,
+    examples=(Example(BEFORE, BEFORE), Example(WHOLE, WHOLE)),
+)
