@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.code.source import PythonFile
+from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.kinds import part_of_choice
+from codemods.lightning.kinds import bound_once, part_of_choice
 from codemods.lightning.versions import reaches
 
 STRATEGIES = frozenset(
@@ -82,6 +82,22 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
             arms[0] = f"({arms[0]})"
         return Named(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
     return Named(None)
+
+
+def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> Named | None:
+    """What a variable with one value names, where that is a strategy which is called so still, or at times None."""
+    value = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
+    if value is None or not is_strategy(value):
+        return None
+    arms = [item.value for item in _arms(value) if isinstance(item, ast.Constant)]
+    if not STRATEGIES.issuperset(arm for arm in arms if arm is not None):
+        return None
+    text = file.source_of(node) if node else ""
+    return Named(f'{text} or "auto"', "B16") if None in arms else Named(text)
+
+
+def _arms(node: ast.expr) -> list[ast.expr]:
+    return [*_arms(node.body), *_arms(node.orelse)] if isinstance(node, ast.IfExp) else [node]
 
 
 def is_strategy(node: ast.expr) -> bool:

@@ -27,6 +27,7 @@ HANDLES = "the handler says what failed in the body that the rewrite replaces, a
 SERVES = "open: what stands in the body for it alone would go with it, and is taken for a line that says more"
 MODULE = "what a line of the module makes of a Trainer has a name that others may import: it is no harmless line"
 COMMENT = "a comment beside an argument may speak of it"
+GOES = "the comment stands in a call that goes"
 LINES = (
     "print", "assert type", "assert not none", "len, id, repr", "logging", "logger", "warning", "assert message",
     "assert class", "percent", "format", "type name", "print file", "stderr", "if print", "if verbose", "bare name",
@@ -47,6 +48,7 @@ LOWER: dict[str, dict[str, tuple[str, ...]]] = {
     "LIT112-0": {COMMENT: ("type comment",)},
     "LIT113-0": {MODULE: (*KEPT, "second name", "chained"), COMMENT: ("type comment",)},
     "LIT212-0": {READS: (*LINES, *KEPT, "underscore")},
+    "LIT222-2": {GOES: ("comment in call",)},
     "STP002-0": {
         SHOWS: (*LINES, *ALONE, "time", "warn message"),
         HANDLES: ("except named",),

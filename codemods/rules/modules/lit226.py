@@ -14,7 +14,7 @@ from codemods.code.syntax import is_none, targets_of
 from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kept import is_trainer
-from codemods.lightning.versions import LIGHTNING, admits_below, reaches
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 
 CODE = "LIT226"
@@ -28,6 +28,13 @@ OBJECTS = ("Namespace", "DictConfig", "Module", "Callable", "PretrainedConfig", 
 """The last names of types whose values torch does not load unless told to."""
 CALLED = ("args", "hparams", "opt", "opts", "cfg", "conf", "config")
 """What such arguments are called where nothing says what they are."""
+
+
+OLD = "a checkpoint that Lightning before 1.5 wrote is refused since Lightning 2.6 with torch 2.6"
+OLD_REASON = (
+    "Not rewritten: it holds the classes of callbacks, which fail to load; give weights_only=False for such a file if "
+    "you trust it, since it can run code. What is written from now on holds their names."
+)
 
 
 @dataclass(frozen=True)
@@ -135,12 +142,13 @@ def _saving(facts: Facts) -> set[tuple[str, str]]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if not facts.collected(CODE) or not reaches(facts, "2.6.0") or not admits_below(facts, LIGHTNING, "2.6.0"):
+    old = not admits_from(facts, LIGHTNING, "1.5.0")
+    if not (facts.collected(CODE) or old) or not reaches(facts, "2.6.0") or not admits_below(facts, LIGHTNING, "2.6.0"):
         return
     if CODE not in facts.memo:
         facts.memo[CODE] = _saving(facts)
     saving: set[tuple[str, str]] = facts.memo[CODE]
-    for call in file.calls_near((LOADS, "ckpt_path", *LAST)) if saving else ():
+    for call in file.calls_near((LOADS, "ckpt_path", *LAST)) if saving or old else ():
         function = call.node.func
         if not isinstance(function, ast.Attribute) or _is_told(call.node) or _was_told(file, call, function.attr):
             continue
@@ -151,6 +159,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             name = _run_with(file, facts, call, saving)
         if name:
             yield _match(file, call, name)
+        elif old and function.attr == LOADS and not isinstance(function.value, ast.Call):
+            yield Match(file.span(call.node), OLD, "manual", OLD_REASON, "B08", stops=False)
 
 
 def _is_told(call: ast.Call) -> bool:
@@ -247,8 +257,9 @@ RULE = Rule(
     summary="Loading checkpoints that hold objects is named: torch refuses them",
     why=(
         "Since Lightning 2.6 (pull request 21072) torch decides how a checkpoint is loaded, since torch 2.6 with "
-        " tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
-        "an UnpicklingError (breakage B08). Whether a file is to be trusted is not in the code, so that nothing is "
+        "tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
+        "an UnpicklingError (breakage B08), and so does one of Lightning before 1.5, which holds the classes of "
+        "callbacks (run on 2.6.6). Whether a file is to be trusted is not in the code, so that nothing is "
         "rewritten."
     ),
     fix="manual",

@@ -165,6 +165,8 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     """Why a requirement is not raised, though it has to be."""
     if pin.problem:
         return ADVICE.get(pin.problem, "it is not to be changed")
+    if pin.language == "conda" and pin.name in PLAIN:
+        return "raise it to a release that the channels have"
     if pin.language == "conda":
         return "raise it together with the CUDA packages, channels and Python that belong to it"
     if "+" in pin.specifier:
@@ -188,7 +190,8 @@ def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     floor = min((minor.python for minor in left), key=_number)
     if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
         return None
-    message = f"`{pin.specifier}` admits Pythons that Lightning {target} does not run on"
+    said = shown(pin) if pin.language == "conda" else pin.specifier
+    message = f"`{said}` admits Pythons that Lightning {target} does not run on"
     asked = f"what is asked for of Lightning needs Python {floor} or later"
     wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
     if wanted is None:

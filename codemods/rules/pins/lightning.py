@@ -232,7 +232,8 @@ def shown(pin: Pin) -> str:
     """A requirement as a message names it."""
     if pin.problem in _WHAT and pin.language == "pep440":
         return pin.specifier
-    return f"{pin.name}{' ' * (pin.language == 'poetry')}{pin.specifier}"
+    name = "pytorch" if (pin.name, pin.language) == ("torch", "conda") else pin.name
+    return f"{name}{' ' * (pin.language == 'poetry')}{pin.specifier}"
 
 
 def listed(findings: tuple[Finding, ...]) -> str:

@@ -241,8 +241,9 @@ RULE = Rule(
         "little as will do, in its own style, for the code that the manifest is for. It waits while other places of "
         "that code break on the target and what was rewritten still runs on a release that it admits. Where nothing "
         f"was rewritten only the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). "
-        "What cannot be installed beside it (torch and what is built for it, torchmetrics, an older Python) moves with "
-        "it, by a table of what each Lightning 2 needs; torch also where rewritten code needs a newer one by itself. "
+        "What cannot be installed beside it (torch and what is built for it, torchmetrics, what else Lightning asks "
+        "for, an older Python) moves with it, by a table of what each Lightning 2 "
+        "needs; torch also where rewritten code needs a newer one by itself. "
         "Addresses, hashes and lock files are left to a person."
     ),
     fix="safe",

@@ -15,7 +15,7 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.handed import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.own import between, called, hands_on, own_arguments, receivers, replaced_below
-from codemods.lightning.strategies import ONE, is_strategy, named
+from codemods.lightning.strategies import ONE, Named, held, is_strategy, named
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
@@ -98,7 +98,8 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value)
     if asked is None:
         return _unreadable(file, given, arguments)
-    planned = plan_rewrite(file, facts, asked, given.value, arguments)
+    named_by = held(facts, file, call, arguments.get("accelerator"))
+    planned = plan_rewrite(file, facts, asked, given.value, arguments, named_by)
     if isinstance(planned, tuple):
         return _manual(file, given, *planned, row=asked.row)
     if not planned.instead and is_commented(file, call.node, given):
@@ -111,9 +112,15 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
 
 
 def plan_rewrite(
-    file: PythonFile, facts: Facts, asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]
+    file: PythonFile,
+    facts: Facts,
+    asked: Devices,
+    value: ast.expr,
+    arguments: Mapping[str, ast.expr],
+    named_by: Named | None = None,
 ) -> Rewrite | tuple[str, str]:
-    """The rewrite, or why there is none and what to do, given the call's other keywords."""
+    """The rewrite, or why there is none and what to do, given the call's other keywords, and the strategy that the
+    variable given as `accelerator=` names."""
     others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(name, arguments[name])]
     given = arguments.get("accelerator")
     known, accelerator = literal(given) if given else (True, None)
@@ -123,8 +130,8 @@ def plan_rewrite(
         return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep the one you mean"
     if "devices" in arguments:
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep the one you mean"
-    if given is not None and is_strategy(given):
-        return _with_strategy(file, facts, asked, given, arguments)
+    if given is not None and (named_by or is_strategy(given)):
+        return _with_strategy(file, asked, given, arguments, named_by or named(file, facts, given))
     if not known or not (accelerator is None or isinstance(accelerator, str)):
         return "`accelerator=` is no literal", "say by it which hardware to use, and give the number as devices="
     if accelerator is None:
@@ -148,12 +155,11 @@ def _is_idle(name: str, node: ast.expr) -> bool:
 
 
 def _with_strategy(
-    file: PythonFile, facts: Facts, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr]
+    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr], strategy: Named
 ) -> Rewrite | tuple[str, str]:
     """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
     old = file.source_of(given)
     other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
-    strategy = named(file, facts, given)
     if other:
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:

@@ -11,7 +11,7 @@ from codemods.finding import Fix
 from codemods.lightning.arguments import Row
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
-from codemods.lightning.kinds import kind_of
+from codemods.lightning.kinds import bound_once, kind_of
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import may_be_none
 
@@ -44,9 +44,23 @@ def _checkpoint(file: PythonFile, facts: Facts, call: CallNode, item: ast.keywor
             callback = f"*([{file.source_of(body)}] if {test} else [])"
             enabled = test if kind_of(facts, file, call, value.test) == "bool" else f"bool({test})"
             return Outcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
+    bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
+    if isinstance(bound, ast.IfExp) and _is_one_or_none(file, facts, call, bound):
+        return Outcome(
+            "safe", row.reason, (("enable_checkpointing", f"bool({text})"),), f"*([{text}] if {text} else [])"
+        )
     if literal(value) == (True, None):
         return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
     return "it is not seen to be a ModelCheckpoint; give one among the callbacks, or enable_checkpointing=True or False"
+
+
+def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.IfExp) -> bool:
+    """Whether one arm is a ModelCheckpoint and the other None or False."""
+    arms = (value.body, value.orelse)
+    return any(
+        is_checkpoint(file, facts, call, one) and literal(other) in ((True, None), (True, False))
+        for one, other in (arms, arms[::-1])
+    )
 
 
 def _stopping(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import lightning.pytorch as pl
 import pytest
+import torch
 
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
@@ -143,6 +144,29 @@ def test_another_call_that_is_told_says_nothing_of_it() -> None:
     text = EITHER.format(HELD.rpartition("\nmodel = ")[0], ", weights_only=False", "")
     text = text.replace("model = Model.load_from_checkpoint", "state = torch.load", 1)
     assert len(plan(sources({"a.py": text}), Options((rule("LIT226"),))).findings) == 1
+
+
+def test_what_an_old_lightning_wrote_is_refused(tmp_path: Path) -> None:
+    state = {
+        "state_dict": {}, "pytorch-lightning_version": "1.4.1", "epoch": 1, "global_step": 3, "optimizer_states": [],
+        "lr_schedulers": [], "callbacks": {pl.callbacks.EarlyStopping: {"wait_count": 0}},
+    }  # fmt: skip
+    torch.save(state, tmp_path / "a.ckpt")
+    with pytest.raises(UnpicklingError):
+        Unpacked.load_from_checkpoint(tmp_path / "a.ckpt")
+    assert isinstance(Unpacked.load_from_checkpoint(tmp_path / "a.ckpt", weights_only=False), Unpacked)
+
+
+@pytest.mark.parametrize(
+    ("pin", "told"), [("pytorch-lightning==1.4.1", 1), ("pytorch-lightning<1.5", 1), ("pytorch-lightning==1.5.0", 0),
+                      ("pytorch-lightning>=1.4", 0), ("pytorch-lightning", 0)],
+)  # fmt: skip
+def test_loading_what_it_wrote_is_named_where_no_other_wrote_any(pin: str, told: int) -> None:
+    text = HELD.replace("self, args", "self, width: int")
+    made = plan(sources({"a.py": text}), Options((rule("LIT226"),), pins=(pin,)))
+    assert ["Lightning before 1.5 wrote" in item.message for item in made.findings] == [True] * told
+    named = text.replace('"last.ckpt"', '"last.ckpt", weights_only=False')
+    assert plan(sources({"a.py": named}), Options((rule("LIT226"),), pins=(pin,))).findings == ()
 
 
 PLAIN = "class Plain(LightningModule):\n    def __init__(self, width: int):\n        self.save_hyperparameters()\n\n\n"

@@ -261,3 +261,33 @@ def test_what_is_handed_on_behind_it_may_hold_it_too(asked: str, level: str) -> 
     (found,) = run(text).findings
     assert found.fix == level
     assert ("`kw`, which is handed on with it, may hold" in found.reason) is (level == "manual")
+
+
+HELD = HEAD + "def build(n: int, quick):\n    how = {}\n    return Trainer(gpus=n, accelerator=how)\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "strategy"),
+    [
+        ("'ddp' if n > 1 else None", 'how or "auto"'),
+        ("'ddp'", "how"),
+        ("'ddp' if n > 1 else 'ddp_spawn'", "how"),
+        ("None if quick else ('ddp' if n > 1 else None)", 'how or "auto"'),
+    ],
+)
+def test_a_strategy_in_a_variable_is_named_by_it(value: str, strategy: str) -> None:
+    text = HELD.format(value)
+    after = text.replace(
+        "gpus=n, accelerator=how", f'devices=n or 1, strategy={strategy}, accelerator="gpu" if n else "cpu"'
+    )
+    assert rewritten({"train.py": text}, rule("LIT101"))["train.py"] == after
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["'dp' if n > 1 else None", "'ddp2'", "'ddp_cpu'", "find()", "'ddp' if n > 1 else find()",
+     "'ddp'\n    if quick:\n        how = 'ddp_spawn'"],
+)  # fmt: skip
+def test_what_a_variable_may_hold_that_is_called_otherwise_stays(value: str) -> None:
+    made = run_rules({"train.py": HELD.format(value)}, RULE, unsafe=True)
+    assert made.changes == () and [item.fix for item in made.findings] == ["manual"]

@@ -425,3 +425,33 @@ def test_what_reaches_a_trainer_of_the_project_is_named(text: str, lines: list[i
     made = run_rules({"train.py": text}, rule("LIT110"))
     assert [(item.span.line, item.fix) for item in made.findings] == [(line, "manual") for line in lines]
     assert not made.changes
+
+
+CHOSEN = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n{}\nTrainer(checkpoint_callback=saver)\n"
+
+
+@pytest.mark.parametrize(
+    "value", ["False if quick else ModelCheckpoint()", "ModelCheckpoint(save_top_k=1) if slow else None"]
+)
+def test_a_checkpoint_or_none_in_a_variable_is_a_callback_at_times(value: str) -> None:
+    text = HEAD + CHOSEN.format(f"saver = {value}")
+    wanted = "Trainer(enable_checkpointing=bool(saver), callbacks=[saver] if saver else [])"
+    assert after(text) == text.replace("Trainer(checkpoint_callback=saver)", wanted)
+    for made in (True, False):
+        space: dict[str, Any] = {"quick": not made, "slow": made}
+        exec(
+            after(text).replace("pytorch_lightning", "lightning.pytorch").replace("Trainer(e", "made = Trainer(e"),
+            space,
+        )
+        assert (space["saver"] in space["made"].callbacks) is made
+        assert bool(space["made"].checkpoint_callbacks) is made
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["saver = True if quick else ModelCheckpoint()", "saver = find() if quick else ModelCheckpoint()",
+     "saver = None if quick else False", "saver = False if quick else ModelCheckpoint()\nsaver = find()"],
+)  # fmt: skip
+def test_what_a_variable_may_hold_beside_a_checkpoint_is_for_a_person(made: str) -> None:
+    text = HEAD + CHOSEN.format(made)
+    assert "callbacks=" not in after(text, unsafe=True)
