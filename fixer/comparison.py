@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codemods.engine.plan import find
+from codemods.lightning.pins.stated import is_forked, pins_of
 from fixer.errors import UsageError
 from fixer.given import Given, laid_over
 from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request
 from fixer.result import Result, RunInterrupted
-from fixer.settings import Asked, is_forked, options_for, pins_of, sources_of
+from fixer.settings import Asked, options_for, sources_of
 from verify.budget import Interrupted
 from verify.evidence import Evidence, Rung
 from verify.prove import prove

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from codemods.code.source import Source
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
+from codemods.lightning.pins.stated import pins_of
 from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone
 from fixer.culprits import Case, explained, without_culprits
@@ -19,7 +20,6 @@ from fixer.gitio import find_repository, git_is_installed
 from fixer.groups import changed_codes, groups
 from fixer.in_force import NAME
 from fixer.project import Project, export, written_on
-from fixer.settings import pins_of
 from fixer.shares import with_shares
 from fixer.timing import seconds_of
 from verify.bench import TIMEOUT_S, Request

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.code.source import Source, TextFile, Unreadable
+from codemods.code.source import Source
 from codemods.engine.scan import Options
-from codemods.lightning.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
-from codemods.lightning.pins.toml import Unparsable
+from codemods.lightning.pins.stated import is_forked, pins_of
 from codemods.rule import all_rows, all_rules, select_rules
 from codemods.rules.names.asked import SPACES
 from fixer.errors import UnknownRow, UnknownRule, UsageError
@@ -24,7 +22,6 @@ NEWEST = "2.6.6"
 OLDEST = "2.0.0"
 MALICIOUS = ("2.6.2", "2.6.3")
 _SHORT = re.compile(r"[vV]?\d+(\.\d+)?", re.ASCII)
-_NAMED = (b"lightning", b"Lightning", b"torch")
 
 
 @dataclass(frozen=True)
@@ -149,31 +146,3 @@ def checked_namespace(text: str | None, place: str = "--namespace") -> str:
 def sources_of(project: Project) -> tuple[Source, ...]:
     """The project's files as the engine takes them."""
     return tuple(Source(source.path, source.kind, source.data) for source in project.sources)
-
-
-def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
-    return tuple(
-        pin.requirement for source, text in _manifests(sources) for pin in find_pins(source.path, source.kind, text)
-    )
-
-
-def is_forked(sources: Sequence[Source]) -> bool:
-    """Whether the project takes Lightning from an address, and from nowhere else."""
-    problems: set[str | None] = set()
-    for source, text in _manifests(sources):
-        with suppress(Unparsable):
-            kind = manifest_kind(source.path, source.kind, text) or ""
-            problems |= {pin.problem for pin in read_pins(kind, text) if pin.name in LIGHTNING}
-    return problems == {"address"}
-
-
-def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
-    for source in sources:
-        if source.path.endswith("setup.py") or source.kind not in ("python", "notebook", "dockerfile", "lock"):
-            if not any(word in source.data for word in _NAMED):
-                continue
-            with suppress(Unreadable):
-                text = TextFile.decode(source).text
-                if states(source.path, source.kind, text):
-                    yield source, text

@@ -14,9 +14,9 @@ from codemods.engine.moved import Moved
 from codemods.engine.plan import Plan, find
 from codemods.engine.scan import Options
 from codemods.finding import Finding
+from codemods.lightning.pins.stated import is_forked, pins_of
 from fixer.groups import changed_codes
 from fixer.readiness import Readiness, Stop
-from fixer.settings import is_forked, pins_of
 
 if TYPE_CHECKING:
     from verify.evidence import Evidence, Failure, Recording

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container
 from typing import Any
 
+from codemods.code.decorators import Idle
 from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
@@ -16,27 +17,19 @@ from codemods.code.trees import at, changed, replaced, with_statements
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
     """The module with its classes and functions in their plain form."""
-    defined = [item for item in tree.body if isinstance(item, ast.FunctionDef | ast.ClassDef)]
-    empty = {
-        item.name: item
-        for item in defined
-        if isinstance(item, ast.ClassDef) and _is_empty(item) and known.is_fixed(item)
-    }
+    defined = [item for item in tree.body if isinstance(item, ast.ClassDef)]
+    empty = {item.name: item for item in defined if _is_empty(item) and known.is_fixed(item)}
     above = Counter(base.id for item in known.nodes[ast.ClassDef] for base in item.bases if isinstance(base, ast.Name))
     for name, item in [*empty.items()]:
         if not item.bases and len(known.names.loads.get(name, ())) != above[name]:
             del empty[name]  # what is of such a class may be asked for by it
-    same = {
-        item.name
-        for item in defined
-        if isinstance(item, ast.FunctionDef) and _gives_back(item, known) and known.is_fixed(item)
-    }
-    later = _made_later(known) if same else set()
+    idle = Idle(known)
+    later = _made_later(known) if idle else set()
 
     def swap(node: ast.AST) -> ast.AST | None:
         fields: dict[str, Any] = {}
         if isinstance(node, Function):
-            kept = [item for item in node.decorator_list if not (isinstance(item, ast.Name) and item.id in same)]
+            kept = [item for item in node.decorator_list if not idle.has(item)]
             if len(kept) < len(node.decorator_list) and (node.lineno, node.col_offset) not in later:
                 fields["decorator_list"] = kept
             if any(id(item) in told for item in taken(node)):
@@ -51,7 +44,7 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
 
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
-    return with_statements(tree, swap) if empty or same or told else tree
+    return with_statements(tree, swap) if empty or idle or told else tree
 
 
 def _made_later(known: Known) -> set[tuple[int, int]]:
@@ -92,32 +85,3 @@ def _above(base: ast.expr, empty: dict[str, ast.ClassDef]) -> list[ast.expr]:
     if isinstance(base, ast.Name) and base.id in empty:
         return [at(item, base) for item in empty[base.id].bases]
     return [base]
-
-
-def _hands_on(inner: ast.stmt, last: ast.stmt, name: str, known: Known) -> bool:
-    """Whether a function gives back one that wraps its argument and hands everything on to it."""
-    if not isinstance(inner, ast.FunctionDef) or not isinstance(last, ast.Return) or len(inner.body) != 1:
-        return False
-    call, given = inner.body[0], inner.args
-    if not isinstance(call, ast.Return) or len(inner.decorator_list) != 1 or not (given.vararg and given.kwarg):
-        return False
-    wraps = inner.decorator_list[0]
-    if not isinstance(wraps, ast.Call) or known.dotted(wraps.func) != "functools.wraps":
-        return False
-    values = (changed(wraps, func=ast.Name("wraps")), last.value, call.value)
-    said = tuple(ast.unparse(item) for item in values if item)
-    taken = {item.arg for item in every_node(given) if isinstance(item, ast.arg)}
-    words = (f"wraps({name})", inner.name, f"{name}(*{given.vararg.arg}, **{given.kwarg.arg})")
-    return said == words and taken == {given.vararg.arg, given.kwarg.arg}
-
-
-def _gives_back(node: ast.FunctionDef, known: Known) -> bool:
-    """Whether a function gives back its one argument, or what does the same, and does nothing else."""
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
-    last = body[0] if len(body) == 1 else None
-    if len(body) == 2 and len(arguments) == 1:
-        return _hands_on(body[0], body[1], arguments[0].arg, known)
-    plain = not (node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.decorator_list)
-    value = last.value if isinstance(last, ast.Return) else None
-    return plain and len(arguments) == 1 and isinstance(value, ast.Name) and value.id == arguments[0].arg

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-import keyword
 
+from codemods.code.assigning import is_attribute
+from codemods.code.displays import displayed, scattered
 from codemods.code.folding import foldable, folded
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import changed, replaced_at, twin
+from codemods.code.trees import at, changed, replaced, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")
+PLAIN = (ast.Name, ast.Constant)
+FIRST = {"manual_backward": "loss"}
+"""Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
@@ -23,11 +27,11 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
         plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
-        return plainer or folded(node, known)
+        return plainer or displayed(node, known) or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    places = [*odd, *known.nodes[ast.IfExp], *foldable(known)]
+    places = [*odd, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
 
 
@@ -39,7 +43,12 @@ def _is_odd(node: ast.Call) -> bool:
         or (isinstance(function, ast.Name) and function.id == "getattr")
         or any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords)
         or any(isinstance(item, ast.Starred) for item in node.args)
+        or (not node.args and _first_parameter(node) is not None)
     )
+
+
+def _first_parameter(node: ast.Call) -> str | None:
+    return FIRST.get(node.func.attr) if isinstance(node.func, ast.Attribute) else None
 
 
 def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
@@ -63,7 +72,7 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     if not (isinstance(function, ast.Name) and function.id == "getattr" and function.id not in known.taken):
         return None
     name = given[1].value if isinstance(given[1], ast.Constant) else None
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+    if not is_attribute(name):
         return None
     made = ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
     vars(made).update(made_of=node)
@@ -71,15 +80,26 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
 
 
 def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
-    """What a lambda gives that takes nothing, or gives back what it takes."""
+    """What a lambda gives that takes nothing, gives back what it takes, or takes names and constants alone."""
     given = function.args.args
-    if len(given) == len(node.args) == 1 and not (node.keywords or _takes_more(function.args)):
-        back = isinstance(function.body, ast.Name) and function.body.id == given[0].arg
-        return node.args[0] if back and not isinstance(node.args[0], ast.Starred) else None
-    if node.args or node.keywords or takes_something(function.args):
+    if node.keywords or _takes_more(function.args) or len(given) != len(node.args) or function.args.defaults:
         return None
-    own = any(isinstance(item, LOCAL) for item in every_node(function.body))
-    return None if own else function.body
+    if len(given) == 1 and isinstance(function.body, ast.Name) and function.body.id == given[0].arg:
+        return None if isinstance(node.args[0], ast.Starred) else node.args[0]
+    every = list(every_node(function.body))
+    if any(isinstance(item, LOCAL) for item in every) or not all(isinstance(item, PLAIN) for item in node.args):
+        return None
+    if not given:
+        return function.body
+    if any(isinstance(item, ast.arg | ast.comprehension) for item in every):
+        return None
+    by_name = dict(zip((item.arg for item in given), node.args, strict=True))
+
+    def swap(item: ast.AST) -> ast.AST | None:
+        value = by_name.get(item.id) if isinstance(item, ast.Name) else None
+        return at(value, item) if value is not None else None
+
+    return replaced(function.body, swap)
 
 
 def _takes_more(arguments: ast.arguments) -> bool:
@@ -92,8 +112,11 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
     made = node
     if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
         made = changed(node, args=[new for item in node.args for new in _unpacked(item)])
+    first = _first_parameter(node)
+    if first and not node.args and node.keywords and node.keywords[0].arg == first:
+        made = changed(node, args=[node.keywords[0].value], keywords=node.keywords[1:])
     if any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords):
-        keywords = [new for item in node.keywords for new in _spread(item)]
+        keywords = [new for item in made.keywords for new in _spread(item)]
         made = changed(made, keywords=keywords)
     inner = node.func
     if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and _is_one_call(inner, made, known):
@@ -135,6 +158,10 @@ def _spread(item: ast.keyword) -> list[ast.keyword]:
         return [item]
     found = []
     for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):
+        own = getattr(key, "made_of", None)
+        if isinstance(own, ast.keyword) and own.value is value:
+            found.append(own)
+            continue
         made = ast.keyword(arg=str(name), value=value)
         place = ast.copy_location(made, key or value)
         place.end_lineno, place.end_col_offset = value.end_lineno, value.end_col_offset

@@ -5,25 +5,24 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from codemods.code.assigning import Owner, is_attribute, single
+from codemods.code.contexts import Contexts
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, at, changed
+from codemods.code.trees import BLOCKS, DEFINING, changed, made_from, twin
 
-Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
-IDLE = (
-    "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
+ONCE = ("range(1)", "range(0, 1)")
+DEBUG = "__debug__"
+"""True wherever assertions hold."""
+LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+BINDING = (
+    *DEFINING, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await,
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Delete, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try,
+    ast.Match,
 )  # fmt: skip
-"""Contexts that do nothing where they are given nothing."""
-MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
-"""Contexts that give a part of the program a name."""
-GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
-"""Contexts that do nothing where gradients are on, as they are in what trains."""
-STEP = "training_step"
-"""The hook that Lightning calls with gradients on."""
-GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
-DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""What may say more of a function than what it does where it stands."""
 
 
 def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
@@ -36,7 +35,7 @@ class _Blocks:
     """`caught` is set where something around in the same function may answer an exception."""
 
     def __init__(self, known: Known) -> None:
-        self.known, self.caught = known, False
+        self.known, self.caught, self.contexts = known, False, Contexts(known)
 
     def inside(self, node: Any, owner: Owner) -> Any:
         """A statement with the blocks inside it in their plain form."""
@@ -60,11 +59,11 @@ class _Blocks:
     def catches(self, node: ast.AST, owner: Owner) -> bool:
         """Whether a statement may answer an exception that comes out of its body."""
         if isinstance(node, ast.With):
-            return not all(self.is_null(item, owner) for item in node.items)
+            return not all(self.contexts.is_null(item, owner) for item in node.items)
         return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
-        made = [new for node in body for new in self.statement(node, owner)]
+        made = _reached([new for node in body for new in self.statement(node, owner)])
         if len(made) > 1:
             made = [node for node in made if not isinstance(node, ast.Pass)] or made[:1]
         if len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True)):
@@ -83,7 +82,7 @@ class _Blocks:
         if isinstance(node, ast.AnnAssign):
             return _assigned(node, owner) if self.says_nothing(node.annotation) else [node]
         if isinstance(node, ast.Assign):
-            return self.pairs(node, owner)
+            return single(node, owner, self.known, self.caught)
         if isinstance(node, ast.With | ast.Try | ast.For | ast.While | ast.Match):
             return self.wrapped(node, owner)
         if isinstance(node, ast.If):
@@ -94,11 +93,23 @@ class _Blocks:
         value = node.value
         if isinstance(value, ast.NamedExpr):
             return [_assign(value.target, value.value, node)]
+        if isinstance(value, ast.Call) and (target := self.is_set(value)) is not None:
+            return [_assign(target, value.args[2], node)]
         return [] if isinstance(value, ast.Call | ast.Name) and self.is_idle(value) else [node]
 
     def is_idle(self, node: ast.expr) -> bool:
         """Whether nothing is missed where an expression is not worked out."""
         return self.known.is_quiet(node) and not (self.caught and self.known.may_fail(node))
+
+    def is_set(self, call: ast.Call) -> ast.Attribute | None:
+        """The attribute that `setattr` by a constant sets."""
+        known = isinstance(call.func, ast.Name) and call.func.id == "setattr" and "setattr" not in self.known.taken
+        if not known or call.keywords or len(call.args) != 3 or not isinstance(call.args[0], ast.Name):
+            return None
+        name = call.args[1].value if isinstance(call.args[1], ast.Constant) else None
+        if not is_attribute(name) or isinstance(call.args[2], ast.Starred):
+            return None
+        return made_from(call, ast.Attribute(value=call.args[0], attr=name, ctx=ast.Store()))
 
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
@@ -109,43 +120,23 @@ class _Blocks:
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
-            return node.body if all(self.is_null(item, owner) for item in node.items) else [node]
+            return node.body if all(self.contexts.is_null(item, owner) for item in node.items) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
         return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
 
     def hands_on(self, node: ast.ExceptHandler) -> bool:
         """Whether a handler raises the exception again, and does nothing else."""
         last = node.body[0]
-        again = isinstance(last, ast.Raise) and last.exc is None and len(node.body) == 1
-        return again and (node.type is None or self.known.is_quiet(node.type))
-
-    def is_null(self, item: ast.withitem, owner: Owner) -> bool:
-        call, kept = item.context_expr, item.optional_vars
-        if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
+        if not isinstance(last, ast.Raise) or len(node.body) > 1:
             return False
-        if not isinstance(call, ast.Call):
-            return False
-        if self.known.dotted(call.func) in GRADIENTS:
-            return _is_on(call) and self.has_gradients(owner)
-        if not (call.args or call.keywords):
-            return self.known.dotted(call.func) in IDLE
-        return self.known.dotted(call.func) in MARKS and all(map(self.known.is_quiet, call.args)) and not call.keywords
-
-    def has_gradients(self, owner: Owner) -> bool:
-        """Whether a function is the training step, which nothing else in the file asks for, and speaks of gradients
-        being on or off once."""
-        if not isinstance(owner, ast.FunctionDef) or owner.name != STEP or owner.decorator_list:
-            return False
-        if any(item.attr == STEP for item in self.known.nodes[ast.Attribute]) or STEP in self.known.said:
-            return False
-        said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
-        return sum(name in GRADIENT_MODES for name in said) == 1
+        same = isinstance(last.exc, ast.Name) and last.exc.id == node.name and last.cause is None
+        return (last.exc is None or same) and (node.type is None or self.known.is_quiet(node.type))
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""
         call, target = node.iter, node.target
         one = isinstance(call, ast.Tuple | ast.List) and len(call.elts) == 1 and isinstance(call.elts[0], ast.Constant)
-        ranged = isinstance(call, ast.Call) and ast.unparse(call) == "range(1)" and "range" not in self.known.taken
+        ranged = isinstance(call, ast.Call) and ast.unparse(call) in ONCE and "range" not in self.known.taken
         if not (one or ranged):
             return False
         if node.orelse or not isinstance(target, ast.Name) or target.id in self.known.names.loads:
@@ -155,17 +146,22 @@ class _Blocks:
     def is_any(self, node: ast.Match) -> bool:
         """Whether a `match` has one case, which takes everything."""
         case = node.cases[0]
-        every = isinstance(case.pattern, ast.MatchAs) and case.pattern.name is None and case.pattern.pattern is None
+        unread = isinstance(case.pattern, ast.MatchAs) and case.pattern.name not in self.known.names.loads
+        every = unread and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
         return len(node.cases) == 1 and every and case.guard is None and self.is_idle(node.subject)
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if isinstance(node.test, ast.Constant):
             taken = node.body if node.test.value else node.orelse
             return self.block(taken, owner) if taken else []
+        if isinstance(node.test, ast.Name) and node.test.id == DEBUG and not node.orelse:
+            return self.block(node.body, owner)
         if isinstance(node.test, ast.NamedExpr):
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
             return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
         made = _ended(self.inside(node, owner))
+        if made.orelse and self.is_idle(node.test) and _is_alike(made.body, made.orelse):
+            return [twin(one, other) for one, other in zip(made.body, made.orelse, strict=True)]
         idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
         return [] if idle and self.is_idle(node.test) else [made]
 
@@ -181,39 +177,6 @@ class _Blocks:
         if isinstance(node, ast.Name) and node.id in COMMON:
             return True
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
-
-    def pairs(self, node: ast.Assign, owner: Owner) -> list[ast.stmt]:
-        """The assignments that one of several values to as many names is."""
-        target, value = node.targets[0], node.value
-        if len(node.targets) > 1:
-            return _chained(node)
-        if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
-            return [] if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else [node]
-        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
-            return [node]
-        names = {item.id for item in target.elts if isinstance(item, ast.Name)}
-        read = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)}
-        loud = [item for item in value.elts if not self.known.is_quiet(item)]
-        if len(names) != len(target.elts) or len(target.elts) != len(value.elts) or names & read or len(loud) > 1:
-            return [node]
-        if loud and loud[0] is not value.elts[0] and (self.caught or _is_seen_elsewhere(owner)):
-            return [node]
-        both = zip(target.elts, value.elts, strict=True)
-        return [_part(node, one, other) for one, other in both]
-
-
-def _is_seen_elsewhere(owner: Owner) -> bool:
-    """Whether something else than the statements of a function or module may read the names that these bind."""
-    sharing = (*DEFINING, ast.Lambda, ast.Global, ast.Nonlocal)
-    return isinstance(owner, ast.Module) or any(
-        isinstance(item, sharing) for item in every_node(owner) if item is not owner
-    )
-
-
-def _is_on(call: ast.Call) -> bool:
-    """Whether a call turns gradients on: `enable_grad()` or `set_grad_enabled(True)`."""
-    given = [*call.args, *(item.value for item in call.keywords)]
-    return all(isinstance(item, ast.Constant) and item.value is True for item in given)
 
 
 def _is_left_at_once(node: ast.While) -> bool:
@@ -252,25 +215,30 @@ def _assign(target: ast.expr, value: ast.expr, place: ast.AST) -> ast.stmt:
     return ast.copy_location(made, place)
 
 
-def _part(node: ast.Assign, target: ast.expr, value: ast.expr) -> ast.Assign:
-    """An assignment that is one of several which a statement makes."""
-    return at(changed(node, targets=[target], value=value), node)
-
-
-def _chained(node: ast.Assign) -> list[ast.stmt]:
-    """The assignments that one to several names is: to the last one, and of this to the others."""
-    *others, last = node.targets
-    if not isinstance(last, ast.Name) or not all(isinstance(item, ast.Name) for item in others):
-        return [node]
-    same = [_part(node, at(item, item), at(changed(last, ctx=ast.Load()), last)) for item in others]
-    return [_part(node, last, node.value), *same]
-
-
 def _ended(node: Any) -> Any:
     """A statement without an `else` that does nothing."""
     other = getattr(node, "orelse", None)
     idle = other and isinstance(node, ast.stmt) and all(isinstance(item, ast.Pass) for item in other)
     return changed(node, orelse=[]) if idle else node
+
+
+def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:
+    """Whether two blocks say the same, and define nothing."""
+    if len(one) != len(other) or any(type(here) is not type(there) for here, there in zip(one, other, strict=True)):
+        return False
+    if any(isinstance(item, DEFINING) for each in one for item in every_node(each)):
+        return False
+    return all(ast.dump(here) == ast.dump(there) for here, there in zip(one, other, strict=True))
+
+
+def _reached(body: list[ast.stmt]) -> list[ast.stmt]:
+    """A block without what stands behind the statement that leaves it, where that binds no name and makes no generator
+    of the function."""
+    for index, node in enumerate(body[:-1]):
+        if isinstance(node, LEAVING):
+            rest = [item for each in body[index + 1 :] for item in every_node(each)]
+            return body if any(isinstance(item, BINDING) for item in rest) else body[: index + 1]
+    return body
 
 
 def _nothing(place: ast.stmt) -> ast.stmt:

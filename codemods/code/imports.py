@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from codemods.code.effects import LOGGERS, dotted_name, is_quiet, may_fail
-from codemods.code.names import Names
+from codemods.code.names import Function, Names, Parts
 from codemods.code.nodes import every_node
 
 
@@ -17,12 +17,21 @@ class Known:
     """The names of a module: `imported` stand for what is imported once and never bound otherwise, or for a logger;
     `taken` is every name that anything in the file binds."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, parts: Parts | None = None) -> None:
         self.tree = tree
+        self._parts: Parts = {} if parts is None else parts
+
+    def of(self, tree: ast.Module) -> Known:
+        """The same of another tree, which has much of this one."""
+        return self if tree is self.tree else Known(tree, self._parts)
 
     @cached_property
     def names(self) -> Names:
-        return Names(self.tree)
+        return self.names_of(self.tree)
+
+    def names_of(self, owner: Function | ast.Module) -> Names:
+        """The names of the module or of a function in it."""
+        return Names(owner, self._parts)
 
     @cached_property
     def nodes(self) -> Mapping[type, list[Any]]:

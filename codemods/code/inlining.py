@@ -17,7 +17,7 @@ NO_INSTANCE = ("staticmethod", "classmethod")
 SELF = ("self", "cls", "this", "pl_module", "module")
 Owner = ast.FunctionDef | ast.AsyncFunctionDef
 Called = Callable[[ast.Call], list[ast.expr] | None]
-"""What a call gives a helper, the object whose method it is first; None where it calls another."""
+"""What a call gives a helper in order, the object whose method it is first; None where it calls another."""
 
 
 def plain_helpers(tree: ast.Module, known: Known) -> ast.Module:
@@ -54,11 +54,12 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
         # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
         if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not _is_own(helper.name):
             continue
-        if not _can_stand_elsewhere(helper):
+        plain = _without_mark(helper)
+        if not _can_stand_elsewhere(plain, returning=True):
             continue
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and method is not helper and _has_instance(method):
-                made = _inlined(method, helper, _as_method(method, helper.name))
+                made = _inlined(method, plain, _as_method(method, helper.name, plain is not helper))
                 if made is not None:
                     return [made if item is method else item for item in node.body if item is not helper]
     return None
@@ -72,7 +73,14 @@ def _has_instance(method: ast.FunctionDef) -> bool:
     return Names(method).stores[method.args.args[0].arg] == 1
 
 
-def _as_method(method: ast.FunctionDef, name: str) -> Called:
+def _without_mark(helper: ast.FunctionDef) -> ast.FunctionDef:
+    """A static method as the function that it is."""
+    marks = helper.decorator_list
+    static = len(marks) == 1 and isinstance(marks[0], ast.Name) and marks[0].id == "staticmethod"
+    return changed(helper, decorator_list=[]) if static else helper
+
+
+def _as_method(method: ast.FunctionDef, name: str, static: bool) -> Called:
     this = method.args.args[0].arg
 
     def given(call: ast.Call) -> list[ast.expr] | None:
@@ -80,7 +88,7 @@ def _as_method(method: ast.FunctionDef, name: str) -> Called:
         if not (isinstance(function, ast.Attribute) and function.attr == name):
             return None
         own = isinstance(function.value, ast.Name) and function.value.id == this
-        return [function.value, *call.args] if own else None
+        return [*([] if static else [function.value]), *call.args] if own else None
 
     return given
 
@@ -90,7 +98,11 @@ def _functions(tree: ast.Module, known: Known) -> ast.Module:
     handed = {
         call.func.id
         for call in known.nodes[ast.Call]
-        if isinstance(call.func, ast.Name) and any(isinstance(item, ast.Name) and item.id in SELF for item in call.args)
+        if isinstance(call.func, ast.Name)
+        and any(
+            isinstance(item, ast.Name) and item.id in SELF
+            for item in (*call.args, *(each.value for each in call.keywords))
+        )
     }
     if not handed:
         return tree
@@ -101,7 +113,7 @@ def _functions(tree: ast.Module, known: Known) -> ast.Module:
             or len(known.names.loads.get(helper.name, ())) != 1
         ):
             continue
-        if not known.is_fixed(helper) or not _can_stand_elsewhere(helper) or _has_private(helper):
+        if not known.is_fixed(helper) or not _can_stand_elsewhere(helper, returning=True) or _has_private(helper):
             continue
         for index, node in enumerate(tree.body):
             made = _in_class(node, helper) if isinstance(node, ast.ClassDef) else None
@@ -130,20 +142,20 @@ def _in_class(node: ast.ClassDef, helper: ast.FunctionDef) -> ast.ClassDef | Non
 def _as_function(this: str, name: str) -> Called:
     def given(call: ast.Call) -> list[ast.expr] | None:
         own = isinstance(call.func, ast.Name) and call.func.id == name
-        return call.args if own and any(isinstance(item, ast.Name) and item.id == this for item in call.args) else None
+        given = [*call.args, *(item.value for item in call.keywords)]
+        return call.args if own and any(isinstance(item, ast.Name) and item.id == this for item in given) else None
 
     return given
 
 
 def _inner(tree: ast.Module, known: Known) -> ast.Module:
-    """The module with functions inside others that take nothing, and are called once, in these."""
+    """The module with functions inside others that are called once, in these."""
     single = [
         node
         for node in known.nodes[ast.FunctionDef]
         if not node.decorator_list
         and len(known.names.loads.get(node.name, ())) == 1
         and known.names.stores[node.name] == 1
-        and not any(isinstance(item, ast.arg) for item in every_node(node.args))
     ]
     if not single:
         return tree
@@ -169,9 +181,10 @@ def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], inde
     loads = names.reaches(helper.name, block, index)
     if not loads or len(loads) != 1 or not _can_stand_elsewhere(helper, returning=True):
         return None
-    given: Called = lambda call: [] if call.func is loads[0] and not call.args else None  # noqa: E731
+    given: Called = lambda call: call.args if call.func is loads[0] else None  # noqa: E731
     rest = with_statements(owner, lambda node: _less(node, helper))
-    if names.open or Names(helper).bound & Names(rest).said:
+    inner = Names(helper)
+    if names.open or (inner.bound - inner.parameters) & Names(rest).said:
         return None
     made: Owner | None = _inlined(rest, helper, given, within=True)
     return made
@@ -190,7 +203,7 @@ def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bo
     """Whether a function's statements do the same in another; with `returning` where the other gives back what it
     does, with any number of `return`."""
     arguments = helper.args
-    if helper.decorator_list or arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+    if helper.decorator_list or arguments.vararg or arguments.kwarg or not all(map(_is_fixed, _defaults(helper))):
         return False
     every = [item for statement in helper.body for item in every_node(statement)]
     leaving = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal) if returning else LEAVING
@@ -202,14 +215,25 @@ def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bo
     return returning or not left or (len(left) == 1 and helper.body[-1] is left[0] and left[0].value is not None)
 
 
+def _defaults(helper: ast.FunctionDef) -> list[ast.expr]:
+    return [*helper.args.defaults, *(item for item in helper.args.kw_defaults if item)]
+
+
+def _is_fixed(default: ast.expr) -> bool:
+    """Whether a default is the same at each call."""
+    return isinstance(default, ast.Constant)
+
+
 def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool = False) -> Any:
     """The method with the helper's statements where it calls it; None where it does not, or not plainly. `within` says
     that the helper stands in the method, and so reads its names."""
     own, inner = Names(method), Names(helper)
     if own.open or inner.open or (not within and (inner.said - inner.parameters) & own.stores.keys()):
         return None
-    taken = frozenset() if within else frozenset(own.said)
+    anywhere = _can_stand_elsewhere(helper, returning=within)
+    taken = frozenset(own.said)
     local = frozenset(own.stores) - own.elsewhere
+    caller = _Caller(taken, local, _ended(method, local))
     turning = {id(each) for item in every_node(method) if isinstance(item, LOOPS) for each in every_node(item)}
     found = False
 
@@ -222,9 +246,12 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
                 new = None
                 if id(call) in turning and inner.bound:
                     continue  # what it has bound in one turn would be there in the next
-                if arguments is not None and not call.keywords:
+                if not anywhere and not isinstance(statement, ast.Return):
+                    continue
+                by_name = None if arguments is None else _by_name(helper, arguments, call.keywords)
+                if by_name is not None:
                     ends = last and statement is body[-1]
-                    new = _instead(statement, arguments, _Helper(helper, inner), _Caller(taken, local), ends)
+                    new = _instead(statement, by_name, _Helper(helper, inner), caller, ends)
                 if new is not None:
                     found = True
                     return [*body[:index], *new, *body[index + 1 :]]
@@ -242,40 +269,84 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
     return made if found else None
 
 
+def _ended(method: Any, local: frozenset[str]) -> frozenset[str]:
+    """The locals of a function that nothing reads behind a `return`: no `finally`, and no function inside it."""
+    every = [item for item in every_node(method) if item is not method]
+    if any(isinstance(item, ast.Try | ast.With | ast.AsyncWith) for item in every):
+        return frozenset()
+    inner = (item for item in every if isinstance(item, (*DEFINING, ast.Lambda, ast.GeneratorExp)))
+    return local - {each.id for item in inner for each in every_node(item) if isinstance(each, ast.Name)}
+
+
 class _Helper(NamedTuple):
     node: ast.FunctionDef
     names: Names
 
 
 class _Caller(NamedTuple):
-    """What calls a helper: the names that are said in it, and those that are its own."""
+    """What calls a helper: the names that are said in it, those that are its own, and those among these that nothing
+    reads behind a `return`."""
 
     said: Container[str]
     local: Container[str]
+    ended: Container[str]
 
     def hands_on(self, given: ast.expr) -> bool:
         """Whether what it gives is the same wherever in the helper it is read."""
         return isinstance(given, ast.Constant) or (isinstance(given, ast.Name) and given.id in self.local)
 
+    def is_done_with(self, name: str, given: ast.expr) -> bool:
+        """Whether a parameter that a helper binds anew is called what it is given, which is not read again where it
+        gives back what the helper does."""
+        return isinstance(given, ast.Name) and given.id == name and name in self.ended
+
+
+def _by_name(helper: ast.FunctionDef, given: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, ast.expr] | None:
+    """What a call gives each parameter of a helper, in the order in which it is worked out; None where that is not
+    plain."""
+    arguments = helper.args
+    places = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
+    free = {*places[len(arguments.posonlyargs) :], *(item.arg for item in arguments.kwonlyargs)}
+    names = [*places[: len(given)], *(item.arg or "" for item in keywords)]
+    if len(given) > len(places) or any(isinstance(item, ast.Starred) for item in given):
+        return None
+    if len(set(names)) < len(names) or any(item.arg not in free for item in keywords):
+        return None
+    found = dict(zip(names, [*given, *(item.value for item in keywords)], strict=True))
+    late = places[len(places) - len(arguments.defaults) :] if arguments.defaults else []
+    defaults = [*zip(late, arguments.defaults, strict=True)]
+    defaults += [
+        (item.arg, value) for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    ]
+    found = {**found, **{name: value for name, value in defaults if name not in found}}
+    return found if len(found) == len(places) + len(arguments.kwonlyargs) else None
+
 
 def _instead(
-    statement: ast.Expr | ast.Assign | ast.Return, given: list[ast.expr], helper: _Helper, caller: _Caller, ends: bool
+    statement: ast.Expr | ast.Assign | ast.Return,
+    by_name: dict[str, ast.expr],
+    helper: _Helper,
+    caller: _Caller,
+    ends: bool,
 ) -> list[ast.stmt] | None:
     """The helper's statements in the words of the method that calls it; `ends` says that the method does so with the
     statement."""
-    names = [item.arg for item in [*helper.node.args.posonlyargs, *helper.node.args.args]]
-    if len(names) != len(given) or any(isinstance(item, ast.Starred) for item in given):
+    rebound = helper.names.bound & by_name.keys()
+    if any(name in caller.said for name in helper.names.bound - rebound):
         return None
-    if any(name in caller.said or name in names for name in helper.names.bound):
-        return None
-    by_name = dict(zip(names, given, strict=True))
-    kept = {name: item for name, item in by_name.items() if not caller.hands_on(item)}
+    ended = {name for name in rebound if isinstance(statement, ast.Return) and caller.is_done_with(name, by_name[name])}
+    kept = {
+        name: item
+        for name, item in by_name.items()
+        if name not in ended and (name in rebound or not caller.hands_on(item))
+    }
     first = [_bound(name, item) for name, item in kept.items()]
     if any(name in caller.said for name in kept):
         return None
 
     def swap(node: ast.AST) -> ast.AST | None:
-        value = by_name.get(node.id) if isinstance(node, ast.Name) and node.id not in kept else None
+        plain = isinstance(node, ast.Name) and node.id not in kept and node.id not in ended
+        value = by_name.get(node.id) if isinstance(node, ast.Name) and plain else None
         return at(value, node) if isinstance(value, ast.Name | ast.Constant) else None
 
     body = [*first, *(replaced(run_at(twin(item), statement), swap) for item in helper.node.body)]

@@ -19,6 +19,50 @@ BINDING = frozenset({
     ast.MatchAs, ast.MatchStar, ast.MatchMapping,
 })  # fmt: skip
 """What binds names and is none."""
+DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+
+
+class Part:
+    """What the body of a function, class or module says of names: how often each is bound, and where it is read, bound
+    and deleted, by the blocks and positions that lead there."""
+
+    __slots__ = ("deleted", "elsewhere", "loads", "open", "stored_at", "stores")
+
+    def __init__(self) -> None:
+        self.stores: Counter[str] = Counter()
+        self.loads: dict[str, list[tuple[ast.Name, Path]]] = {}
+        self.stored_at: dict[str, list[Path]] = {}
+        self.deleted: Counter[str] = Counter()
+        self.elsewhere: set[str] = set()
+        self.open = False
+
+    def bind(self, name: str, path: Path) -> None:
+        self.stores[name] += 1
+        self.stored_at.setdefault(name, []).append(path)
+
+    def take(self, node: ast.Name, path: Path) -> None:
+        """Takes up a name that is read, bound or deleted."""
+        if type(node.ctx) is ast.Load:
+            self.loads.setdefault(node.id, []).append((node, path))
+            self.open = self.open or node.id in WHOLE
+        else:
+            self.bind(node.id, path)
+            self.deleted[node.id] += type(node.ctx) is ast.Del
+
+    def add(self, inner: Part, path: Path) -> None:
+        """Takes up what a function or class at the end of a path says."""
+        self.stores.update(inner.stores)
+        self.deleted.update(inner.deleted)
+        self.elsewhere |= inner.elsewhere
+        self.open = self.open or inner.open
+        for name, loads in inner.loads.items():
+            self.loads.setdefault(name, []).extend([(node, path + behind) for node, behind in loads])
+        for name, places in inner.stored_at.items():
+            self.stored_at.setdefault(name, []).extend([path + behind for behind in places])
+
+
+Parts = dict[int, tuple[ast.AST, Part]]
+"""The parts of functions and classes by the identities of these, which they keep alive."""
 
 
 class Names:
@@ -26,22 +70,20 @@ class Names:
 
     `stores` counts what binds or deletes each name, a parameter and a `global` too (`global` twice: who else binds it
     is not seen), `loads` holds each reading with the blocks and positions that lead to it. `open` holds where some
-    reading may be of any name, `elsewhere` are the names of outer scopes that it binds.
+    reading may be of any name, `elsewhere` are the names of outer scopes that it binds. `parts` is what was read of
+    functions and classes before, which is used again and added to.
     """
 
-    def __init__(self, owner: Function | ast.Module) -> None:
-        self.stores: Counter[str] = Counter()
-        self.loads: dict[str, list[tuple[ast.Name, Path]]] = {}
-        self.stored_at: dict[str, list[Path]] = {}
-        self.deleted: Counter[str] = Counter()
+    def __init__(self, owner: Function | ast.Module, parts: Parts | None = None) -> None:
+        part = _part(owner, {} if parts is None else parts)
+        self.stores = Counter(part.stores)
+        self.loads, self.stored_at, self.deleted = part.loads, part.stored_at, part.deleted
+        self.elsewhere, self.open = part.elsewhere, part.open
         self.parameters: frozenset[str] = frozenset()
-        self.elsewhere: set[str] = set()
-        self.open = False
         if not isinstance(owner, ast.Module):
             every = [node.arg for node in every_node(owner.args) if isinstance(node, ast.arg)]
             self.parameters = frozenset(every)
             self.stores.update(every)
-        self._walk(owner, owner)
 
     def reaches(self, name: str, block: list[ast.stmt], index: int) -> list[ast.Name] | None:
         """The readings of a name where the statement at that position of a block binds it before each of them, and
@@ -68,39 +110,39 @@ class Names:
         """Every name that is bound or read."""
         return {*self.stores, *self.loads, *self.elsewhere}
 
-    def _walk(self, owner: ast.AST, root: ast.AST) -> None:
-        stack: list[tuple[Any, Path]] = [(owner, ())]
-        while stack:
-            node, path = stack.pop()
-            kind = type(node)
-            if kind is ast.Name:
-                self._name(node, path)
-                continue
-            if kind in BINDING and node is not root:
-                for name in _bound(node):
-                    self.stores[name] += 1
-                    self.stored_at.setdefault(name, []).append(path)
-            if kind is ast.Global or kind is ast.Nonlocal:
-                self.stores.update([*node.names, *node.names])
-                self.elsewhere.update(node.names)
-            for field in CHILD_FIELDS.get(kind, ()):
-                value = getattr(node, field)
-                if type(value) is not list:
-                    if value is not None and type(value) is not str:
-                        stack.append((value, path))
-                elif value and isinstance(value[0], ast.stmt):
-                    stack.extend((item, (*path, (id(value), number))) for number, item in enumerate(value))
-                elif value:
-                    stack.extend([(item, path) for item in value if isinstance(item, ast.AST)])
 
-    def _name(self, node: ast.Name, path: Path) -> None:
-        if type(node.ctx) is ast.Load:
-            self.loads.setdefault(node.id, []).append((node, path))
-            self.open = self.open or node.id in WHOLE
-        else:
-            self.stores[node.id] += 1
-            self.stored_at.setdefault(node.id, []).append(path)
-            self.deleted[node.id] += type(node.ctx) is ast.Del
+def _part(owner: ast.AST, parts: Parts) -> Part:
+    """What is said in a function, class or module; what was read of it, or of those inside it, is not read again."""
+    if id(owner) in parts:
+        return parts[id(owner)][1]
+    part = Part()
+    stack: list[tuple[Any, Path]] = [(owner, ())]
+    while stack:
+        node, path = stack.pop()
+        kind = type(node)
+        if kind is ast.Name:
+            part.take(node, path)
+            continue
+        if kind in BINDING and node is not owner:
+            for name in _bound(node):
+                part.bind(name, path)
+        if kind in DEFINING and node is not owner:
+            part.add(_part(node, parts), path)
+            continue
+        if kind is ast.Global or kind is ast.Nonlocal:
+            part.stores.update([*node.names, *node.names])
+            part.elsewhere.update(node.names)
+        for field in CHILD_FIELDS.get(kind, ()):
+            value = getattr(node, field)
+            if type(value) is not list:
+                if value is not None and type(value) is not str:
+                    stack.append((value, path))
+            elif value and isinstance(value[0], ast.stmt):
+                stack.extend((item, (*path, (id(value), number))) for number, item in enumerate(value))
+            elif value:
+                stack.extend([(item, path) for item in value if isinstance(item, ast.AST)])
+    parts[id(owner)] = owner, part
+    return part
 
 
 def _behind(path: Path, block: list[ast.stmt], index: int) -> bool:

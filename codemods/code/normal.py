@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from codemods.code.building import plain_fillings
 from codemods.code.classes import plain_classes
 from codemods.code.expressions import plain_expressions
 from codemods.code.flow import plain_blocks
@@ -26,6 +27,7 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     plain_classes,
     plain_helpers,
     plain_blocks,
+    plain_fillings,
     plain_names,
     plain_expressions,
 )
@@ -41,7 +43,7 @@ def normal(tree: ast.Module) -> ast.Module:
             for number, step in enumerate(STEPS):
                 if idle.get(number) is tree:
                     continue
-                known = known if known.tree is tree else Known(tree)
+                known = known.of(tree)
                 made = step(tree, known)
                 if made is tree:
                     idle[number] = tree

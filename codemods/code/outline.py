@@ -133,6 +133,19 @@ class Outline:
                 index -= 1
         return self._said(self.statements[index] for index in sorted(wanted))
 
+    def expressions_of(self, statements: Iterable[ast.AST]) -> Expressions:
+        """What some statements say."""
+        wanted = {index for node in statements for index in self._places.get(node, ())}
+        return self._said(self.statements[index] for index in sorted(wanted))
+
+    @cached_property
+    def _places(self) -> dict[ast.AST, list[int]]:
+        """Where each statement is, which may be in several places of a tree that is not that of a text."""
+        found: dict[ast.AST, list[int]] = {}
+        for index, (node, _, _) in enumerate(self.statements):
+            found.setdefault(node, []).append(index)
+        return found
+
     def _said(self, statements: Iterable[tuple[Any, Scope, Within]]) -> Expressions:
         """What some statements say themselves: classes and functions by their bases, decorators and defaults."""
         found = Expressions()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -115,6 +116,21 @@ class Scope:
             return self.parent.starred(name)
         modules = [module for module in self.stars if module.split(".")[0] not in sys.stdlib_module_names]
         return f"{modules[0]}.{name}" if len(modules) == 1 else None
+
+    def by_star(self, node: ast.expr) -> str | None:
+        """The dotted name, as one of this module's own, of a name or attribute chain that nothing in the file binds and
+        that a star may bring."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        scope: Scope = self
+        while isinstance(node, ast.Name) and node.id not in scope.bindings and scope.parent is not None:
+            scope = scope.parent
+        if not isinstance(node, ast.Name) or node.id in scope.bindings or hasattr(builtins, node.id):
+            return None
+        brought = any(module.split(".")[0] not in sys.stdlib_module_names for module in scope.stars)
+        return ".".join([module_name(self.path), node.id, *reversed(parts)]) if brought else None
 
     def resolve(self, node: ast.expr) -> str | None:
         """The dotted name of a name or attribute chain, in one spelling for every Lightning namespace."""

@@ -6,7 +6,6 @@ import ast
 import io
 import re
 import tokenize
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -20,6 +19,7 @@ from codemods.code.outline import CallNode as CallNode
 from codemods.code.outline import ClassNode as ClassNode
 from codemods.code.outline import Expressions, Outline, Within
 from codemods.code.scopes import Scope, bind, module_name
+from codemods.code.spoken import SpokenInText, SpokenInTree
 from codemods.code.syntax import says
 from codemods.finding import Span
 
@@ -28,6 +28,8 @@ RECENT = 24
 """How many trees are kept for who asks for the same text again."""
 _ESCAPED = re.compile(rb"""\\(?:u([0-9a-fA-F]{4})|(.))|",\s*"(?![^"\\]*(?:\\.[^"\\]*)*"\s*:)|(")""")
 """What JSON spells otherwise than a cell has it; what stands between two strings of a list; a string's begin or end."""
+_PICTURE = re.compile(rb"[A-Za-z0-9+/=\\]{400,}")
+"""A picture among the outputs of a notebook, which are most of many a notebook."""
 _LETTERS = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b" ", b"f": b" "}
 _FILLED = re.compile(
     rb"""setattr(?:__)?\(\s*(?:[\w.]+\.)?(\w+)\s*,(?!\s*["'])"""
@@ -47,8 +49,9 @@ class Source:
 
     @cached_property
     def unescaped(self) -> bytes:
-        """The bytes to look for text in: of a notebook with the lines as its cells have them, not its JSON."""
-        return self.data if self.kind != "notebook" else _ESCAPED.sub(_plain, self.data)
+        """The bytes to look for text in: of a notebook with the lines as its cells have them, not its JSON, and
+        without the pictures in it."""
+        return self.data if self.kind != "notebook" else _ESCAPED.sub(_plain, _PICTURE.sub(b"", self.data))
 
     @cached_property
     def filled(self) -> frozenset[bytes]:
@@ -238,12 +241,13 @@ class PythonFile:
 
     def near(self, words: Iterable[str]) -> Expressions:
         """The expressions of the statements that spell one of some words: these alone, whatever was asked before."""
-        if self.plain:
-            return self._everything
         asked = frozenset(words)
         if asked not in self._walked:
-            lines = sorted({line for word in asked for line in self._lines_with(word)})
-            self._walked[asked] = self._outline.expressions_on(lines)
+            places = self._spoken.on(self._respelled(asked))
+            if isinstance(self._spoken, SpokenInTree):
+                self._walked[asked] = self._outline.expressions_of(self._spoken.statements(places))
+            else:
+                self._walked[asked] = self._outline.expressions_on(places)
         return self._walked[asked]
 
     @cached_property
@@ -253,16 +257,13 @@ class PythonFile:
     def nodes_near(self, words: Iterable[str], space: ast.AST | None = None) -> Iterator[tuple[ast.AST, Within]]:
         """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first; of
         the whole file or of a part of it."""
-        lines = sorted({line for word in words for line in self._lines_with(word)})
+        places, holds = self._spoken.on(self._respelled(words)), self._spoken.holds
         stack: list[tuple[Any, Within]] = [(space or self.tree, ())]
-        while stack and lines:
+        while stack and places:
             node, within = stack.pop()
             kind = type(node)
-            if kind in STATEMENTS:
-                first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
-                place = bisect_left(lines, first)
-                if place == len(lines) or lines[place] > node.end_lineno:
-                    continue
+            if kind in STATEMENTS and not holds(node, places):
+                continue
             yield node, within
             inner = (*within, node)
             for name in CHILD_FIELDS.get(kind, ()):
@@ -270,24 +271,22 @@ class PythonFile:
                 found = value if type(value) is list else (value,)
                 stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
 
-    def _lines_with(self, word: str) -> Iterator[int]:
-        """The lines in which a word stands, counted as `ast` does; all of them where what stands on a line may come
-        from another."""
-        if self.plain:
-            yield from range(1, len(self.lines) + 1)
-            return
-        text = self._plain
-        line, start = 1, 0
-        place = text.find(word)
-        while place >= 0:
-            line += text.count("\n", start, place)
-            yield line
-            start, place = place, text.find(word, place + 1)
+    def _respelled(self, words: Iterable[str]) -> set[str]:
+        """The words, and what the file imports things of these names as."""
+        return {spelled for word in words for spelled in (word, *self._renamed.get(word, ()))}
 
     @cached_property
-    def _plain(self) -> str:
-        """The text with every line end as one character."""
-        return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
+    def _renamed(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node in self.imports if " as " in self.text else ():
+            for alias in node.names:
+                if alias.asname and alias.name not in alias.asname and isinstance(node, ast.ImportFrom):
+                    found.setdefault(alias.name, []).append(alias.asname)
+        return found
+
+    @cached_property
+    def _spoken(self) -> SpokenInText | SpokenInTree:
+        return SpokenInTree(self.tree) if self.plain else SpokenInText(self.text)
 
     @property
     def statements(self) -> list[ast.stmt]:

@@ -72,6 +72,13 @@ def at(node: Node, place: ast.AST) -> Node:
     return made
 
 
+def made_from(node: ast.AST, new: Node) -> Node:
+    """A new node, which stands where another does and is `made_of` it."""
+    made = ast.copy_location(new, node)
+    vars(made).update(made_of=node)
+    return made
+
+
 def twin(node: Node, *others: ast.AST) -> Node:
     """A copy of a node and of all that is below it, at the same places. `copies` tells of each node what it is a copy
     of: of the node, and of what stands there in others of the same shape."""
@@ -179,6 +186,15 @@ def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None], deepe
     made = changed(node, **fields) if fields else node
     other: Any = swap(made)
     return made if other is None else other
+
+
+def comes_from_above(node: ast.stmt) -> bool:
+    """Whether a statement of a normal form says what the text says in a line of its own above it, so that what is put
+    in front of the one comes behind the other."""
+    heads = (value for name, value in ast.iter_fields(node) if name not in (*BLOCKS, "handlers", "cases"))
+    every = (item for value in heads for item in (value if isinstance(value, list) else [value]))
+    inner = (each for item in every if isinstance(item, ast.AST) for each in every_node(item))
+    return any(isinstance(each, ast.expr) and int(each.lineno) < int(node.lineno) for each in inner)
 
 
 def blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,10 +14,11 @@ from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 WITH = (ast.With, ast.AsyncWith)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -28,14 +30,14 @@ def plain_names(tree: ast.Module, known: Known) -> ast.Module:
         return _plain(node, known) if isinstance(node, ast.FunctionDef) else None
 
     inner = with_statements(tree, swap)
-    return _plain(inner, known if inner is tree else Known(inner))
+    return _plain(inner, known.of(inner))
 
 
 Owner = TypeVar("Owner", ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _plain(owner: Owner, known: Known) -> Owner:
-    names = known.names if isinstance(owner, ast.Module) and owner is known.tree else Names(owner)
+    names = known.names if isinstance(owner, ast.Module) and owner is known.tree else known.names_of(owner)
     if names.open:
         return owner
     reader = _Reader(owner, names, known)
@@ -46,7 +48,12 @@ def _plain(owner: Owner, known: Known) -> Owner:
     if not swaps and not reader.dropped:
         return owner
     rest = with_statements(owner, lambda node: _without(node, reader.dropped)) if reader.dropped else owner
-    return replaced(rest, lambda node: swaps.get(id(node))) if swaps else rest
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        new = swaps.get(id(node))
+        return None if new is None else replaced(new, swap)  # it may hold what stands for something itself
+
+    return replaced(rest, swap) if swaps else rest
 
 
 def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:
@@ -79,10 +86,16 @@ class _Reader:
             self.called(node, block, index)
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return
+        if id(node) in self.given:
+            return  # it says more by now than what it was made of
         name = node.targets[0].id
         loads = self.names.reaches(name, block, index)
         if loads is None:
-            if self.local and self.is_never_read(name) and self.is_idle(node):
+            if (
+                self.local
+                and self.is_idle(node)
+                and (self.is_never_read(name) or self.is_bound_anew(node, block, index))
+            ):
                 self.dropped.add(id(node))
             return
         if not loads:
@@ -92,8 +105,9 @@ class _Reader:
             self.atoms[name] = node.value, loads
             if self.local:
                 self.dropped.add(id(node))
-        elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(block[index + 1], loads[0]):
-            self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
+        elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(loads[0], block, index + 1):
+            following: Any = block[index + 1]
+            self.given[id(following)] = changed(following, value=node.value)
             self.dropped.add(id(node))
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
@@ -129,6 +143,30 @@ class _Reader:
         names = self.names
         return not (names.loads.get(name) or names.deleted[name] or name in names.elsewhere or names.open)
 
+    def is_bound_anew(self, node: ast.Assign, block: list[ast.stmt], index: int) -> bool:
+        """Whether the block binds a name to something else before anything speaks of it again."""
+        name = node.targets[0].id  # type: ignore[attr-defined]
+        if id(node) in self.seen_behind or self.names.deleted[name] or name in self.names.elsewhere:
+            return False
+        here = {id(item) for item in _nodes_run_here(self.owner)}
+        if not all(id(load) in here for load, _ in self.names.loads.get(name, ())):
+            return False
+        speaking = (
+            item
+            for item in block[index + 1 :]
+            if any(getattr(inner, "id", getattr(inner, "name", "")) == name for inner in every_node(item))
+        )
+        again = next(speaking, None)
+        if not isinstance(again, ast.Assign) or not isinstance(again.targets[0], ast.Name) or len(again.targets) > 1:
+            return False
+        return all(getattr(inner, "id", "") != name for inner in every_node(again.value))
+
+    @cached_property
+    def seen_behind(self) -> frozenset[int]:
+        """What stands in a `try` or `with`, behind which names may be read that were not bound again."""
+        outer = (item for item in every_node(self.owner) if isinstance(item, (ast.Try, *WITH)))
+        return frozenset(id(inner) for item in outer for inner in every_node(item))
+
     def called(self, node: ast.FunctionDef | ast.ClassDef, block: list[ast.stmt], index: int) -> None:
         """Takes a function of one `return`, without parameters, that is called once for a lambda in that place; leaves
         out what is never called."""
@@ -158,27 +196,41 @@ class _Reader:
             return False
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
-        if any(isinstance(item, ast.Call) for item in every_node(call.func)):
+        if any(isinstance(item, DOING) for item in every_node(call.func)):
             return False
-        first = [call.func, *call.args, *(item.value for item in call.keywords)]
-        if not all(_is_of(item, load) or self.is_plain(item, beside=value) for item in first):
+        if _root(call.func) is load:
+            return isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
+        given = [*call.args, *(item.value for item in call.keywords)]
+        first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
+        if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
             return False
         if isinstance(value, ast.Dict):
             return any(item.arg is None and item.value is load for item in call.keywords)
         spread = (item.value for item in call.args if isinstance(item, ast.Starred))
-        return isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread)
+        if isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread):
+            return True
+        return self.local and any(item is load for item in given) and (not _does(value) or self.is_partial(value))
 
     def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
         """Whether it is the same when an expression is worked out in front of another and behind it."""
         if self.known.is_quiet(beside):
             calls = any(isinstance(item, ast.Call) for item in every_node(node))
             return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
+        if not _does(node) and (not _does(beside) or self.is_apart(node, beside)):
+            return True
         return all(
             isinstance(item, ast.Constant | ast.expr_context)
             or (isinstance(item, ast.Name) and self.is_settled(item.id))
             or (isinstance(item, ast.Attribute) and self.known.dotted(item) is not None)
             for item in every_node(node)
         )
+
+    def is_apart(self, node: ast.expr, beside: ast.expr) -> bool:
+        """Whether an attribute is one of an object that another expression does not speak of."""
+        root = _root(node)
+        if not isinstance(node, ast.Attribute) or not isinstance(root, ast.Name) or not self.is_settled(root.id):
+            return False
+        return all(getattr(item, "id", "") != root.id for item in every_node(beside))
 
     def is_settled(self, name: str) -> bool:
         """Whether nothing that is called binds a name."""
@@ -217,7 +269,14 @@ class _Reader:
             isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == name and self.is_idle(node)
         )
 
-    def is_given_back(self, node: ast.stmt, load: ast.Name) -> bool:
+    def is_given_back(self, load: ast.Name, block: list[ast.stmt], index: int) -> bool:
+        """Whether a statement does nothing with what it reads but to give it back, or to keep it elsewhere."""
+        node = block[index]
+        if isinstance(node, ast.Assign) and self.local and node.value is load and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name):
+                return self.names.reaches(target.id, block, index) is None
+            return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
         return isinstance(node, ast.Return) and node.value is load
 
     def is_atom(self, node: ast.expr, block: list[ast.stmt], index: int) -> bool:
@@ -244,6 +303,18 @@ def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
         yield node
         if node is owner or not isinstance(node, apart):
             stack += ast.iter_child_nodes(node)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What a chain of attributes begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _does(node: ast.expr) -> bool:
+    """Whether an expression may do something, as a call does."""
+    return any(isinstance(item, DOING) for item in every_node(node))
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:

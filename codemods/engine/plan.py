@@ -17,6 +17,7 @@ from codemods.engine.telling import Unit, told
 from codemods.engine.triggers import awake, sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
+from codemods.lightning.pins.stated import is_forked, pins_of
 from codemods.rule import Match, Rule
 
 
@@ -60,7 +61,7 @@ def plan(
     late: frozenset[str] = frozenset()
     while True:
         draft = _rewrite(sources, looked, options, rejected, late, memory)
-        again = _look_again(draft, looked, options, memory).findings if draft.changes else ()
+        again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
             for finding in again
@@ -105,7 +106,7 @@ def _rewrite(
     draft = Draft(sources, rejected)
     for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
         known = looked
-        if rule.code in late and not rule.last:
+        if rule.code in late and not (rule.last and _rewrites_base(rule, looked)):
             known = _look_again(draft, looked, options, memory)
         while True:
             attempt, failed = _apply_rule(rule, draft, looked, known, options)
@@ -114,6 +115,12 @@ def _rewrite(
             draft.rejected.update(failed)
         draft.take(attempt.changes, attempt.files, known.facts)
     return draft
+
+
+def _rewrites_base(rule: Rule, looked: Scan) -> bool:
+    """Whether a rule found something to rewrite in the files as they were; what one that goes last found there goes by
+    what others will have rewritten, and is not found again where they have."""
+    return any(finding.applied and finding.code == rule.code for finding in looked.findings)
 
 
 @dataclass(frozen=True)
@@ -241,15 +248,25 @@ def _looked_at(
     return file, matches(rule, file, facts, options)
 
 
+def _look_at_result(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
+    """What a second run would find, with the pins that there are then."""
+    after = _after(draft)
+    return _look_again(draft, looked, replace(options, pins=pins_of(after), forked=is_forked(after)), memory)
+
+
+def _after(draft: Draft) -> list[Source]:
+    """The files that were there, as they are now, and those that were made."""
+    made = sorted(draft.now.keys() - draft.base.keys())
+    return [draft.now[path] for path in (*draft.base, *made)]
+
+
 def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
     """What a look at the result gives."""
-    after = [draft.now[path] for path in draft.base]
-    after += [draft.now[path] for path in sorted(draft.now.keys() - draft.base.keys())]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     alone = replace(options, rules=rules, jobs=1)
     later = memory.again()
     later.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
-    found = scan(after, alone, memory=later)
+    found = scan(_after(draft), alone, memory=later)
     later.parsed = found.facts.trees.known
     memory.keep_result(later)
     return found

@@ -100,9 +100,11 @@ class _Scanner:
         self.memory.learn(facts, self.options, self.sources)
 
     def _check(self, items: Sequence[Item]) -> Checked:
-        """What second looks say of all items, in the order of the paths."""
+        """What second looks say of all items, in the order of the paths. The files that were read last are looked at
+        first: they are parsed still."""
         done = {path: found for path, codes in items if (found := self.memory.checked(self.sources[path], codes))}
-        left = [item for item in items if item[0] not in done]
+        read_as = {path: number for number, path in enumerate(self.files)}
+        left = sorted((item for item in items if item[0] not in done), key=lambda item: -read_as.get(item[0], -1))
         codes = dict(left)
         for path, checked in self.crew.look(check, left):
             self.memory.keep_checked(self.sources[path], codes[path], checked)

@@ -81,6 +81,7 @@ def _handed(word: bytes) -> re.Pattern[bytes]:
         rb"partial\(\s*%b\b" % chain,
         rb"=\s*%b[ \t]*(?:#.*)?$" % chain,
         rb"%b\(\s*#" % word,
+        rb"\b%b\s+as\s+\w" % word,
     )
     return re.compile(b"|".join(forms), re.MULTILINE)
 

@@ -137,8 +137,10 @@ def _base(node: ast.expr, scope: Scope) -> str | None:
         return next(iter(either & KINDS), None) if either & {"object", "torch.nn.Module"} else None
     if isinstance(node, ast.Name):
         known = scope.lookup(node.id)
-        return canonical(known) if known else node.id if hasattr(builtins, node.id) else scope.starred(node.id)
-    return scope.resolve(node) if isinstance(node, ast.Attribute) else None
+        if known:
+            return canonical(known)
+        return node.id if hasattr(builtins, node.id) else scope.starred(node.id) or scope.by_star(node)
+    return scope.resolve(node) or scope.by_star(node) if isinstance(node, ast.Attribute) else None
 
 
 def trainers_in(file: PythonFile) -> tuple[TrainerFact, ...]:
@@ -218,10 +220,16 @@ def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
     if any(function.attr not in EVALUATES for function in used):
         return False
     known = {id(function.value) for function in used}
+    known |= {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute) and _is_read(node)}
     return not any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
         for node in ast.walk(file.tree)
     )
+
+
+def _is_read(node: ast.Attribute) -> bool:
+    """Whether an attribute is read that trains nothing."""
+    return isinstance(node.ctx, ast.Load) and not node.attr.startswith(("fit", "tune"))
 
 
 def _used(call: ast.Call, name: str | None, among: list[CallNode]) -> list[ast.Attribute]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,19 +25,9 @@ from codemods.lightning.file_facts import FileFacts as FileFacts
 from codemods.lightning.file_facts import TrainerFact as TrainerFact
 from codemods.lightning.lineage import ordered
 from codemods.lightning.mixins import kind_of_mixin
+from codemods.lightning.taken import Taken, is_plain, may_bring, taken
 
-_DEEP = 4
 """So many files are asked for a name that each takes from the next."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What of Lightning's a name of the project stands for, and the file that takes it from there; `sure` says that
-    nothing on the way may have another thing by that name."""
-
-    name: str
-    path: str
-    sure: bool
 
 
 @dataclass(frozen=True)
@@ -219,7 +208,7 @@ class Facts:
         for star in reversed(file.stars):
             path = self.module_path(star, file.path)
             if path is None:
-                if self._may_bring(star, name, file.path):
+                if may_bring(self, star, name, file.path):
                     return None
                 continue
             other = self.files[path]
@@ -275,7 +264,7 @@ class Facts:
                     return base
                 if base and base.startswith(CALLBACKS):
                     return CALLBACK
-                unknown = unknown or (base != "object" and not _plain(base))
+                unknown = unknown or (base != "object" and not is_plain(base))
         return None if unknown else kind_of_mixin(self, item) or "other"
 
     def _lightnings(self, base: str | None, near: str) -> str | None:
@@ -284,43 +273,9 @@ class Facts:
         return taken.name if taken and taken.sure else base
 
     def taken(self, dotted: str, near: str) -> Taken | None:
-        """What of Lightning's a dotted name of a module of the project stands for, which imports it by itself or with
-        its package, as far as that is followed."""
-        sure = True
-        for _ in range(_DEEP):
-            step = self._taken_by(dotted.split("."), near)
-            if step is None or step.name == dotted:
-                return None
-            dotted, near, sure = step.name, step.path, sure and step.sure
-            if dotted.startswith(f"{ROOT}."):
-                return Taken(dotted, near, sure)
-        return None
-
-    def _taken_by(self, parts: Sequence[str], near: str) -> Taken | None:
-        """What the longest beginning of a name that is a module of the project has by the name behind it."""
-        for end in range(len(parts) - 1, 0, -1):
-            path = self.path_of(".".join(parts[:end]), near)
-            file = self.open(path) if path else None
-            if file is not None:
-                found = file.scope.lookup(parts[end])
-                name = canonical(".".join([found, *parts[end + 1 :]])) if found else None
-                return Taken(name, file.path, not self._may_hide(file, parts[end])) if name else None
-        return None
-
-    def _may_hide(self, file: PythonFile, name: str) -> bool:
-        """Whether a module may bind a name that it imports anew: by a class, or by a star of what is not Lightning."""
-        stars = [star for star in file.scope.stars if not canonical(star).startswith(ROOT)]
-        return any(item.qualname == name for item in file.classes) or any(
-            self._may_bring(star, name, file.path) for star in stars
-        )
-
-    def _may_bring(self, star: str, name: str, near: str) -> bool:
-        """Whether a star of a module may bring a name; one that is not seen may bring any."""
-        if _plain(f"{star}.") or star.partition(".")[0] in sys.stdlib_module_names:
-            return False
-        path = self.path_of(star, near)
-        file = self.open(path) if path else None
-        return file is None or name in file.scope.bindings or bool(file.scope.stars)
+        """What of Lightning's a dotted name of a module of the project stands for, which imports it by itself, with
+        its package or by a star, as far as that is followed."""
+        return taken(self, dotted, near)
 
     def _alike(self, base: str | None, near: str) -> str | None:
         """A base that is one of several classes of that name in a module, by their kind where they have one."""
@@ -364,19 +319,6 @@ class Facts:
         return iter(self.of_classes.below.get(item, ()))
 
 
-_PLAIN = (
-    "torch.",
-    "abc.",
-    "typing.",
-    "object",
-    "enum.",
-    "dataclasses.",
-    "collections.",
-    "unittest.",
-    "Exception",
-)
-
-
 def _nearest(paths: Iterable[str], near: str, module: str) -> list[str]:
     """Of the modules of one name those beside a file, which is where a script looks first; a package looks by the whole
     name."""
@@ -384,11 +326,6 @@ def _nearest(paths: Iterable[str], near: str, module: str) -> list[str]:
     if name == "__init__.py":
         return [path for path in paths if module_name(path) == module]
     return [path for path in paths if path.rpartition("/")[0] == folder]
-
-
-def _plain(base: str | None) -> bool:
-    """Whether a base from outside the project certainly is no Lightning class."""
-    return base is not None and base.startswith(_PLAIN)
 
 
 def is_trainer_call(call: CallNode) -> bool:

@@ -74,6 +74,13 @@ def told(file: PythonFile, item: ClassNode) -> Told | None:
 
 
 def _told(file: PythonFile, item: ClassNode) -> Told | None:
+    known: dict[ast.ClassDef, Told | None] = file.memo.setdefault("flags.told", {})
+    if item.node not in known:
+        known[item.node] = _read_class(file, item)
+    return known[item.node]
+
+
+def _read_class(file: PythonFile, item: ClassNode) -> Told | None:
     init = item.methods.get("__init__")
     spoken = FLAG in file.text
     if init is None and not spoken:

@@ -8,7 +8,7 @@ from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_shared, targets_of
+from codemods.code.syntax import is_shared, own_nodes, targets_of
 from codemods.lightning.calls import Space as Space
 from codemods.lightning.calls import space_of as space_of
 from codemods.lightning.facts import TRAINER, Facts
@@ -127,7 +127,10 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
         return True
     text = ast.unparse(owner)
     values = assigned_to(file, text)
+    parts = unpacked_to(file, text)
     if any(value in built or is_given(facts, file, call.scope, function.attr, value) for value in values):
+        return True
+    if any(is_given(facts, file, call.scope, function.attr, value, part) for value, part in parts):
         return True
     for outer in reversed(call.within):
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -138,7 +141,7 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
         return False
     if values:
         return None if any(_hands_out(file, facts, call, value) for value in values) else False
-    return None if reads_lightning(file) else False
+    return None if reads_lightning(file) or any(_hands_out(file, facts, call, value) for value, _ in parts) else False
 
 
 def reads_lightning(file: PythonFile) -> bool:
@@ -159,34 +162,74 @@ def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
     return found
 
 
-def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: ast.expr) -> bool:
+def unpacked_to(file: PythonFile, text: str) -> list[tuple[ast.expr, int]]:
+    """The values of which a file unpacks one part to a name or an attribute, each with the place of that part."""
+    if "unpacked.texts" not in file.memo:
+        parts: dict[str, list[tuple[ast.expr, int]]] = {}
+        for item in file.assignments:
+            if (value := item.node.value) is not None:
+                for target in targets_of(item.node):
+                    for place, element in enumerate(_elements(target)):
+                        parts.setdefault(ast.unparse(element), []).append((value, place))
+        file.memo["unpacked.texts"] = parts
+    found: list[tuple[ast.expr, int]] = file.memo["unpacked.texts"].get(text, [])
+    return found
+
+
+def is_given(
+    facts: Facts, file: PythonFile, scope: Scope, method: str, value: ast.expr, part: int | None = None
+) -> bool:
     """Whether a call builds a Trainer of the project's own that leaves a method as it is, or is of a function of the
-    project that returns nothing but Lightning's."""
+    project that returns nothing but Lightning's; with `part`, of one that returns tuples with it at that place."""
     dotted = scope.resolve(value.func) if isinstance(value, ast.Call) else None
     if dotted is None:
         return False
-    if fact := facts.find_class(dotted, file.path):
+    if part is None and (fact := facts.find_class(dotted, file.path)):
         return facts.kind(fact) == TRAINER and not any(method in item.methods for item in facts.ancestry(fact))
-    module, _, name = dotted.rpartition(".")
-    path = facts.module_path(module, file.path)
-    other = file if module == file.module else facts.open(path) if path else None
-    found = (
-        [node for node in other.tree.body if isinstance(node, ast.FunctionDef) and node.name == name] if other else []
-    )
-    if other is None or len(found) != 1:
+    other, function = _function(facts, file, dotted)
+    if other is None or function is None:
         return False
-    given = [node.value for node in ast.walk(found[0]) if isinstance(node, ast.Return)]
+    every = [node.value for node in own_nodes(function) if isinstance(node, ast.Return)]
     calls = {item.node: item for item in other.calls_near(other.spellings("Trainer"))}
-    built = {node: item for node, item in calls.items() if builds_trainer(item) and found[0] in item.within}
+    built = {node: item for node, item in calls.items() if builds_trainer(item) and function in item.within}
     names = {kept_in(other, item) for item in built.values()} - {None}
-    kept = {name for name in names if name and _is_bound_once(found[0], name)}
+    kept = {name for name in names if name and _is_bound_once(function, name)}
+    given = [_part(node, part) for node in every]
     return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)
+
+
+def _part(value: ast.expr | None, part: int | None) -> ast.expr | None:
+    """One of the values of a tuple that is written out."""
+    if part is None:
+        return value
+    elements = _elements(value)
+    return elements[part] if part < len(elements) else None
+
+
+def _elements(node: ast.expr | None) -> list[ast.expr]:
+    """The elements of a tuple or list of which the place of each is known."""
+    elements = node.elts if isinstance(node, ast.Tuple | ast.List) else []
+    return [] if any(isinstance(element, ast.Starred) for element in elements) else elements
+
+
+def _function(facts: Facts, file: PythonFile, dotted: str) -> tuple[PythonFile | None, ast.FunctionDef | None]:
+    """The project's function of a dotted name that its file defines once, and the file."""
+    module, _, name = dotted.rpartition(".")
+    found = (file, None) if module == file.module else facts.find_definition(dotted, file.path)
+    other, node = found or (None, None)
+    called = node.name if node is not None else name
+    every = (
+        [node for node in other.tree.body if isinstance(node, ast.FunctionDef) and node.name == called] if other else []
+    )
+    return (other, every[0]) if len(every) == 1 else (other, None)
 
 
 def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
     """Whether a call is one of the project's own, of a class of Trainers or of a function, and the project builds
-    some."""
+    some; or Hydra's, of what a configuration names."""
     dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    if dotted in ("hydra.utils.instantiate", "hydra.utils.call"):
+        return True
     top = dotted.partition(".")[0] if dotted else ""
     if dotted is None or not any(path.startswith(f"{top}/") or path == f"{top}.py" for path in facts.kinds):
         return False

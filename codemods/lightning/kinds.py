@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from codemods.code.bound import is_bound_elsewhere
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
+from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.options import Options, kind_of_option
-
-COUNTS = ("torch.cuda.device_count", "lightning.pytorch.accelerators.find_usable_cuda_devices")
+from codemods.lightning.options import kind_of_option
+from codemods.lightning.values import constants_of
 
 
 def is_repeatable(node: ast.expr) -> bool:
@@ -33,17 +32,14 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
     return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
 
 
-def kind_of(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0
-) -> str:
+def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int = 0) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
     `bool`, or `?`."""
-    known, value = literal(node)
-    if known:
-        return {int: "int", type(None): "int", bool: "bool", float: "float", str: "str"}.get(type(value), "?")
+    if literal(node)[0]:
+        return kind_of_literal(node)
     if isinstance(node, ast.IfExp):
-        kinds = {kind_of(facts, file, call, part, options, depth) for part in (node.body, node.orelse)}
+        kinds = {kind_of(facts, file, call, part, depth) for part in (node.body, node.orelse)}
         return kinds.pop() if len(kinds) == 1 else "?"
     if isinstance(node, ast.List) and node.elts and not any(isinstance(item, ast.Starred) for item in node.elts):
         return "ids"
@@ -51,37 +47,26 @@ def kind_of(
         source = node.generators[0].iter
         split = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "split"
         return "ids" if split and len(node.generators) == 1 and not node.generators[0].ifs else "?"
-    if isinstance(node, ast.Call):
-        return _kind_of_call(call, node)
-    if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
-        return "bool"
     if isinstance(node, ast.Name) and depth < 3:
-        return _kind_of_name(facts, file, call, node.id, options, depth)
-    return kind_of_option(facts, file, call, node, options) or "?"
+        kind = _kind_of_name(facts, file, call, node.id, depth)
+        return _kind_of_all(facts, file, call, node) if kind == "?" else kind
+    if isinstance(node, ast.Attribute):
+        return kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+    kind = kind_of_computed(call.scope, node)
+    return kind_of_option(facts, file, call, node) or "?" if kind == "?" else kind
 
 
-def _kind_of_call(call: CallNode, node: ast.Call) -> str:
-    if isinstance(node.func, ast.Name) and call.scope.lookup(node.func.id) is None:
-        if node.func.id in ("len", "int", "round"):
-            return "int"
-        if node.func.id in ("min", "max"):
-            kinds = {_kind_of_call(call, item) if isinstance(item, ast.Call) else _plain(item) for item in node.args}
-            return "int" if kinds == {"int"} else "?"
-        return node.func.id if node.func.id in ("float", "bool", "str") else "?"
-    dotted = call.scope.resolve(node.func)
-    return "int" if dotted in COUNTS else "bool" if dotted == "torch.cuda.is_available" else "?"
+def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
+    """The kind of all that a name or an attribute may be, where all that is known."""
+    found = constants_of(facts, file, call.within, node)
+    kinds = found.kinds
+    return next(iter(kinds)) if len(kinds) == 1 and not found.called else "?"
 
 
-def _plain(node: ast.expr) -> str:
-    return "int" if type(literal(node)[1]) is int else "?"
-
-
-def _kind_of_name(
-    facts: Facts, file: PythonFile, call: CallNode, name: str, options: Iterable[Options], depth: int
-) -> str:
+def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, depth: int) -> str:
     value = bound_once(facts, file, call, name)
     if value is not None:
-        return kind_of(facts, file, call, value, options, depth + 1)
+        return kind_of(facts, file, call, value, depth + 1)
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     if function is None or is_stored(function, name):
         return "?"

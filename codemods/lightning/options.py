@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +17,7 @@ LIGHTNINGS = "gpus"
 """The kind of Lightning's own option: a number, or text with a comma."""
 _TYPES = {"int", "float", "str", "bool"}
 _DECLARING = ("add_argument", "add_argparse_args")
+_SPELLED = tuple(name.encode() for name in (*PARSED, *_DECLARING))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,13 @@ class Options:
 
 def read_options(file: PythonFile) -> Options:
     """The options that a file declares."""
+    if "options" not in file.memo:
+        file.memo["options"] = _read(file)
+    known: Options = file.memo["options"]
+    return known
+
+
+def _read(file: PythonFile) -> Options:
     kinds: dict[str, set[str]] = {}
     for call in file.calls_near(_DECLARING):
         function = call.node.func
@@ -228,15 +236,25 @@ def _is_parse(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARSED
 
 
-def kind_of_option(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]
-) -> str | None:
+def kind_of_option(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str | None:
     """The kind of `args.name`, where `args` is what a command line gave and every option of that name has it
     and nothing is put in its place."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return None
-    owner, kind = node.value.id, _declared(file, call, node, known)
+    owner, kind = node.value.id, _declared(file, call, node, _of_project(facts, file))
     return None if kind is None or _is_made_otherwise(facts, file, owner, node.attr) else kind
+
+
+def _of_project(facts: Facts, file: PythonFile) -> Iterator[Options]:
+    """The options that a file declares, and those that the other files of the project do."""
+    yield read_options(file)
+    known: dict[str, Options] = facts.memo.setdefault("options", {})
+    for path, source in facts.sources.items():
+        if path != file.path and any(word in source.unescaped for word in _SPELLED):
+            if path not in known:
+                opened = facts.open(path) if source.kind in ("python", "notebook") else None
+                known[path] = read_options(opened) if opened else Options({}, frozenset())
+            yield known[path]
 
 
 def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:

@@ -40,7 +40,8 @@ def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":
         return "its constructor"
-    taken = facts.taken(dotted, file.path) if dotted and dotted.rpartition(".")[0] != file.module else None
+    starred = call.scope.by_star(call.node.func)
+    taken = facts.taken(dotted, file.path) if dotted and (starred or dotted.rpartition(".")[0] != file.module) else None
     if taken and taken.name == TRAINER:
         return f"{taken.path}, which imports or names it"
     fact = facts.find_class(dotted, file.path) if dotted else None
@@ -68,10 +69,14 @@ def called(file: PythonFile, call: CallNode) -> str | None:
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     built = isinstance(call.node.func, ast.Name) and function is not None and call.node.func.id == self_name(function)
     if not is_super_call(call.node, "__init__") and not (built and _is_class_method(function)):
-        return call.scope.resolve(call.node.func)
+        return _named(call)
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     name = next((item.qualname for item in file.classes if item.node is owner), None)
     return f"{file.module}.{name}" if name else None
+
+
+def _named(call: CallNode) -> str | None:
+    return call.scope.resolve(call.node.func) or call.scope.by_star(call.node.func)
 
 
 def replaced_below(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
@@ -79,7 +84,7 @@ def replaced_below(file: PythonFile, facts: Facts, call: CallNode) -> str | None
     that has such a method itself."""
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     dotted = called(file, call)
-    if function is None or dotted is None or dotted == call.scope.resolve(call.node.func):
+    if function is None or dotted is None or dotted == _named(call):
         return None
     fact = facts.find_class(dotted, file.path) if not is_super_call(call.node, "__init__") else None
     own = {"__init__", "__new__", function.name}

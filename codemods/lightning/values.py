@@ -13,6 +13,7 @@ from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
 from codemods.lightning.below import bound_below
+from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
@@ -42,11 +43,23 @@ class Constant:
 @dataclass(frozen=True)
 class Constants:
     """The constants that an expression may be. `unknown` says why it may be something else too (None: these are all),
-    `called` whether that takes the calls that the project holds for all there are."""
+    `called` whether that takes the calls that the project holds for all there are. `made` are the kinds of what else it
+    may be, which the program works out; none where that is not told."""
 
     found: tuple[Constant, ...] = ()
     unknown: str | None = None
     called: bool = False
+    made: frozenset[str] = frozenset()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of all that the expression may be; `?` for what is not told."""
+        return self.others | {kind_of_literal(item.node) for item in self.found}
+
+    @property
+    def others(self) -> frozenset[str]:
+        """The kinds of what it may be besides the constants."""
+        return self.made or frozenset({"?"} if self.unknown else ())
 
 
 def constants_of(facts: Facts, file: PythonFile, within: Within, node: ast.expr) -> Constants:
@@ -56,14 +69,15 @@ def constants_of(facts: Facts, file: PythonFile, within: Within, node: ast.expr)
 
 def _union(every: Iterable[Constants]) -> Constants:
     found: dict[str, Constant] = {}
-    unknown, called, some = None, False, False
+    unknown, called, some, made = None, False, False, frozenset[str]()
     for each in every:
         some = True
+        made |= each.others
         for item in each.found:
             found.setdefault(ast.dump(item.node), item)
         unknown, called = unknown or each.unknown, called or each.called
     known = tuple(sorted(found.values(), key=lambda item: (item.where, ast.dump(item.node))))
-    return Constants(known, unknown if some else "nothing is seen to bind it", called)
+    return Constants(known, unknown if some else "nothing is seen to bind it", called, made)
 
 
 class _Reader:
@@ -99,7 +113,9 @@ class _Reader:
             return self._of_attribute(file, within, node, depth)
         if isinstance(node, ast.Subscript) and (found := self._held(file, within, node.value, node.slice, depth)):
             return found
-        return Constants(unknown=f"`{ast.unparse(node)[:60]}` is worked out when the program runs")
+        kind = kind_of_computed(file.scope_within(within), node)
+        made = frozenset({kind}) - {"?"}
+        return Constants(unknown=f"`{ast.unparse(node)[:60]}` is worked out when the program runs", made=made)
 
     def _of_name(self, file: PythonFile, within: Within, use: ast.Name, depth: int) -> Constants:
         name = use.id
@@ -359,7 +375,7 @@ def _but(found: Constants, falsy: bool) -> Constants:
     kept = tuple(
         item for item in found.found if (literal(item.node)[1] if falsy else literal(item.node)[1] is not None)
     )
-    return Constants(kept, found.unknown, found.called)
+    return Constants(kept, found.unknown, found.called, found.made)
 
 
 def _imported(file: PythonFile) -> set[str]:

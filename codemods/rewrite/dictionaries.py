@@ -38,6 +38,31 @@ def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
     return None
 
 
+def may_bring(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> str | None:
+    """Why keys about the hardware stay: the function of the call asks what it hands on unseen for one of them, which
+    may then be there as well. What it takes out is not handed on."""
+    unseen = {entry.place.id for entry in every if entry.name == UNSEEN and isinstance(entry.place, ast.Name)}
+    for node in every_node(space_of(file, call)) if unseen else ():
+        if (asked := _asked_of(node)) and asked[0] in unseen and asked[1] in HARDWARE:
+            return f'`{asked[0]}`, which is handed on with it, may hold "{asked[1]}" too'
+    return None
+
+
+def _asked_of(node: ast.AST) -> tuple[str, str] | None:
+    """The name of a dictionary and the key that it is asked for: by `get`, by an index, or by `in`."""
+    if isinstance(node, ast.Subscript) and type(node.ctx) is ast.Load:
+        owner, key = node.value, node.slice
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        owner, key = node.comparators[0], node.left
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        owner, key = node.func.value, node.args[0]
+    else:
+        return None
+    if isinstance(owner, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return owner.id, key.value
+    return None
+
+
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
     """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
     function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another

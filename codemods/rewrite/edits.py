@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
+import libcst.matchers as m
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
@@ -58,6 +59,15 @@ def change_method(node: cst.ClassDef, name: str, change: Callable[[cst.FunctionD
         if isinstance(item, cst.FunctionDef) and item.name.value == name:
             return with_body(node, [*body[:index], *change(item), *body[index + 1 :]])  # type: ignore[no-any-return]
     raise LookupError(f"no method {name}")
+
+
+def begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
+    """The method with statements put in at its start, behind the docstring; a `pass` gives way."""
+    body = body_of(method)
+    index = after_docstring(body)
+    if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])) and len(body) == index + 1:
+        body = body[:index]
+    return with_body(method, [*body[:index], *statements(text), *body[index:]])  # type: ignore[no-any-return]
 
 
 def has_method(node: cst.ClassDef, name: str) -> bool:

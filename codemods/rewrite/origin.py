@@ -12,7 +12,7 @@ from typing import Any
 from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
-from codemods.code.trees import made_of, stands_for, written_as
+from codemods.code.trees import comes_from_above, made_of, stands_for, written_as
 from codemods.rewrite.lent import Lent
 from codemods.rewrite.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
@@ -74,8 +74,11 @@ class Origin:
         if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
             alike = _named(own) == _named(edit.node)
             return [replace(edit, node=own)] if alike else self.respelled(edit, own)
+        apart = isinstance(edit.node, ast.stmt) and comes_from_above(edit.node)
         if part == "beside":
-            return [replace(edit, node=own)]
+            return [] if apart else [replace(edit, node=own)]
+        if apart and part == "whole":
+            return []
         if part in ("whole", "body"):
             lost = (part == "whole" and _binds(own, self.hidden)) or self._speaks(own) or self._is_commented(own)
             return [] if lost else [replace(edit, node=own)]
@@ -111,6 +114,8 @@ class Origin:
     def _is_free(self, edit: TextEdit) -> bool:
         """Whether the characters that an edit replaces say in the normal form what they say in the text, and bind
         nothing that is read elsewhere; a name is in it what it stands for."""
+        if edit.start == edit.end and self._is_late(edit.start):
+            return False
         lines = {self.file.text.count("\n", 0, place) + 1 for place in (edit.start, edit.end)}
         around: list[ast.AST] = []
         innermost, length = None, len(self.file.text) + 1
@@ -133,6 +138,17 @@ class Origin:
         if not (whole or between or id(innermost) in self._alike):
             return False  # what the normal form has as an attribute or keyword, say, the text has as a string
         return self._is_at_home(set(NAME.findall(edit.replacement)), around)
+
+    def _is_late(self, place: int) -> bool:
+        """Whether what is put at a place of the text comes in front of a statement of which a part is worked out
+        further above."""
+        line = self.file.text.count("\n", 0, place) + 1
+        return any(node.lineno == line and place <= self.file.offsets(node)[0] for node in self._parted)
+
+    @cached_property
+    def _parted(self) -> list[ast.stmt]:
+        every = (node for node in every_node(self.normal.tree) if isinstance(node, ast.stmt))
+        return [node for node in every if id(node) not in self.kept and comes_from_above(node)]
 
     @cached_property
     def _alike(self) -> frozenset[int]:
@@ -284,9 +300,22 @@ def _binds(node: ast.AST, names: Container[str]) -> bool:
 
 
 def _is_but_decorated(written: Any, seen: Any) -> bool:
-    """Whether a function or class differs from its normal form by decorators alone, which give back what they get."""
+    """Whether a function or class differs from its normal form by decorators alone, which give back what they get; its
+    methods may, too."""
     fields = ((name, value) for name, value in ast.iter_fields(seen) if name != "decorator_list")
-    return all(getattr(written, name) is value or getattr(written, name) == value for name, value in fields)
+    return all(_is_but_decorated_in(getattr(written, name), value) for name, value in fields)
+
+
+def _is_but_decorated_in(written: Any, seen: Any) -> bool:
+    if written is seen or written == seen:
+        return True
+    if not isinstance(written, list) or not isinstance(seen, list) or len(written) != len(seen):
+        return False
+    return all(
+        one is other
+        or (type(one) is type(other) and isinstance(one, ast.FunctionDef) and _is_but_decorated(one, other))
+        for one, other in zip(written, seen, strict=True)
+    )
 
 
 def definitions_of(file: PythonFile) -> list[Any]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.contexts import GRADIENTS, IDLE, MARKS
 from codemods.code.effects import BUILTINS
-from codemods.code.flow import GRADIENTS, IDLE, MARKS
 from codemods.code.folding import KINDS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile

@@ -147,6 +147,16 @@ def own_import(text: str) -> Files | None:
     return {"compat.py": f"{match[0]}\n", "train.py": text.replace(match[0], f"from compat import {names}", 1)}
 
 
+def own_star(text: str) -> Files | None:
+    """Lightning is taken from a module of the project with all that this has."""
+    if (files := own_import(text)) is None:
+        return None
+    taken = re.sub(
+        r"^from compat import [\w, ]+$", "from compat import *", files["train.py"], count=1, flags=re.MULTILINE
+    )
+    return {**files, "train.py": taken}
+
+
 def other_file(text: str) -> Files | None:
     found = _parts(text)
     if found is None or not found[3].strip():
@@ -248,7 +258,7 @@ AROUND: Mapping[str, Callable[[str], Files | None]] = {
     made.__name__.replace("_", " "): made
     for made in (
         two_classes, class_in_branches, import_fallback, star_import, longer_names, tabs, laid_out_anew,
-        argument_a_line, subclass, other_class, own_base, mixin_behind, mixin_of_all, own_import, other_file,
+        argument_a_line, subclass, other_class, own_base, mixin_behind, mixin_of_all, own_import, own_star, other_file,
         through_a_package, through_a_star, in_main, twice, package, notebook, notebook_beside, notebook_of_cells,
         more_parameters, typed, imported_for_types,
     )

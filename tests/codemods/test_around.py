@@ -19,8 +19,10 @@ TRAINERS = (
 LOST = {
     ("TBP108-0", "subclass"): ONE,
     ("TBP108-0", "mixin of all"): ONE,
-    **{(name, "own import"): NAMES for name in ("LIT001-0", "LIT004-0", "LIT004-1", "LIT223-0", "LIT225-0")},
-    **{(name, "own import"): TRAINERS for name in (
+    **{(name, around): NAMES for around in ("own import", "own star") for name in (
+        "LIT001-0", "LIT004-0", "LIT004-1", "LIT223-0", "LIT225-0",
+    )},
+    **{(name, around): TRAINERS for around in ("own import", "own star") for name in (
         "BWD007-0", "BWD007-3", "LIT113-1", "LIT114-0", "LIT117-0", "LIT130-0", "LIT130-1", "LIT214-0", "TBP108-0",
     )},
 }  # fmt: skip

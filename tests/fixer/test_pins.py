@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from codemods.lightning.pins.stated import pins_of
 from fixer.errors import UsageError
 from fixer.files import kind_of
 from fixer.pipeline import diff
 from fixer.project import open_tree
-from fixer.settings import Asked, checked_target, pins_of, sources_of
+from fixer.settings import Asked, checked_target, sources_of
 from verify.environments import resolve as module
 from verify.environments.resolve import Resolution
 

@@ -12,10 +12,10 @@ from codemods.code.source import Source
 from codemods.engine.memory import Memory
 from codemods.engine.plan import Plan, find, plan
 from codemods.engine.scan import Options
+from codemods.lightning.pins.stated import pins_of
 from codemods.rule import all_rules
 from fixer.files import kind_of
 from fixer.readiness import Readiness
-from fixer.settings import pins_of
 from fixer.stops import look_again, readiness
 from tests.fixer.command import OLD, Ask
 from tests.fixer.reports.samples import FAILED, REPAIRED, TRAINED

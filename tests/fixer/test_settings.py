@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codemods.lightning.pins.stated import is_forked
 from fixer.pipeline import check
 from fixer.project import open_tree
-from fixer.settings import Asked, is_forked, sources_of
+from fixer.settings import Asked, sources_of
 
 FORK = "pytorch-lightning @ git+https://github.com/me/pytorch-lightning.git@v0.8.5\n"
 CODE = "from pytorch_lightning import Trainer\n\nTrainer(gpus=[0])\n"

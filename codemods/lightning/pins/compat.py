@@ -7,7 +7,8 @@ NumPy 2 and that those tests cover (the newest they cover where there is none), 
 without pkg_resources (run with Lightning 2.6.6). `transformers` says what the Pythons that are left ask for: before
 4.16 it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
 `jsonargparse` is what LightningCLI runs with and the extras that bring it ask for (its own check when it starts says
-4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0).
+4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0). An exact PyYAML becomes the oldest release that has a
+build for Python 3.10 and later.
 `torch.csv` holds what of torchvision, torchaudio and torchtext is
 built for a torch.
 To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
@@ -24,7 +25,9 @@ from pathlib import Path
 from packaging.version import Version
 
 FAMILY = ("torchvision", "torchaudio", "torchtext")
-OWN = ("torch", "torchmetrics", "transformers", "jsonargparse")
+PLAIN = ("typing-extensions", "tqdm", "pyyaml", "fsspec", "packaging")
+"""What Lightning asks for besides, which seldom stands in its way: in lists of a whole environment."""
+OWN = ("torch", "torchmetrics", "transformers", "jsonargparse", *PLAIN)
 BESIDE = (*OWN, *FAMILY)
 
 

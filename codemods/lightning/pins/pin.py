@@ -15,7 +15,10 @@ from codemods.lightning.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
 NAMES = (*LIGHTNING, "torch", "torchmetrics")
-BESIDE = ("torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse")
+BESIDE = (
+    "torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse",
+    "typing-extensions", "tqdm", "pyyaml", "fsspec", "packaging",
+)  # fmt: skip
 
 Problem = Literal["address", "invalid", "hashed", "locked", "unplaced", "variable", "ignored"]
 

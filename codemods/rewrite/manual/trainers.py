@@ -74,7 +74,12 @@ def gives(file: PythonFile, names: tuple[str, ...]) -> bool:
 def loose(file: PythonFile) -> Loose:
     """Where one of the arguments that must move is spoken of other than in a Trainer's own call, from where it
     may reach one: (argument, line)."""
-    return tuple((name, line) for name in (CLIP[0], ACCUMULATE) for line in _loose_lines(file, name))
+    if "trainers.loose" not in file.memo:
+        file.memo["trainers.loose"] = tuple(
+            (name, line) for name in (CLIP[0], ACCUMULATE) for line in _loose_lines(file, name)
+        )
+    known: Loose = file.memo["trainers.loose"]
+    return known
 
 
 def _loose_lines(file: PythonFile, name: str) -> list[int]:

@@ -350,7 +350,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning",
-    triggers=(b"nn.Module", b"LightningModule", b"import Module"),
+    triggers=(b".Module", b"LightningModule", b"import Module"),
     check=_check,
     collect=collect,
     context=context,

@@ -11,7 +11,7 @@ import libcst.matchers as m
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_none, parameters, returns
 from codemods.rewrite import edits
-from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage
+from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage, own_calls
 from codemods.rules.hooks.relations import Keeping
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.returning import at_returns
@@ -24,7 +24,10 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
     stage = hook.stage
     if keeping is not None and keeping.ends and (name := lacking(item, stage)):
         node = edits.change_method(node, stage.step_end, lambda method: [giving_back(method, name)])
-    node = _renamed_apart(node, item, stage, keeping) if hook.apart else _renamed(node, item, stage, keeping)
+    if keeping is not None and _is_free(item, hook, keeping):
+        node = _renamed_freely(node, item, stage)
+    else:
+        node = _renamed_apart(node, item, stage, keeping) if hook.apart else _renamed(node, item, stage, keeping)
     if keeping is None or keeping.where in ("nowhere", "idle"):
         return node
     if keeping.where == "step":
@@ -46,7 +49,7 @@ def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef
     """The class with a hook that reads nothing, but empties the list that a base class fills."""
     node = _renamed(node, item, hook.stage, None)
     text = f"self.{hook.stage.kept} = []\n"
-    return edits.change_method(node, hook.stage.new, lambda method: [_begun(method, text)])
+    return edits.change_method(node, hook.stage.new, lambda method: [edits.begun(method, text)])
 
 
 def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
@@ -66,9 +69,50 @@ def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping
         method = method.with_changes(name=method.name.with_changes(value=stage.new))
         method = _calling(method, stage, stage.old)
         text = _taken(stage, given, keeping)
-        return [_begun(method, text) if text else method]
+        unread = keeping is not None and keeping.where == "idle" and not m.findall(method.body, m.Name(given))
+        return [edits.begun(method, text) if text and not unread else method]
 
     return edits.change_method(node, stage.old, rename)
+
+
+def _is_free(item: ClassNode, hook: EpochEnd, keeping: Keeping) -> bool:
+    """Whether a hook that stays apart for its callers reads nothing, so that these can call the new one."""
+    old, new = hook.stage.old, hook.stage.new
+    free = keeping.where == "idle" and hook.apart and old in hook.idle and new not in item.methods
+    method = item.methods[old]
+    plain = not method.decorator_list and not method.args.defaults and method.returns is None
+    handed = [call.args[0] for call in own_calls(item, old)]
+    return free and plain and all(isinstance(value, ast.Name) for value in handed)
+
+
+def _renamed_freely(node: cst.ClassDef, item: ClassNode, stage: Stage) -> cst.ClassDef:
+    """The hook by its new name and without its outputs, which all others call so too; lists that were made for it
+    alone go."""
+    node = _renamed(node, item, stage, None)
+    own = m.Call(func=m.Attribute(value=m.Name("self"), attr=m.Name(stage.old)))
+
+    def renamed(call: Any, _: object) -> Any:
+        return call.with_changes(func=call.func.with_changes(attr=cst.Name(stage.new)), args=[])
+
+    node = m.replace(node, own, renamed)  # type: ignore[assignment]
+    others = {each.new for each in STAGES} - {stage.new}
+    body = [
+        _without_list(each) if isinstance(each, cst.FunctionDef) and each.name.value in others else each
+        for each in edits.body_of(node)
+    ]
+    return edits.with_body(node, body)  # type: ignore[no-any-return]
+
+
+def _without_list(method: cst.FunctionDef) -> cst.FunctionDef:
+    """The method without an `outputs = []` at its start that nothing reads."""
+    body = edits.body_of(method)
+    index = edits.after_docstring(body)
+    made = m.SimpleStatementLine(body=[m.Assign(targets=[m.AssignTarget(m.Name())], value=m.List(elements=[]))])
+    if index + 1 >= len(body) or not m.matches(body[index], made):
+        return method
+    name = m.findall(body[index], m.Name())[0]
+    alone = len(m.findall(method.body, m.Name(cst.ensure_type(name, cst.Name).value))) == 1
+    return edits.with_body(method, [*body[:index], *body[index + 1 :]]) if alone else method
 
 
 def _without_stars(method: cst.FunctionDef) -> cst.FunctionDef:
@@ -101,7 +145,7 @@ def _renamed_apart(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: K
 
     node = edits.change_method(node, stage.old, rename)
     if stage.new in item.methods:
-        return edits.change_method(node, stage.new, lambda method: [_begun(method, text)])
+        return edits.change_method(node, stage.new, lambda method: [edits.begun(method, text)])
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     return _added(node, f"def {stage.new}(self):\n{indented}", before=stage.helper)
 
@@ -130,15 +174,6 @@ def _added(node: cst.ClassDef, text: str, before: str) -> cst.ClassDef:
     return edits.with_body(node, [body[0].with_changes(leading_lines=[]), *body[1:]])  # type: ignore[no-any-return]
 
 
-def _begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
-    """The method with statements put in at its start, behind the docstring; a `pass` gives way."""
-    body = edits.body_of(method)
-    index = edits.after_docstring(body)
-    if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])) and len(body) == index + 1:
-        body = body[:index]
-    return edits.with_body(method, [*body[:index], *edits.statements(text), *body[index:]])  # type: ignore[no-any-return]
-
-
 def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -> cst.ClassDef:
     own = item.methods.get(stage.batch_end)
     names = parameters(own) if own else ["outputs", "batch", "batch_idx", "dataloader_idx"]
@@ -149,7 +184,7 @@ def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keepin
     if keeping.guard:
         text = f"if {names[0]}{'' if stage.train else ' is not None'}:\n    {text}"
     if own:
-        return edits.change_method(node, stage.batch_end, lambda method: [_begun(method, text)])
+        return edits.change_method(node, stage.batch_end, lambda method: [edits.begun(method, text)])
     several = ", dataloader_idx=0" if keeping.several else ""
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     method = f"def {stage.batch_end}(self, outputs, batch, batch_idx{several}):\n{indented}"
@@ -165,7 +200,7 @@ def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -
     loaders = f"self.trainer.num_{'test' if stage.step == 'test_step' else 'val'}_batches"
     made = f"self.{stage.kept} = {f'[[] for _ in {loaders}]' if keeping.several else '[]'}\n"
     if stage.start in item.methods:
-        return edits.change_method(node, stage.start, lambda method: [_begun(method, made)])
+        return edits.change_method(node, stage.start, lambda method: [edits.begun(method, made)])
     before = stage.step if stage.step in item.methods else stage.batch_end
     return _added(node, f"def {stage.start}(self):\n    {made}", before=before)
 

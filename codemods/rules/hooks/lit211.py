@@ -15,6 +15,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
 from codemods.rules.hooks.step_end import (
     PARALLEL,
@@ -162,7 +163,9 @@ def _match(
         return Match(file.head(method), message, "manual", reason, row)
     edit = NodeEdit(method, partial(_renamed, hook=hook))
     unit = f"{file.path}:{item.qualname}"
-    return Match(file.head(method), message, hook.level, hook.reason, row, (edit,), unit=unit, needs=hook.needs)
+    certain = why_certain(facts, fact, item, method, hook, kind)
+    level: Fix = "safe" if certain else hook.level
+    return Match(file.head(method), message, level, certain or hook.reason, row, (edit,), unit=unit, needs=hook.needs)
 
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
@@ -271,7 +274,7 @@ class Count(Callback):
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (hook.row, hook.level if hook.new or name in STEP_ENDS else "manual")
+        (hook.row, ("safe" if hook.sure else hook.level) if hook.new or name in STEP_ENDS else "manual")
         for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
     )
 
@@ -286,7 +289,8 @@ RULE = Rule(
         "Where another hook is called at the same point the method takes its name, and a step calls its own "
         "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
         "is gone; where it joins what DataParallel's copies returned, where it ran more "
-        "often than that one, or has no equal, a person has to say what is meant."
+        "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "
+        "say what is meant."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

@@ -8,13 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, crowded_return, finally_leaves, is_plain, self_name
+from codemods.code.syntax import Function
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import HOOKS, STEPS, Returned, logged_returns, read_return
+from codemods.rules.hooks.returned_logs import HOOKS, Returned, logged_returns, read_return, why_not
 from codemods.rules.hooks.step_end import named_lines
+from codemods.rules.hooks.training_steps import STEPS, steps_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,30 +23,24 @@ if TYPE_CHECKING:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        methods = [item.methods[name] for name in (*STEPS, *HOOKS) if name in item.methods]
+        methods = [*steps_of(item), *(item.methods[name] for name in HOOKS if name in item.methods)]
         logging = [(method, found) for method in methods if (found := logged_returns(method))]
         fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
         for method, found in logging:
+            if method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact)):
+                continue
             why = _refusal(file, item, method)
             read = [why or read_return(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 
 
 def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
-    if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
-        return f"{method.name} is not a plain method"
-    if method.name in HOOKS and (lines := named_lines(file, method.name)):
-        return f"{method.name} is used by name in line {min(lines)}"
-    if any(name in item.methods for name in ("log", "log_dict")):
-        return "the class has a method `log` of its own"
-    if any(isinstance(attribute.ctx, ast.Store) for name in _NAMES for attribute in file.attributes(name)):
-        return "the class has an attribute `log` of its own"
-    return None
-
-
-_NAMES = ("log", "log_dict")
+    """Why a method's returns are left."""
+    why = why_not(file, item, method)
+    named = named_lines(file, method.name) if method.name in HOOKS and not why else []
+    return f"{method.name} is used by name in line {min(named)}" if named else why
 
 
 def _match(

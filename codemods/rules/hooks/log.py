@@ -38,7 +38,8 @@ def logging_itself(node: cst.FunctionDef, method: Function, read: tuple[Returned
 def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: Returned, kept: bool) -> list[Any]:
     lines: list[Any] = edits.statements("".join(f"{call}\n" for call in found.calls))
     if not found.emptied:
-        lines.append(line.with_changes(body=[last if kept else _without(last)], leading_lines=[]))
+        left = last if kept and not found.spread else _spread(_without(last), found.spread)
+        lines.append(line.with_changes(body=[left], leading_lines=[]))
     elif not found.last:
         lines.append(line.with_changes(body=[cst.Return()], leading_lines=[]))
     else:
@@ -49,6 +50,16 @@ def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: Returned, kep
         lines.insert(0, line.with_changes(body=before, trailing_whitespace=cst.TrailingWhitespace()))
     lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
     return lines
+
+
+def _spread(last: cst.Return, parts: tuple[str, ...]) -> cst.Return:
+    """The return with the keys of some dicts beside the others."""
+    if not parts or not isinstance(last.value, cst.Dict):
+        return last
+    more = cst.ensure_type(cst.parse_expression("{" + ", ".join(parts) + "}"), cst.Dict)
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    own = [item.with_changes(comma=comma) if item is last.value.elements[-1] else item for item in last.value.elements]
+    return last.with_changes(value=last.value.with_changes(elements=[*own, *more.elements]))
 
 
 def _without(last: cst.Return) -> cst.Return:

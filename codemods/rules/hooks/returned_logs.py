@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, parameters, returns, uses
+from codemods.code.syntax import (
+    Function,
+    crowded_return,
+    finally_leaves,
+    is_plain,
+    parameters,
+    returns,
+    self_name,
+    uses,
+)
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
+from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
 
-STEPS = ("training_step", "training_step_end")
 HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)))
 
 
@@ -19,7 +28,8 @@ HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (st
 class Returned:
     """A `return {..., "log": ...}`, with what is to be logged instead, as source text. `name` is what the dict is
     called in the statement before it, if it is; `sure` whether nothing that 0.x logged by it is left out; `emptied`
-    whether nothing is left to return, `last` whether the method ends there."""
+    whether nothing is left to return, `last` whether the method ends there, `spread` the dicts whose keys go to the
+    others."""
 
     node: ast.Return
     name: str | None
@@ -27,6 +37,21 @@ class Returned:
     sure: bool
     emptied: bool
     last: bool
+    spread: tuple[str, ...] = ()
+
+
+def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:
+    """Why what a method returns cannot be logged by it instead, as far as its class and its head tell."""
+    if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
+        return f"{method.name} is not a plain method"
+    if any(name in item.methods for name in _NAMES):
+        return "the class has a method `log` of its own"
+    if any(isinstance(attribute.ctx, ast.Store) for name in _NAMES for attribute in file.attributes(name)):
+        return "the class has an attribute `log` of its own"
+    return None
+
+
+_NAMES = ("log", "log_dict")
 
 
 def logged_returns(method: Function) -> list[ast.Return]:
@@ -71,7 +96,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     parts = dict(entries)
     if len(parts) != len(entries):
         return "the dict has a key twice"
-    if _logs(method):
+    if logs(method):
         return "the method logs by itself too, and what it returns may be left over"
     if any(name in LOGGED and not isinstance(each, ast.Name | ast.Dict) for name, each in parts.items()):
         return "what is logged is not a name or a dict"
@@ -100,8 +125,27 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
                 sure = False
                 continue
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
+    asked = set() if hook else asked_of_steps(item) - others.keys()
+    spread = [
+        each for each in (log, bar) if each is not None and asked & (shown.items(each) or dict.fromkeys(asked)).keys()
+    ]
+    if spread and named:
+        return f"{AGAIN[0]} reads `{min(asked)}`, which it returns under `log` or `progress_bar`"
     called = node.value.id if isinstance(node.value, ast.Name) else None
-    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node, _spread(file, spread))
+
+
+def _spread(file: PythonFile, dicts: list[ast.expr]) -> tuple[str, ...]:
+    """What puts the keys of some dicts into another one."""
+    texts = [file.source_of(each) for each in dicts]
+    pairs = zip(dicts, texts, strict=True)
+    return tuple(dict.fromkeys(f"**{text}" if isinstance(each, ast.Name) else text[1:-1] for each, text in pairs))
+
+
+def written_out(item: ClassNode, method: Function, node: ast.Return) -> list[tuple[str, ast.expr]] | None:
+    """The keys and values of the dict that a method returns, None where they are not written out there."""
+    value = _named_before(method, node) if isinstance(node.value, ast.Name) else node.value
+    return _entries(item, value) if value is not None else None
 
 
 def _without_logged(shown: _Shown, value: ast.expr) -> ast.expr:
@@ -200,7 +244,8 @@ def _blocks(method: Function) -> Iterator[list[ast.stmt]]:
                 yield block
 
 
-def _logs(method: Function) -> bool:
+def logs(method: Function) -> bool:
+    """Whether a method calls `self.log` or `self.log_dict`."""
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _LOG_CALLS
         for node in ast.walk(method)

@@ -18,7 +18,8 @@ class Unheard:
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
     there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
-    hook, where that is not the rule's.
+    hook, where that is not the rule's. `sure` says when an unsafe rename is safe: where the class `trains` alone,
+    where it does or the release knew no other `epochs`, or where the hook `reads` nothing that a checkpoint restores.
     """
 
     kinds: tuple[str, ...]
@@ -31,6 +32,7 @@ class Unheard:
     level: Fix = "safe"
     only: str = ""
     needs: str | None = None
+    sure: str = ""
 
 
 BOTH = (MODULE, CALLBACK)
@@ -42,13 +44,25 @@ _BATCHES = "It ran for training, validation and test batches alike"
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
-    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", sure="reads"),
+    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", sure="reads"),
     "on_epoch_start": Unheard(
-        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_start", level="unsafe"
+        BOTH,
+        "1.8",
+        "M100",
+        f"{_STAGES}; training is taken to be meant.",
+        "on_train_epoch_start",
+        level="unsafe",
+        sure="epochs",
     ),
     "on_epoch_end": Unheard(
-        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_end", level="unsafe"
+        BOTH,
+        "1.8",
+        "M100",
+        f"{_STAGES}; training is taken to be meant.",
+        "on_train_epoch_end",
+        level="unsafe",
+        sure="epochs",
     ),
     "on_batch_start": Unheard(
         BOTH,
@@ -58,6 +72,7 @@ HOOKS: dict[str, Unheard] = {
         "on_train_batch_start",
         adds=("batch", "batch_idx"),
         level="unsafe",
+        sure="trains",
     ),
     "on_batch_end": Unheard(
         BOTH,
@@ -67,6 +82,7 @@ HOOKS: dict[str, Unheard] = {
         "on_train_batch_end",
         adds=("outputs", "batch", "batch_idx"),
         level="unsafe",
+        sure="trains",
     ),
     "on_keyboard_interrupt": Unheard(
         (CALLBACK,),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.syntax import SCOPES
+from codemods.code.trees import comes_from_above
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -79,6 +80,9 @@ class Steps:
             if any(len(item) != 1 for item in there) or any(counted[_place(node)] != 1 for node in nodes if node):
                 return None
             own = there[0][0][1]
+            front = nodes[-1] if isinstance(step, Put | Move) and not step.after else None
+            if front is not None and comes_from_above(front):
+                return None
             if not isinstance(step, Put) and (own is not nodes[0] or _binds(own, hidden)):
                 return None
             if isinstance(step, Put) and not (isinstance(step.text, str) and _speaks_not(step.text, unbound)):

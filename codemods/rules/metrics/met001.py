@@ -17,6 +17,7 @@ from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.admitted import SINCE, asked
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.fed import Fed, Method, Origin, fed, latest, stores
+from codemods.rules.metrics.handed import handed_on
 from codemods.rules.metrics.size import width
 from codemods.rules.metrics.stored import feeds, method_of
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
@@ -57,14 +58,22 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = _without_step(file, call) if is_of_torchmetrics(dotted) else _handed_up(file, call)
         if match:
             found.append((call, match))
-    yield from with_names(file, facts, found)
+    handed = list(handed_on(file, [word for word in words if word in file.text]))
+    yield from with_names(file, facts, found, {file.scope.resolve(node) for node, _ in handed})
+    for node, name in handed:
+        reason = f"Not rewritten: it is called elsewhere, by another name; there, {ADVICE}."
+        yield Match(file.span(node), _message(name), "manual", reason, ROW)
+
+
+def _message(metric: str) -> str:
+    return f"{metric} wants to be told its task since torchmetrics 0.11"
 
 
 def _of_call(file: PythonFile, place: _Place) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
     if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
-    message = f"{place.metric} wants to be told its task since torchmetrics 0.11"
+    message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
     known = _fed(file, place, given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from codemods.code.source import CallNode, PythonFile
@@ -15,9 +15,9 @@ from codemods.rules.metrics.table import RENAMED, metric_of
 Found = list[tuple[CallNode, Match]]
 
 
-def with_names(file: PythonFile, facts: Facts, found: Found) -> Iterator[Match]:
+def with_names(file: PythonFile, facts: Facts, found: Found, waiting: Set[str | None]) -> Iterator[Match]:
     """The matches, with the new names of metrics that have others since 0.8: a name and all that it makes are rewritten
-    together, or none of them."""
+    together, or none of them, as where it is `waiting` for a person in another place."""
     named = {call.node: dotted for call, _ in found if (dotted := _old_name(call))}
     if not named:
         yield from _together(found)
@@ -25,7 +25,8 @@ def with_names(file: PythonFile, facts: Facts, found: Found) -> Iterator[Match]:
     places: dict[str, list[Site]] = {}
     for site in sites(file, facts):
         places.setdefault(site.dotted, []).append(site)
-    stuck = _stuck(found, named, {name for name, every in places.items() if any(site.edits is None for site in every)})
+    unplain = {name for name, every in places.items() if any(site.edits is None for site in every)}
+    stuck = _stuck(found, named, {*unplain, *waiting})
     given = []
     for call, match in found:
         dotted = named.get(call.node, "")

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.scopes import ROOT
+from codemods.code.reaching import reaching
+from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index, targets_of
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -23,6 +24,7 @@ ADVICE = "Call self.save_hyperparameters(...) behind super().__init__() with wha
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    yield from _of_instances(file, facts)
     for item in file.classes:
         places = [(method, node) for method in item.methods.values() for node in self_assignments(method, "hparams")]
         fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
@@ -51,6 +53,45 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is refused aloud."
             needs = "1.4.0" if plain else None
             yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,), needs=needs)
+
+
+def _of_instances(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`model.hparams = ...` where the name holds modules and data modules of the project alone."""
+    for item in file.assignments:
+        target = next((each for each in targets_of(item.node) if _is_set_of_name(each)), None)
+        kept = target.value if isinstance(target, ast.Attribute) else None
+        if not isinstance(kept, ast.Name):
+            continue
+        space = next((each for each in reversed(item.within) if isinstance(each, Function)), file.tree)
+        held = [each.value for each in reaching(space, kept.id, kept)]
+        scope = file.scope_within(item.within)
+        if not held or not all(_is_made(file, facts, scope, value) for value in held):
+            continue
+        value = item.node.value
+        message = MESSAGE.replace("self", kept.id)
+        if isinstance(value, ast.Name) and isinstance(item.node, ast.Assign) and len(item.node.targets) == 1:
+            edit = NodeEdit(item.node, partial(_saved, this=kept.id, logged=True))
+            reason = "save_hyperparameters keeps the same values; those of other names that were there before stay."
+            yield Match(file.span(item.node), message, "unsafe", reason, edits=(edit,))
+        else:
+            reason = f"Not rewritten: its value is no plain name. Call {kept.id}.save_hyperparameters(...) with it."
+            yield Match(file.span(item.node), message, "manual", reason)
+
+
+def _is_set_of_name(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr == "hparams" and isinstance(target.value, ast.Name)
+
+
+def _is_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> bool:
+    """Whether a value is an instance of such a class, made or loaded here."""
+    function = value.func if isinstance(value, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
+        function = function.value
+    dotted = scope.resolve(function) if function else None
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is None or facts.kind(fact) not in KINDS:
+        return False
+    return not any("hparams" in member.methods for member in facts.ancestry(fact))
 
 
 def _this(method: Function) -> str:

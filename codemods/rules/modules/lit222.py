@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_self_attribute, self_name, targets_of
+from codemods.code.syntax import is_self_attribute, own_nodes, root_name, self_name, taken, targets_of, uses
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import reaches
@@ -16,17 +16,18 @@ from codemods.rule import Example, Match, Rule, TextEdit
 
 LOAD = "load_from_checkpoint"
 TERMS = (ast.Name, ast.Attribute)
+_UNMADE = "; the one that was made for the call is not made any more, with the random numbers that its constructor drew"
 
 
 def _collect(file: PythonFile) -> tuple[str, ...] | None:
     """The names of what makes the values that a checkpoint is loaded by, and of what they are said to be."""
-    loaded = {
-        value.id if isinstance(value, ast.Name) else value.attr
+    asked = [
+        call.node.func.value
         for call in file.calls_near((LOAD,))
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
-        if isinstance(value := call.node.func.value, TERMS)
-    }
-    found: set[str] = set()
+    ]
+    loaded = {name for value in asked for name in _last_names(value)}
+    found = {name for value in asked if isinstance(value, ast.Call) for name in _last_names(value)}
     for node in ast.walk(file.tree) if loaded else ():
         if isinstance(node, ast.arg) and node.arg in loaded and node.annotation:
             found |= _last_names(node.annotation)
@@ -44,7 +45,8 @@ def _last_names(value: ast.AST) -> set[str]:
 
 
 def _context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
-    return tuple(f"class {name}".encode() for names in collected.values() for name in names)
+    every = sorted({name for names in collected.values() for name in names})
+    return tuple(f"{word} {name}".encode() for name in every for word in ("class", "def"))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -73,6 +75,8 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
         asked: Asked | None = Asked(f"type({own})")
     elif isinstance(value, ast.Name):
         asked = _of_name(file, facts, call, value.id)
+    elif isinstance(value, ast.Call):
+        asked = _of_made(file, facts, call, value)
     else:
         asked = _of_attribute(file, facts, call, value)
     if asked is None:
@@ -118,10 +122,51 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked
     given = _parameter(space, name)
     if given and (made or _names_module(facts, file, call.scope, given.annotation)):
         return Asked(f"type({name})", "manual", f"`{name}` is given, and may be a class")
+    tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
+    if not given and not made and (maker := next(filter(None, tables), None)):
+        return Asked(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
     if given or not made or len(made) != len(stores):
         return None
-    only = len(made) == 1 and len(made[0]) == 1
+    only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)
     return Asked(file.source_of(made[0][0].func) if only else f"type({name})")
+
+
+def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> Asked | None:
+    """The class that is called for an instance which nothing else has."""
+    text = file.source_of(made.func)
+    if not _makes_module(file, facts, call, made.func):
+        dotted = call.scope.resolve(made.func) or ""
+        imported = "." in dotted and facts.path_of(dotted.rpartition(".")[0], file.path) is None
+        seems = imported and dotted.rpartition(".")[2][:1].isupper()
+        return (
+            Asked(text, "manual", f"what `{text}` makes is not seen, but it is called like a class") if seems else None
+        )
+    binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in ast.walk(made))
+    if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
+        return Asked(text, "manual", "what makes the instance does more than that, or a comment stands in it")
+    return Asked(text, "unsafe", _UNMADE)
+
+
+def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.expr) -> bool:
+    """Whether what is called is a module of the project, or a name that is bound to such classes alone."""
+    if _is_module(facts, file, call.scope, function):
+        return True
+    if not isinstance(function, ast.Name):
+        return False
+    space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
+    stores = [
+        node
+        for node in ast.walk(space)
+        if isinstance(node, ast.Name) and node.id == function.id and type(node.ctx) is not ast.Load
+    ]
+    named = [
+        target
+        for item in file.assignments_to(function.id)
+        if isinstance(item.node.value, ast.Name | ast.Attribute)
+        and _is_module(facts, file, call.scope, item.node.value)
+        for target in targets_of(item.node)
+    ]
+    return bool(stores) and not _parameter(space, function.id) and all(node in named for node in stores)
 
 
 def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> Asked | None:
@@ -152,7 +197,56 @@ def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr 
         return [call for way in ways for call in way] if all(ways) else []
     if not isinstance(value, ast.Call):
         return []
-    return [value] if _is_module(facts, file, scope, value.func) else []
+    made = _is_module(facts, file, scope, value.func) or _builds_modules(facts, file, scope, value.func)
+    return [value] if made else []
+
+
+def _builds_modules(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:
+    """Whether a function of the project returns modules alone: it calls a class of them, or one that it takes out of a
+    table of such classes."""
+    other, made = _returned_calls(facts, file, scope, name)
+    return other is not None and all(
+        _is_module(facts, other, other.scope, call.func) or _is_item(facts, other, call.func) for call in made
+    )
+
+
+def _returned_calls(
+    facts: Facts, file: PythonFile, scope: Scope, name: ast.expr
+) -> tuple[PythonFile | None, list[ast.Call]]:
+    """What a function of the project returns, where that is all made by calls, of nothing that it is given; and the
+    file that defines it."""
+    dotted = scope.resolve(name)
+    found = facts.find_definition(dotted, file.path) if dotted else None
+    if found is None or not isinstance(found[1], ast.FunctionDef) or found[1].decorator_list:
+        return None, []
+    other, function = found[0], found[1]
+    given = {argument.arg for argument in taken(function)}
+    every = [node.value for node in own_nodes(function) if isinstance(node, ast.Return)]
+    calls = [value for value in every if isinstance(value, ast.Call) and root_name(value.func) not in given]
+    return (other, calls) if calls and len(calls) == len(every) else (None, [])
+
+
+def _made_by_table(facts: Facts, file: PythonFile, scope: Scope, value: ast.expr | None) -> str | None:
+    """The function of the project that a value comes from, where it calls what it takes out of a table."""
+    name = value.func if isinstance(value, ast.Call) else None
+    calls = _returned_calls(facts, file, scope, name)[1] if name else []
+    return ast.unparse(name) if name and any(isinstance(call.func, ast.Subscript) for call in calls) else None
+
+
+def _is_item(facts: Facts, file: PythonFile, value: ast.expr) -> bool:
+    """Whether an expression is an item of a table of modules' classes that a file writes out once and leaves alone."""
+    table = value.value if isinstance(value, ast.Subscript) else None
+    if not isinstance(table, ast.Name):
+        return False
+    values = [item.node.value for item in file.assignments_to(table.id)]
+    shown = values[0] if len(values) == 1 and isinstance(values[0], ast.Dict) else None
+    read = {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Subscript) and _is_load(node)}
+    alone = all(id(node) in read or not _is_load(node) for node in uses(file.tree, table.id))
+    return shown is not None and alone and all(_is_module(facts, file, file.scope, each) for each in shown.values)
+
+
+def _is_load(node: ast.Name | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _parameter(space: ast.AST, name: str) -> ast.arg | None:
@@ -199,6 +293,18 @@ def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
         )
 
 
+MADE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self, width=1):
+        super().__init__()
+
+
+def main(path):
+    return Model(width=2).load_from_checkpoint(path)
+"""
 BEFORE = """\
 from pytorch_lightning import LightningModule
 
@@ -234,7 +340,7 @@ RULE = Rule(
     check=_check,
     collect=_collect,
     context=_context,
-    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
+    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT), Example(MADE, MADE)),
     breaks_in="2.1.0",
     needs="1.0.0",
     rows=_rows,

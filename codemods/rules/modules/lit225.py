@@ -9,6 +9,7 @@ from functools import partial
 
 from packaging.version import InvalidVersion, Version
 
+from codemods.code.conditions import SWAPPED
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, absolute
 from codemods.code.source import PythonFile
@@ -76,11 +77,13 @@ def _questions(file: PythonFile, facts: Facts, target: str) -> Iterator[Match]:
 
 def _answer(file: PythonFile, node: ast.Compare, target: str) -> bool | None:
     """What a comparison gives with the target and every later release, None where it is none of the version."""
-    left, right = node.left, node.comparators[0]
+    left, right, operator = node.left, node.comparators[0], node.ops[0]
+    if _is_version(file, right) and type(operator) in SWAPPED:
+        left, right, operator = right, left, SWAPPED[type(operator)]()
     bound = _bound(right) if _is_version(file, left) else None
     if bound is None or bound > Version(target):
         return None
-    operator, same = node.ops[0], bound == Version(target)
+    same = bound == Version(target)
     if isinstance(operator, ast.Gt | ast.Eq | ast.NotEq | ast.LtE) and same:
         return None
     if isinstance(operator, ast.Gt | ast.GtE | ast.NotEq):

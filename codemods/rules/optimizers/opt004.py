@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import parameters
+from codemods.code.syntax import is_super_call, parameters
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
+from codemods.lightning.optimization import optimization
 from codemods.rewrite.manual.closure import closure_parameter
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.signature import (
@@ -36,6 +38,9 @@ ROWS = {
     "lr_scheduler_step": "M219",
 }
 
+AUTOMATIC = ("optimizer_step", "optimizer_zero_grad", "configure_gradient_clipping", "lr_scheduler_step")
+"""What Lightning 2 calls where it optimizes by itself, and never under manual optimization."""
+
 
 def _present(file: PythonFile) -> bool:
     return any(name in item.methods for item in file.classes for name in HOOKS)
@@ -52,8 +57,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = facts.kind(fact) if fact and item.qualname not in written else "other"
         hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
         for name, hook in hooks.items():
-            if name in item.methods:
+            if name in item.methods and not _is_its_own(file, facts, item, name):
                 yield from _hook_match(file, item, name, hook)
+
+
+def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
+    """Whether nothing but the class itself calls a method that is a hook under automatic optimization alone, and that
+    hands nothing on to Lightning's."""
+    fact = facts.files[file.path].find(item.qualname)
+    if name not in AUTOMATIC or fact is None or any(is_super_call(node, name) for node in ast.walk(item.methods[name])):
+        return False
+    return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
 def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Iterator[Match]:

@@ -14,7 +14,10 @@ from codemods.lightning.optimization import optimization
 from codemods.rewrite.manual.closure import INDEX, bare_steps, closure_parameter, ignores_closure, may_skip_closure
 from codemods.rewrite.manual.module import not_plain
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.optimizers.opt001 import collect, context
+from codemods.rules.optimizers.plan import verdicts
 
+CODE = "OPT006"
 HOOK = "optimizer_step"
 NEW = "optimizer_closure"
 ADVICE = (
@@ -26,9 +29,14 @@ ADVICE = (
 UNCLEAR = f"Not rewritten: whether it is optimized by hand, where no closure is run, is not seen. {ADVICE}."
 
 
+def _present(file: PythonFile) -> bool:
+    return any(HOOK in item.methods for item in file.classes)
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    written = {each.item.name for each in verdicts(facts, CODE) if each.item.path == file.path and each.what == "loop"}
     for item in file.classes:
-        method = item.methods.get(HOOK)
+        method = item.methods.get(HOOK) if item.qualname not in written else None
         fact = facts.files[file.path].find(item.qualname) if method and file.path in facts.files else None
         if method is None or fact is None or facts.kind(fact) != MODULE or not may_skip_closure(method):
             continue
@@ -168,7 +176,7 @@ class Model(LightningModule):
 """
 
 RULE = Rule(
-    code="OPT006",
+    code=CODE,
     name="step-without-closure",
     summary="An `optimizer_step` that calls `optimizer.step()` alone hands it the closure",
     why=(
@@ -180,6 +188,9 @@ RULE = Rule(
     versions="written for Lightning < 1.1; a closure that is run only sometimes: < 1.5",
     triggers=(b"def optimizer_step(",),
     check=_check,
+    collect=collect,
+    context=context,
+    present=_present,
     examples=(Example(BEFORE, AFTER), Example(SOMETIMES, SOMETIMES)),
     breaks_in="1.1.0",
     needs="1.1.0",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, Minor, minor_of
+from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, Minor, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
@@ -31,6 +31,7 @@ _SINCE = {
     "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
     "transformers": "what it changed in between only a run can show",
     "jsonargparse": "what it changed in between only a run can show",
+    "pyyaml": "since 6.0 yaml.load wants to be told its Loader",
 }
 
 
@@ -50,14 +51,20 @@ def _of_group(
     newest = minor_of(target)
     libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
     libraries = [pin for pin in libraries if pin.problem != "locked" and _matters(pin, area, used)]
-    holding = [pin for pin in libraries if _holds_back(pin, area)]
+    holding = [pin for pin in libraries if _holds_back(pin, area) and not _goes_anyhow(pin, left)]
     fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in holding)]
     exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
+    found: Verdict | None
     for pin in (pin for pin in own.pins if pin.group == group):
-        if pin in libraries:
-            alone = [minor for minor in left if not _clashes(pin, minor)] if pin.name == "transformers" else []
-            found = _of_library(pin, own, area, fits or alone, target, used, exact, stuck)
+        if pin.problem == "invalid" and pin.name in BESIDE:
+            need = minor_of(target).beside[pin.name].floor
+            reason = f"{ADVICE[pin.problem]}; Lightning {target} needs {pin.name}>={need}"
+            found = Verdict(f"`{shown(pin)}` is not a valid requirement", "manual", reason, stops=True)
+        elif pin in libraries:
+            alone = [minor for minor in left if not _clashes(pin, minor)]
+            with_it = alone if pin.name in PLAIN else fits or (alone if pin.name == "transformers" else [])
+            found = _of_library(pin, own, area, with_it, target, used, exact, stuck)
         elif pin.problem == "locked" and pin.language != "conda":
             continue
         elif pin.name == "python" and pin.requirement:
@@ -102,6 +109,11 @@ def _with_extras(area: Area) -> bool:
     )
 
 
+def _goes_anyhow(pin: Pin, left: list[Minor]) -> bool:
+    """Whether no Lightning that is still admitted runs with it, and it is raised whatever stands beside it."""
+    return pin.name in PLAIN and all(_clashes(pin, minor) for minor in left)
+
+
 def _clashes(pin: Pin, minor: Minor) -> bool:
     return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
 
@@ -140,6 +152,9 @@ def _of_library(
         if pin.name in used:
             return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
         return Verdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
+    if pin.name in PLAIN:
+        reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
+        return Verdict(message, "safe", reason, wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:
         reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"

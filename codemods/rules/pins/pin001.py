@@ -28,6 +28,7 @@ USED = {
     "torchmetrics": (b"torchmetrics",),
     "transformers": (b"import transformers", b"from transformers"),
     "jsonargparse": (b"import jsonargparse", b"from jsonargparse"),
+    "pyyaml": (b"import yaml", b"from yaml"),
     "LightningCLI": (b"LightningCLI",),
 }
 """What shows in Python files that a library is used."""
@@ -86,7 +87,8 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         yield from _of_lightning(text, pin, own, facts, found)
-    for pin, found in contradictions(own, area, target):
+    ours = facts.uses_lightning or any(pin.name in LIGHTNING for pin in area.pins)
+    for pin, found in contradictions(own, area, target) if ours else ():
         yield _match(text, pin, found)
     said = set()
     if moving:

@@ -20,11 +20,15 @@ from codemods.rules.pins.pythons import Item, Named, Version, classifiers, nox, 
 from codemods.rules.pins.together import MAIN
 
 CODE = "PIN005"
+_UNREAD = re.compile(r".+/(?:\.travis\.yml|\.?appveyor\.yml|\.circleci/[^/]+|\.github/workflows/[^/]+)")
+"""Pipelines of other projects, copied in with their code: the services read these at the top of a repository alone."""
 
 
 def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     """The Pythons that are older than what is asked for of Lightning runs on."""
     text = file if isinstance(file, TextFile) else TextFile(file.path, "python", file.text)
+    if _UNREAD.fullmatch(text.path):
+        return
     kind = manifest_kind(text.path, text.kind, text.text)
     if isinstance(file, PythonFile):
         found = nox(file) if file.path.endswith("noxfile.py") else classifiers(file.text)
@@ -191,7 +195,8 @@ RULE = Rule(
         "is too old goes from a list that holds a newer one. A matrix that spells its jobs out, images that bring a "
         "torch or a CUDA along, and environments with other exact releases are left to a person. A requirement that "
         "still admits a release for the old Python is left as it is, and so is what names it; so are jobs that run "
-        "tools alone, such as a linter, and what belongs to another part of the project."
+        "tools alone, such as a linter, what belongs to another part of the project, and pipelines that came with code "
+        "of another project, which no service reads where they lie."
     ),
     fix="safe",
     versions="Lightning 2.0 and later",

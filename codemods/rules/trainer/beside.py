@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import find
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
-from codemods.lightning.options import Options
 from codemods.rules.trainer.domains import kinds_of
 
 
@@ -19,7 +18,6 @@ def clash(
     call: CallNode,
     item: ast.keyword,
     new: tuple[tuple[str, str | None], ...],
-    known: Sequence[Options],
 ) -> str | None:
     """Why a call does not take the new keywords of an argument; None where it does."""
     given = keywords(call.node)
@@ -27,7 +25,7 @@ def clash(
         if name in given and name != item.arg:
             return f"`{name}=` is given too; keep the one you mean"
         for other, value in given.items():
-            row = find(other, value, kinds_of(facts, file, call, value, known)) if other != item.arg else None
+            row = find(other, value, kinds_of(facts, file, call, value)) if other != item.arg else None
             if row and row.action == "write" and row.keyword == name:
                 return f"`{other}=` is to become `{name}=` too; keep the one you mean"
     return None

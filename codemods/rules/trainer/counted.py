@@ -39,6 +39,9 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
     if known and (value is None or value is False or (value == 0 and name == "num_processes")):
         return End((), "safe", "it asked for nothing")
     if name == "auto_select_gpus":
+        asked = [literal(given[word]) for word in ("gpus", "devices") if word in given]
+        if known and asked and all(told and (type(number) is not int or number == -1) for told, number in asked):
+            return End((), "safe", "of all devices, and of those that are named one by one, it picked none")
         advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
         return End(None, "manual", advice)
     if name == "ipus" and reaches(facts, "2.1.0"):

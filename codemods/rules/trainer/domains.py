@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
-from codemods.lightning.options import Options, default_of, is_direct, is_never_none, kind_of_option
+from codemods.lightning.options import default_of, is_direct, is_never_none, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
@@ -21,15 +20,13 @@ _MADE = (
 _DEEP = 4
 
 
-def kinds_of(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options]
-) -> frozenset[str]:
+def kinds_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> frozenset[str]:
     """The kind of a value; besides `number` where it is one, `option` where an option of a command line gives it, which
     is never an object of Lightning's, `switch` where that is a bool by default, `flag` where a text is
     all else that it may be, and `unset` where it is None unless the command line says otherwise."""
-    kind = kind_of(facts, file, call, node, options)
+    kind = kind_of(facts, file, call, node)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
-    if kind_of_option(facts, file, call, node, options) is None:
+    if kind_of_option(facts, file, call, node) is None:
         return frozenset(found)
     known, value = default_of(file, call, node)
     found.add("option")
@@ -41,9 +38,7 @@ def kinds_of(
     return frozenset(found)
 
 
-def may_be_none(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0
-) -> bool:
+def may_be_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int = 0) -> bool:
     """Whether a value may be None, as far as that is not ruled out; a parameter may be, however it is annotated."""
     known, value = literal(node)
     if known:
@@ -51,16 +46,16 @@ def may_be_none(
     if isinstance(node, _MADE):
         return False
     if isinstance(node, ast.IfExp):
-        return any(may_be_none(facts, file, call, arm, options, depth) for arm in (node.body, node.orelse))
+        return any(may_be_none(facts, file, call, arm, depth) for arm in (node.body, node.orelse))
     if isinstance(node, ast.BoolOp):
         parts = node.values[-1:] if isinstance(node.op, ast.Or) else node.values
-        return any(may_be_none(facts, file, call, part, options, depth) for part in parts)
+        return any(may_be_none(facts, file, call, part, depth) for part in parts)
     if isinstance(node, ast.Call):
         return not _gives_something(call, node)
     if isinstance(node, ast.Name) and depth < _DEEP:
         values = bound_to(facts, file, call, node.id)
-        return not values or any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
-    if kind_of_option(facts, file, call, node, options) is None or not isinstance(node, ast.Attribute):
+        return not values or any(may_be_none(facts, file, call, value, depth + 1) for value in values)
+    if kind_of_option(facts, file, call, node) is None or not isinstance(node, ast.Attribute):
         return True
     return not is_never_none(facts, file, call, node)
 

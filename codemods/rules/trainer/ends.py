@@ -10,7 +10,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.handed import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
-from codemods.lightning.options import default_of, read_options
+from codemods.lightning.options import default_of
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
 from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named
 from codemods.rules.trainer.counted import End, Seen, counted
@@ -81,9 +81,8 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> End | None:
 
 
 def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:
-    options = (read_options(file),)
-    number = "int" in kinds_of(facts, file, call, node, options)
-    return Seen(number, may_be_none(facts, file, call, node, options), part_of_choice(file, node), is_plain(node))
+    number = "int" in kinds_of(facts, file, call, node)
+    return Seen(number, may_be_none(facts, file, call, node), part_of_choice(file, node), is_plain(node))
 
 
 def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:

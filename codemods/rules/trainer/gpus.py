@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
-from codemods.lightning.options import Options
 
 
 @dataclass(frozen=True)
@@ -65,18 +63,16 @@ def _are_ids(ids: list[Any]) -> bool:
     return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
 
 
-def read_value(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]
-) -> Devices | None:
+def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Devices | None:
     """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
     if isinstance(node, ast.IfExp):
-        return _read_choice(facts, file, call, node, known)
+        return _read_choice(facts, file, call, node)
     text = file.source_of(node)
     if (number := _number_of_first(call, node)) is not None:
         return _first(file, node, number)
     if _asks_for_one(call, node):
         return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
-    kind = kind_of(facts, file, call, node, known)
+    kind = kind_of(facts, file, call, node)
     if kind == "ids":
         return Devices("gpu", None, True)
     bound = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
@@ -131,17 +127,15 @@ def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
     return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
 
 
-def _read_choice(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]
-) -> Devices | None:
+def _read_choice(facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp) -> Devices | None:
     """`1 if torch.cuda.is_available() else 0` and its like."""
     test = part_of_choice(file, node.test)
     arms = []
     for arm in (node.body, node.orelse):
-        asked = read_gpus(arm) if literal(arm)[0] else read_value(facts, file, call, arm, known)
+        asked = read_gpus(arm) if literal(arm)[0] else read_value(facts, file, call, arm)
         if asked is None or "\n" in file.source_of(node):
             return None
-        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(facts, file, call, arm, known) == "str":
+        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(facts, file, call, arm) == "str":
             asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
         if asked.accelerator not in ("cpu", "gpu"):
             return None

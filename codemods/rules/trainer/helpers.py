@@ -77,10 +77,11 @@ def text(adds: bool, builds: bool, configured: bool = False) -> str:
     return "".join(f"{part}\n\n" for part in parts)
 
 
-def module_text() -> str:
-    """The module that holds all of them."""
+def module_text(adds: bool = True) -> str:
+    """The module that holds what several scripts need: all of it, or what builds a Trainer alone."""
     head = '"""What the argparse methods of Lightning 1.x did, which 2.0 removed."""\n\n'
-    return f"{head}import ast\nimport inspect\n\n\n{text(True, True)}".rstrip("\n") + "\n"
+    imports = "".join(f"import {name}\n" for name in modules(adds, True))
+    return f"{head}{imports}\n\n{text(adds, True)}".rstrip("\n") + "\n"
 
 
 def modules(adds: bool, builds: bool) -> tuple[str, ...]:

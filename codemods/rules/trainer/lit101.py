@@ -14,7 +14,6 @@ from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.handed import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.lightning.options import Options, read_options
 from codemods.lightning.own import between, called, hands_on, own_arguments, receivers, replaced_below
 from codemods.lightning.strategies import ONE, is_strategy, named
 from codemods.rewrite.dictionaries import (
@@ -24,6 +23,7 @@ from codemods.rewrite.dictionaries import (
     exchange,
     in_one_place,
     is_read_here,
+    may_bring,
     names_of,
 )
 from codemods.rewrite.fields import structured
@@ -55,7 +55,6 @@ class Rewrite:
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
-    known = tuple(item.options for item in facts.collected(CODE).values())
     seen: set[int] = set()
     for field in structured(file, facts):
         if field.name == "gpus":
@@ -70,14 +69,14 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if given and guard == "unclear":
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":
-                yield _trainer_call(file, facts, call, given, known)
+                yield _trainer_call(file, facts, call, given)
         elif given and dotted and _is_handed_on(file, facts, call, dotted):
-            yield _trainer_call(file, facts, call, given, known)
+            yield _trainer_call(file, facts, call, given)
         elif given and (through := between(file, facts, call)) and not _is_taken(file, facts, call):
             why = f"it reaches Trainer through {through}"
             yield _manual(file, given, why, 'give accelerator="gpu", devices=... instead')
     for call, built in receivers(file, facts):
-        yield from _handed_over(file, facts, call, known, seen, built)
+        yield from _handed_over(file, facts, call, seen, built)
 
 
 def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> bool:
@@ -91,14 +90,12 @@ def _is_taken(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     return "gpus" in (own_arguments(file, facts, call) or ())
 
 
-def _trainer_call(
-    file: PythonFile, facts: Facts, call: CallNode, given: ast.keyword, known: Sequence[Options]
-) -> Match:
+def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.keyword) -> Match:
     arguments = keywords(call.node)
     if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
         return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
-    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value, known)
+    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value)
     if asked is None:
         return _unreadable(file, given, arguments)
     planned = plan_rewrite(file, facts, asked, given.value, arguments)
@@ -213,17 +210,15 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
     return _manual(file, given, "its value is not known before the program runs", advice)
 
 
-def _handed_over(
-    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
-) -> Iterator[Match]:
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
     """The keys `gpus` that a Trainer gets by `**`: all of them follow, or none; places in `seen` have been named
     already."""
     every = [entry for entry in handed(file, facts, call) if id(entry.place) not in seen]
     mine = [entry for entry in every if entry.name == "gpus"]
     seen |= {id(entry.place) for entry in mine}
     here = [entry for entry in mine if entry.file is file]
-    why = next((told for entry in mine if (told := at_times(entry, every))), None)
-    made = _exchanged(file, facts, call, mine, every, known) if built and not why and len(here) == len(mine) else ()
+    why = next((told for entry in mine if (told := at_times(entry, every))), may_bring(file, call, every))
+    made = _exchanged(file, facts, call, mine, every) if built and not why and len(here) == len(mine) else ()
     if made:
         yield from made
         return
@@ -238,14 +233,13 @@ def _exchanged(
     call: CallNode,
     mine: Sequence[Handed],
     every: Sequence[Handed],
-    known: Sequence[Options],
 ) -> list[Match]:
     """The matches that put other keys in the place of `gpus`, none where one of the keys stays."""
     arguments = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
     open_ended = any(entry.name == UNSEEN for entry in every)
     found = []
     for entry in mine:
-        asked = _asked(facts, file, call, entry, known)
+        asked = _asked(facts, file, call, entry)
         others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
@@ -271,11 +265,11 @@ def _exchanged(
     return found
 
 
-def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
+def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: Handed) -> Devices | None:
     """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
     if entry.value is None or not is_read_here(file, call, entry):
         return None
-    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value, known)
+    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value)
 
 
 def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:
@@ -300,29 +294,20 @@ def apply(call: cst.Call, *, planned: Rewrite) -> cst.Call:
     return replaced(call, "gpus", planned.instead)
 
 
-@dataclass(frozen=True)
-class Known:
-    """What a file tells the others: the names by which it calls what may be the project's own Trainer, and what its
-    command line says."""
-
-    names: tuple[str, ...]
-    options: Options
-
-
 def _calls(file: PythonFile) -> list[CallNode]:
     """The calls with the keyword."""
     return [call for call in file.calls_near(["gpus"]) if keyword(call.node, "gpus")]
 
 
-def collect(file: PythonFile) -> Known:
-    """What the check of other files asks of this one."""
+def collect(file: PythonFile) -> tuple[str, ...] | None:
+    """The names by which a file calls what may be the project's own Trainer."""
     dotted = {call.scope.resolve(call.node.func) for call in _calls(file)} - {TRAINER, None}
-    return Known(tuple(sorted(name.rpartition(".")[2] for name in dotted if name)), read_options(file))
+    return tuple(sorted(name.rpartition(".")[2] for name in dotted if name)) or None
 
 
-def context(collected: Mapping[str, Known]) -> tuple[bytes, ...]:
+def context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
     """Files that hold one of those names are read, so that its class is found."""
-    return tuple(sorted({name.encode() for known in collected.values() for name in known.names}))
+    return tuple(sorted({name.encode() for names in collected.values() for name in names}))
 
 
 def present(file: PythonFile) -> bool:

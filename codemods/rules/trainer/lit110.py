@@ -24,7 +24,6 @@ from codemods.lightning.keywords import (
     with_callback,
 )
 from codemods.lightning.kinds import part_of_choice
-from codemods.lightning.options import Options, read_options
 from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
@@ -69,7 +68,6 @@ UNFOLDED = "what `**` brings is taken not to name it too"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    known = tuple(facts.collected(CODE).values())
     gone = {name for name in once() - current() if name in file.text}
     seen: set[int] = set()
     fields = field_matches(file, facts)
@@ -80,7 +78,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
     for call, built in receivers(file, facts):
-        yield from _handed_over(file, facts, call, known, seen, built)
+        yield from _handed_over(file, facts, call, seen, built)
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
             for item in call.node.keywords:
@@ -91,14 +89,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     message = f"Trainer has no argument `{item.arg}` in Lightning {facts.target}"
                     yield Match(file.span(item), message, "manual", reason)
                 elif item.arg not in current() or item.arg in rows():
-                    yield from _argument(file, facts, call, item, known)
+                    yield from _argument(file, facts, call, item)
         elif through := _passed_on(file, facts, call):
             own = own_arguments(file, facts, call)
             if own is None:
                 continue
             named = [item for item in call.node.keywords if _is_renamed(item) and is_lightnings(file, facts, call)]
             for item in named:
-                yield from _argument(file, facts, call, item, known)
+                yield from _argument(file, facts, call, item)
             yield from _handed(file, call, through, {*named, *(item for item in call.node.keywords if item.arg in own)})
 
 
@@ -110,11 +108,9 @@ def _present(file: PythonFile) -> bool:
     return any(item.arg not in fine for call in trainer_calls(file) for item in call.node.keywords)
 
 
-def _argument(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, known: Sequence[Options]
-) -> Iterator[Match]:
+def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> Iterator[Match]:
     name = item.arg or ""
-    row = find(name, item.value, kinds_of(facts, file, call, item.value, known))
+    row = find(name, item.value, kinds_of(facts, file, call, item.value))
     if row is None:
         own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
         if name not in current() and name not in OTHERS and not own:
@@ -127,7 +123,7 @@ def _argument(
     if guard == "unclear":
         yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
         return
-    outcome = _outcome(file, facts, call, item, row, known)
+    outcome = _outcome(file, facts, call, item, row)
     if isinstance(outcome, str):
         yield _left(file, item, row, outcome)
         return
@@ -139,11 +135,9 @@ def _argument(
     yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
 
 
-def _outcome(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _outcome(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """What becomes of an argument, or why it is left."""
-    guarded = _guarded(file, facts, call, item.value, row, known)
+    guarded = _guarded(file, facts, call, item.value, row)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"
     row, text = guarded, _text(file, item.value, guarded)
@@ -151,7 +145,7 @@ def _outcome(
     if row.action == "manual":
         return row.reason
     if row.action == "special":
-        outcome = SPECIAL[row.target](file, facts, call, item, row, known)
+        outcome = SPECIAL[row.target](file, facts, call, item, row)
     elif row.action == "callback":
         outcome = Outcome(row.level, row.reason, callback=row.text(text))
     elif row.action == "write":
@@ -160,7 +154,7 @@ def _outcome(
         outcome = Outcome(row.level, row.reason)
     if isinstance(outcome, str):
         return outcome
-    if told := clash(facts, file, call, item, outcome.new, known):
+    if told := clash(facts, file, call, item, outcome.new):
         return told
     if BAR in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
         if shown is None:
@@ -197,11 +191,9 @@ def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
     return part_of_choice(file, value) if beside else file.source_of(value)
 
 
-def _guarded(
-    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: Row, known: Sequence[Options]
-) -> Row | None:
+def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: Row) -> Row | None:
     """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
-    if row.guarded and may_be_none(facts, file, call, value, known):
+    if row.guarded and may_be_none(facts, file, call, value):
         row = replace(row, target=row.guarded)
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
@@ -251,21 +243,19 @@ def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
     return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
 
 
-def _handed_over(
-    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
-) -> Iterator[Match]:
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
     """What a Trainer gets by `**`, wherever it is set; places in `seen` have been named already."""
     every = handed(file, facts, call)
     names = [*names_of(every), *keywords(call.node)]
     for entry in every:
         gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
         here = entry.value is not None and is_read_here(file, call, entry)
-        kinds = kinds_of(facts, file, call, entry.value, known) if entry.value and here else frozenset[str]()
+        kinds = kinds_of(facts, file, call, entry.value) if entry.value and here else frozenset[str]()
         row = find(entry.name, entry.value, kinds) if entry.value else None
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))
-        edit = _exchange(file, facts, call, entry, row, names, known) if built else None
+        edit = _exchange(file, facts, call, entry, row, names) if built else None
         if edit is not None and row is not None:
             yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue
@@ -299,12 +289,11 @@ def _exchange(
     entry: Handed,
     row: Row | None,
     names: Sequence[str],
-    known: Sequence[Options],
 ) -> NodeEdit | None:
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""
     if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
         return None
-    row = _guarded(file, facts, call, entry.value, row, known)
+    row = _guarded(file, facts, call, entry.value, row)
     if row is None:
         return None
     text = _text(file, entry.value, row) if entry.file is file else ""
@@ -406,7 +395,6 @@ RULE = Rule(
     check=_check,
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
-    collect=read_options,
     present=_present,
     breaks_in="2.0.0",
     needs="2.0.0",

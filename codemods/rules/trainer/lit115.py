@@ -20,7 +20,7 @@ CLASSES = ("DDPPlugin", "DDPSpawnPlugin", "DDPStrategy", "DDPSpawnStrategy")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in trainer_calls(file):
-        if any(_tells(item.value) for item in call.node.keywords):
+        if any(_tells(item.value) for item in call.node.keywords) or _evaluates(file, facts, call):
             continue
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
@@ -31,6 +31,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     'step; then write strategy="ddp_find_unused_parameters_true".'
                 )
                 yield Match(file.span(place), message, "manual", reason, "B07")
+
+
+def _evaluates(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a Trainer only tests, validates and predicts: nothing of the model has a gradient there."""
+    known = facts.files[file.path].trainers if file.path in facts.files else ()
+    return any(trainer.evaluates for trainer in known if trainer.line == call.node.lineno)
 
 
 def _tells(value: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+from codemods.rules.trainer.schedulers import read_of_each
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -102,8 +103,6 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _settled(match: Match, certain: bool | None) -> Match:
-    from dataclasses import replace
-
     if certain or match.fix != "safe":
         return match
     return replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {UNCERTAIN}.")
@@ -219,6 +218,10 @@ def _schedulers(file: PythonFile, node: ast.Attribute, within: Within, row: Row)
             return _write(file, above, row, target, node.value)
     if isinstance(parent, ast.If | ast.BoolOp | ast.UnaryOp):
         return _write(file, node, row, "{}.lr_scheduler_configs")
+    if (read := read_of_each(file, node, within)) is not None:
+        one = _write(file, node, row, "{}.lr_scheduler_configs")
+        items = (NodeEdit(item, partial(_parsed, text=text)) for item, text in read)
+        return replace(one, edits=(*one.edits, *items))
     return _left(
         file, node, row, "it is trainer.lr_scheduler_configs, of dataclasses: item['scheduler'] is item.scheduler"
     )

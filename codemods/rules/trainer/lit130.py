@@ -51,6 +51,7 @@ GONE = {
 }
 ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
+ADDS = "add_argparse_args"
 CLI = "LightningCLI is what Lightning offers instead"
 CPU = "1.x trained on the CPU unless told otherwise, 2.x takes what it finds"
 
@@ -164,7 +165,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
         if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_untold(file, site, loaded):
             reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
         unit = f"{file.path}:argparse"
-        creates = ((home.path, helpers.module_text()),) if home and home.path not in facts.kinds else ()
+        creates = ((home.path, _module(facts, home)),) if home and home.path not in facts.kinds else ()
         yield Match(
             file.span(site.call.node),
             _message(site),
@@ -194,13 +195,27 @@ def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, ke
     return hardware(file, site, kept, None if declared else otherwise)
 
 
-def _home(file: PythonFile, facts: Facts) -> helpers.Home | None:
-    """The module that the file shares with others of the project, where there are some."""
+def _homes(facts: Facts) -> Mapping[str, helpers.Home]:
+    """The modules that files share with others of the project, where there are some."""
     if CODE not in facts.memo:
         scripts: Mapping[str, Script] = facts.collected(CODE)
         facts.memo[CODE] = helpers.shared_homes(facts, {path: script.reaches for path, script in scripts.items()})
     homes: Mapping[str, helpers.Home] = facts.memo[CODE]
-    return None if configurations(file) else homes.get(file.path)
+    return homes
+
+
+def _home(file: PythonFile, facts: Facts) -> helpers.Home | None:
+    """The module that the file shares with others; one of an earlier run may lack what it needs."""
+    home = None if configurations(file) else _homes(facts).get(file.path)
+    there = facts.open(home.path) if home and home.path in facts.kinds else None
+    return None if there and ADDS in file.text and f"def {helpers.NAMES[0]}(" not in there.text else home
+
+
+def _module(facts: Facts, home: helpers.Home) -> str:
+    """The text of a module with what the files that share it need."""
+    paths = [path for path, other in _homes(facts).items() if other.path == home.path]
+    files = [facts.open(path) for path in paths]
+    return helpers.module_text(any(file is None or ADDS in file.text for file in files))
 
 
 def _functions(

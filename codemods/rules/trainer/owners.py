@@ -9,7 +9,7 @@ from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name, targets_of
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
-from codemods.lightning.kept import assigned_to, is_given, reads_lightning
+from codemods.lightning.kept import assigned_to, is_given, reads_lightning, unpacked_to
 from codemods.lightning.keywords import builds_trainer
 
 Within = tuple[ast.AST, ...]
@@ -33,6 +33,8 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     if annotated is not None:
         return annotated
     if any(is_given(facts, file, file.scope, "", value) for value in assigned_to(file, text)):
+        return True
+    if any(is_given(facts, file, file.scope, "", value, part) for value, part in unpacked_to(file, text)):
         return True
     if text.rpartition(".")[2].strip("_") != "trainer":
         return False

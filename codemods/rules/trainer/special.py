@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
@@ -12,7 +12,6 @@ from codemods.lightning.arguments import Row
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import kind_of
-from codemods.lightning.options import Options
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import may_be_none
 
@@ -28,16 +27,14 @@ class Outcome:
     imports: tuple[tuple[str, str | None], ...] = ()
 
 
-Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row, Sequence[Options]], "Outcome | str"]
+Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row], "Outcome | str"]
 
 
-def _checkpoint(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _checkpoint(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """A ModelCheckpoint, one or none, or whether there is one."""
     value = item.value
     text = file.source_of(value)
-    if kind_of(facts, file, call, value, known) == "bool":
+    if kind_of(facts, file, call, value) == "bool":
         return Outcome("safe", "it has that name since 1.5", (("enable_checkpointing", text),))
     if is_checkpoint(file, facts, call, value):
         return _among(file, call, text, row)
@@ -45,16 +42,14 @@ def _checkpoint(
         test, (body, other) = file.source_of(value.test), (value.body, value.orelse)
         if is_checkpoint(file, facts, call, body) and literal(other)[1] in (None, False) and literal(other)[0]:
             callback = f"*([{file.source_of(body)}] if {test} else [])"
-            enabled = test if kind_of(facts, file, call, value.test, known) == "bool" else f"bool({test})"
+            enabled = test if kind_of(facts, file, call, value.test) == "bool" else f"bool({test})"
             return Outcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
     if literal(value) == (True, None):
         return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
     return "it is not seen to be a ModelCheckpoint; give one among the callbacks, or enable_checkpointing=True or False"
 
 
-def _stopping(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _stopping(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     if is_callback(file, facts, call, item.value, STOPPERS):
         return _among(file, call, file.source_of(item.value), row)
     return "it is not seen to be an EarlyStopping; give one among the callbacks"
@@ -68,9 +63,7 @@ def _among(file: PythonFile, call: CallNode, text: str, row: Row) -> Outcome:
     return Outcome("safe", row.reason, callback=text)
 
 
-def _amp(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """`use_amp=True` was 16 bits, before `precision=` was there."""
     if "precision" in keywords(call.node):
         return "`precision=` is given too; keep the one you mean"
@@ -86,18 +79,14 @@ def _amp(
     return Outcome("safe", row.reason, (("precision", text),))
 
 
-def _level(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _level(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     backend = keywords(call.node).get("amp_backend")
     if backend is None or literal(backend)[1] in (None, "native"):
         return Outcome("safe", row.reason)
     return Outcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
 
 
-def _saved(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _saved(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """The folder of checkpoints, which a folder of the ModelCheckpoint's own overrode."""
     given = keywords(call.node)
     callbacks = given.get("callbacks")
@@ -109,17 +98,13 @@ def _saved(
     return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"
 
 
-def _summary(
-    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
-) -> Outcome | str:
+def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """The summary of an option: none where it is None, all layers where it is "full", else the default."""
     text = file.source_of(item.value)
     how = spelled(file, call, "callbacks.ModelSummary")
     if isinstance(how, str):
         return how
-    new = (
-        (("enable_model_summary", f"{text} is not None"),) if may_be_none(facts, file, call, item.value, known) else ()
-    )
+    new = (("enable_model_summary", f"{text} is not None"),) if may_be_none(facts, file, call, item.value) else ()
     callback = f'*([{how.text}(max_depth=-1)] if {text} == "full" else [])'
     return Outcome(row.level, row.reason, new, callback, how.imports)
 

@@ -107,13 +107,22 @@ def test_a_choice_between_two_modules_of_its_own_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "known"), [("", True), ("from typing import *\n", True), ("from other import *\n", False)]
+    ("head", "behind", "known"),
+    [
+        ("", "", True),
+        ("from typing import *\n", "", True),
+        ("from other import *\n", "", True),
+        ("", "from other import *\n", True),
+        ("", "from zoo import *\n", False),
+        ("", "from own import *\n", False),
+    ],
 )
-def test_a_base_class_of_the_project_that_a_star_brings(head: str, known: bool) -> None:
+def test_a_base_class_of_the_project_that_a_star_brings(head: str, behind: str, known: bool) -> None:
     files = {
         "base.py": "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n",
         "other.py": "ONE = 1\n",
-        "m.py": f"{head}from base import *\n" + CLASS.format(base="Base"),
+        "own.py": "Base = object\n",
+        "m.py": f"{head}from base import *\n{behind}" + CLASS.format(base="Base"),
     }
     after = rewritten(files, rule("LIT201"))["m.py"]
     assert ("def on_train_epoch_end(self):" in after) == known

@@ -81,6 +81,51 @@ def test_what_a_star_may_bring_there_is_left_to_a_person(star: str) -> None:
     assert 'Trainer(accelerator="gpu", devices=2)' in rewritten(harmless, *RULES)["train.py"]
 
 
+STAR = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
+BY_STAR = "{}\n\ndef main():\n    return {}(gpus=2)\n"
+
+
+@pytest.mark.parametrize("name", ["pl.Trainer", "Trainer"])
+@pytest.mark.parametrize(
+    "stars",
+    ["from compat import *", "from mine import *\nfrom compat import *", "from compat import *\nfrom math import *",
+     "from compat import *\nfrom mine import *", "from again import *", "from torch.nn import *\nfrom compat import *"],
+)  # fmt: skip
+def test_lightning_is_known_through_a_star(stars: str, name: str) -> None:
+    files = {"compat.py": STAR, "mine.py": "import os\n", "again.py": "from compat import *\nfrom circle import *\n",
+             "circle.py": "from again import *\n"}  # fmt: skip
+    text = BY_STAR.format(stars, name)
+    after = text.replace("gpus=2", 'accelerator="gpu", devices=2')
+    assert rewritten({**files, "train.py": text}, *RULES)["train.py"] == after
+    assert rewritten({**files, "pkg/train.py": text}, *RULES)["pkg/train.py"] == after
+
+
+@pytest.mark.parametrize(
+    "stars",
+    ["from compat import *\nfrom transformers import *", "from compat import *\npl = Trainer = load()",
+     "from compat import *\nfrom hidden import *", "from listed import *", "from compat import *\nimport mine as pl\n"
+     "from mine import Own as Trainer", "from circle import *"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["pl.Trainer", "Trainer"])
+def test_a_star_that_may_bring_another_thing(stars: str, name: str) -> None:
+    files = {"compat.py": STAR, "mine.py": OWN, "hidden.py": "pl = load()\n\n\nclass Trainer:\n    pass\n",
+             "listed.py": f"__all__ = ['os']\nimport os\n{STAR}", "circle.py": "from train import *\n"}  # fmt: skip
+    made = run_rules({**files, "train.py": BY_STAR.format(stars, name)}, *RULES, unsafe=True)
+    assert made.changes == () and made.bugs == ()
+
+
+def test_a_module_whose_base_a_star_brings_is_one() -> None:
+    text = (
+        "from os.path import *\nfrom compat import *\n\n\nclass Model({}):\n"
+        "    def on_epoch_start(self):\n        print(1)\n"
+    )
+    files = {"compat.py": f"{STAR}from pytorch_lightning import LightningModule\n"}
+    for base in ("pl.LightningModule", "LightningModule"):
+        (found,) = run_rules({**files, "model.py": text.format(base)}, rule("LIT211")).findings
+        assert (found.path, found.fix) == ("model.py", "unsafe")
+    assert run_rules({**files, "model.py": text.format("nn.Module")}, rule("LIT211")).findings == ()
+
+
 def test_circles_end() -> None:
     files = {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from pkg import *\nfrom pkg.b import *\n",
              "pkg/b.py": "from .a import *\n", "train.py": USE}  # fmt: skip

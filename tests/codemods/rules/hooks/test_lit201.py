@@ -224,14 +224,47 @@ class Model(LightningModule):
 
 def test_outputs_that_a_hook_does_not_read_are_not_kept_where_another_calls_it() -> None:
     after = rewritten({"a.py": CALLED}, rule("LIT201"))["a.py"]
-    assert "        outputs = []\n        self._validation_epoch_end(outputs)\n" in after
-    assert "        outputs = []\n        return self._validation_epoch_end(outputs)\n" in after
+    assert '    def on_validation_epoch_end(self):\n        self.log("epochs", self.count)\n' in after
+    assert after.endswith("    def on_test_epoch_end(self):\n        return self.on_validation_epoch_end()\n")
     assert "step_outputs" not in after
     for old, new in (
         ("self.count", "len(outputs)"),
         ("self.count)", "1)\n        super().validation_epoch_end(outputs)"),
     ):
         assert "self.validation_step_outputs" in rewritten({"a.py": CALLED.replace(old, new)}, rule("LIT201"))["a.py"]
+
+
+def test_a_hook_that_reads_nothing_is_called_by_its_new_name_in_either_order() -> None:
+    after = rewritten({"a.py": BACKWARDS}, rule("LIT201"))["a.py"]
+    assert "    def on_validation_epoch_end(self):\n        self.on_test_epoch_end()\n" in after
+    assert "outputs" not in after
+
+
+BACKWARDS = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        self.test_epoch_end(outputs)
+
+    def test_epoch_end(self, outputs):
+        self.log("epochs", self.count)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    def test_epoch_end(self, outputs)", "    @logged\n    def test_epoch_end(self, outputs)"),
+        ("self.test_epoch_end(outputs)", "self.test_epoch_end(self.gather(outputs))"),
+        ("    def test_epoch_end", "    def on_test_epoch_end(self):\n        print()\n\n    def test_epoch_end"),
+    ],
+)
+def test_a_hook_that_reads_nothing_stands_apart_where_more_hangs_on_it(old: str, new: str) -> None:
+    assert old in BACKWARDS
+    after = rewritten({"a.py": BACKWARDS.replace(old, new)}, rule("LIT201"), unsafe=True)["a.py"]
+    assert "    def _test_epoch_end(self, outputs):\n" in after
 
 
 @pytest.mark.parametrize(

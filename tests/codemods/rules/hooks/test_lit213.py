@@ -257,3 +257,67 @@ def test_a_dict_that_is_logged_and_spread_beside_is_logged_once() -> None:
 def test_what_is_spread_for_others_stays(name: str, given: str, made: str) -> None:
     [reason] = refusals({"train.py": ENDS.format(name, given, made)}, "LIT213")
     assert "not written out as a dict" in reason
+
+
+HANDED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        if self.adversarial:
+            return self.attacked(batch)
+        return self.plain(batch)
+
+    def attacked(self, batch):
+        return self.plain(batch + 1)
+
+    def plain(self, batch):
+        loss = self(batch)
+        logs = {"train_loss": loss}
+        return {"loss": loss, "log": logs}
+"""
+
+
+def test_a_method_whose_result_a_step_returns_is_one() -> None:
+    after = rewritten({"a.py": HANDED}, LIT)["a.py"]
+    assert after.endswith('        self.log_dict(logs)\n        return {"loss": loss}\n')
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n    def other(self, batch):\n        return self.plain(batch)\n",
+        "\n    def test_step(self, batch, batch_idx):\n        return self.plain(batch)['log']\n",
+        "\n\nclass More(Model):\n    def training_step(self, batch, i):\n        return self.plain(batch)['loss']\n",
+    ],
+    ids=["another returns it", "another asks it", "a class below"],
+)
+def test_a_method_that_others_call_too_is_none(more: str) -> None:
+    assert run_rules({"a.py": HANDED + more}, LIT).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("returned", "left"),
+    [
+        ('{"loss": loss, "log": logs}', '{"loss": loss, **logs}'),
+        ('{"loss": loss, "log": logs, "progress_bar": logs}', '{"loss": loss, **logs}'),
+        ('{"loss": loss, "log": {"train_loss": loss}}', '{"loss": loss, "train_loss": loss}'),
+    ],
+)
+def test_what_the_epoch_reads_as_0_7_gave_it_stays_a_key(returned: str, left: str) -> None:
+    hook = "\n    def training_epoch_end(self, outputs):\n        print([x['train_loss'] for x in outputs])\n"
+    text = HANDED.replace('{"loss": loss, "log": logs}', returned) + hook
+    after = rewritten({"a.py": text}, LIT, rule("LIT201"))["a.py"]
+    assert f"        return {left}\n" in after and "self.log_dict(" in after
+
+
+def test_what_is_read_below_the_key_log_is_no_key_of_the_result() -> None:
+    hook = "\n    def training_epoch_end(self, outputs):\n        print([x['log']['train_loss'] for x in outputs])\n"
+    assert "**" not in rewritten({"a.py": HANDED + hook}, LIT)["a.py"]
+
+
+def test_a_result_by_a_name_that_is_read_so_is_for_a_person() -> None:
+    hook = "\n    def training_epoch_end(self, outputs):\n        print([x['train_loss'] for x in outputs])\n"
+    text = HANDED.replace('return {"loss": loss, "log": logs}', 'out = {"loss": loss, "log": logs}\n        return out')
+    assert "reads `train_loss`" in refusals({"a.py": text + hook}, "LIT213")[0]

@@ -345,3 +345,54 @@ def test_a_metric_of_the_project_that_hands_up_a_dead_argument_is_named(where: s
         torchmetrics.SumMetric(compute_on_step=False)
     other = text.replace("(Metric)", "(object)")
     assert not run_rules({"a.py": other}, rule("MET001")).findings
+
+
+TABLE = """\
+from functools import partial
+import torchmetrics
+from torchmetrics import Accuracy, MeanSquaredError
+from torchmetrics.functional import accuracy
+
+METRICS = {{"accuracy": Accuracy, "error": MeanSquaredError}}
+
+
+def build(name, *args, **kwargs):
+    return METRICS[name](*args, **kwargs)
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "RECALL = torchmetrics.Recall\n",
+        "made = partial(torchmetrics.Recall, num_classes=3)\n",
+        "def pick():\n    return accuracy\n",
+        "build_all([accuracy])\n",
+    ],
+)
+def test_metrics_that_are_called_by_another_name_are_named(text: str) -> None:
+    found = run_rules({"a.py": TABLE.format(text)}, rule("MET001")).findings
+    assert [item.fix for item in found] == ["manual"] * (2 if text else 1)
+    assert "called elsewhere" in found[-1].reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: Accuracy = build('accuracy')\n",
+        "def f(x: Accuracy | None, y: type[Accuracy]) -> Accuracy:\n    return isinstance(x, (Accuracy, int))\n",
+        "same = type(build('accuracy')) is Accuracy\n",
+        "name = Accuracy.__name__\n",
+        "class Mine(Accuracy):\n    pass\n",
+    ],
+)
+def test_metrics_that_are_only_mentioned_are_not(text: str) -> None:
+    found = run_rules({"a.py": TABLE.format(text)}, rule("MET001")).findings
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("text", ["build('accuracy', task='binary')\n", "OPTIONS = {'task': 'binary'}\n"])
+def test_a_file_that_says_a_task_knows_of_it(text: str) -> None:
+    assert run_rules({"a.py": TABLE.format(text)}, rule("MET001")).findings == ()

@@ -160,3 +160,9 @@ def test_what_stands_beside_a_name_that_waits_waits_too() -> None:
     )
     text = text.replace("self.score(out, y)", "self.more(out, y)")
     assert after(text, TASKS, NAMES) == text
+
+
+def test_a_name_that_is_handed_on_somewhere_waits() -> None:
+    text = MODEL + "\n\nMAKERS = {'f1': F1}\n"
+    assert after(text, TASKS, NAMES) == text
+    assert {item.fix for item in run_rules({"a.py": text}, TASKS).findings} == {"manual"}

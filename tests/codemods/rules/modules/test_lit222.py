@@ -138,3 +138,100 @@ def test_a_class_of_another_file_is_looked_for() -> None:
     text = "from models import Model\n\nmodel = Model()\nmodel.load_from_checkpoint('a')\n"
     files = {"run.py": text, "models.py": MODELS}
     assert "Model.load_from" in rewritten(files, rule("LIT222"))["run.py"]
+
+
+FACTORY = """\
+from models import Model, Other
+
+TABLE = {"model": Model, "other": Other}
+
+
+def build(name):
+    return TABLE[name](name)
+"""
+BUILT = "from factory import build\n\nit = build('model')\nit = HERE.load_from_checkpoint('a')\n"
+
+
+def test_what_a_function_of_the_project_makes_is_asked_for_its_class() -> None:
+    models = MODELS + "\n# for load_from_checkpoint\n"
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY, "models.py": models}
+    assert rewritten(files, rule("LIT222"))["run.py"] == BUILT.replace("HERE", "type(it)")
+    direct = {**files, "factory.py": FACTORY.replace("TABLE[name](name)", "Model(name)")}
+    assert rewritten(direct, rule("LIT222"))["run.py"] == BUILT.replace("HERE", "type(it)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{"model": Model, "other": Other}', "load_table()"),
+        ('"other": Other}', '"other": dict}'),
+        ("\n\ndef build", "TABLE.update(more)\n\n\ndef build"),
+    ],
+)
+def test_a_table_that_is_not_known_is_for_a_person(old: str, new: str) -> None:
+    assert old in FACTORY
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY.replace(old, new), "models.py": MODELS}
+    [reason] = refusals(files, "LIT222")
+    assert "`it` is what `build` makes" in reason and "write type(it)" in reason
+
+
+@pytest.mark.parametrize("made", ["TABLE[name]", "name(3)", "getattr(TABLE, name)", "partial(Model)"])
+def test_what_may_be_a_class_is_not_spoken_of(made: str) -> None:
+    files = {"run.py": BUILT.replace("HERE", "it"), "factory.py": FACTORY.replace("TABLE[name](name)", made)}
+    assert run_rules({**files, "models.py": MODELS}, rule("LIT222")).findings == ()
+
+
+LOADED = "def main(path, small, width):\n    return HERE\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "asked"),
+    [
+        ("Model(width).load_from_checkpoint(path)", "Model.load_from_checkpoint(path)"),
+        ("Model(width, load(small)).load_from_checkpoint(path)", "Model.load_from_checkpoint(path)"),
+        ("[Model(\n        width\n    ).load_from_checkpoint(p) for p in path]  # all", None),
+        ("(Other(width)).load_from_checkpoint(path)", "(Other).load_from_checkpoint(path)"),
+    ],
+)
+def test_an_instance_that_is_made_for_the_call_is_not_made(made: str, asked: str | None) -> None:
+    text = MODELS + LOADED.replace("HERE", made)
+    after = MODELS + LOADED.replace("HERE", asked or "[Model.load_from_checkpoint(p) for p in path]  # all")
+    assert run_rules({"a.py": text}, rule("LIT222"), unsafe=True).final()["a.py"].decode() == after
+    (found,) = run_rules({"a.py": text}, rule("LIT222")).findings
+    assert found.fix == "unsafe" and "random numbers" in found.reason
+
+
+def test_an_instance_of_one_of_several_classes_that_is_made_for_the_call() -> None:
+    name = "    if small:\n        Kind = Model\n    else:\n        Kind = Other\n    return HERE\n"
+    text = MODELS + LOADED.replace("    return HERE\n", name.replace("HERE", "Kind(width).load_from_checkpoint(path)"))
+    after = text.replace("Kind(width)", "Kind")
+    assert run_rules({"a.py": text}, rule("LIT222"), unsafe=True).final()["a.py"].decode() == after
+    for old, new in (("Kind = Other", "Kind = pick(Other)"), ("path, small", "path, Kind, small")):
+        assert run_rules({"a.py": text.replace(old, new)}, rule("LIT222")).findings == ()
+
+
+@pytest.mark.parametrize("made", ["Model(width := 3)", "Model(\n        width,  # of all\n    )"])
+def test_what_makes_an_instance_and_does_more_stays(made: str) -> None:
+    (reason,) = refusals({"a.py": MODELS + LOADED.replace("HERE", f"{made}.load_from_checkpoint(path)")}, "LIT222")
+    assert "write Model.load_from_checkpoint(...)" in reason
+
+
+@pytest.mark.parametrize("made", ["get_class(small)", "Plain(width)", "super()", "getattr(Model, small)()"])
+def test_what_is_called_and_is_no_module_is_left_alone(made: str) -> None:
+    text = MODELS + "class Plain:\n    pass\n\n\n" + LOADED.replace("HERE", f"{made}.load_from_checkpoint(path)")
+    assert run_rules({"a.py": text}, rule("LIT222"), unsafe=True).findings == ()
+
+
+def test_a_class_of_another_file_that_is_made_for_the_call() -> None:
+    text = "import models\n\nmodel = models.Model(1).load_from_checkpoint('a')\n"
+    made = run_rules({"run.py": text, "models.py": MODELS}, rule("LIT222"), unsafe=True)
+    assert made.final()["run.py"].decode() == text.replace("Model(1)", "Model")
+
+
+def test_what_a_class_of_another_library_makes_is_named() -> None:
+    text = "from zoo import Model, pick\n\nModel(1).load_from_checkpoint('a')\npick(1).load_from_checkpoint('a')\n"
+    (reason,) = refusals({"a.py": text}, "LIT222")
+    assert reason == (
+        "Not rewritten: what `Model` makes is not seen, but it is called like a class; "
+        "where it is an instance, write Model.load_from_checkpoint(...)."
+    )

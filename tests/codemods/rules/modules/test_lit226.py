@@ -81,3 +81,88 @@ def test_left(old: str, new: str) -> None:
 @pytest.mark.parametrize("new", ["conf: DictConfig", "net: torch.nn.Module", "*, loss: Callable[[], None]", "cfg"])
 def test_objects(new: str) -> None:
     assert len(lines({"a.py": HELD.replace("self, args", f"self, {new}")})) == 1
+
+
+MADE = HELD.replace("self, args", "self, made").replace("last.ckpt", "a.ckpt")
+PARSED = "from argparse import ArgumentParser\n\nargs = ArgumentParser().parse_args()\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "found"),
+    [
+        (PARSED, "(args)", True),
+        (PARSED, "(made=args)", True),
+        (PARSED.replace("args =", "args, rest =").replace("parse_args", "parse_known_args"), "(args)", True),
+        ("from argparse import Namespace\n\nargs = Namespace(width=2)\n", "(args)", True),
+        ("from omegaconf import OmegaConf\n\nargs = OmegaConf.load('a')\n", "(args)", True),
+        (PARSED, "(args.width)", False),
+        (PARSED, "(width=args)", False),
+        (PARSED, "(3, args)", False),
+        ("args = 3\n", "(args)", False),
+        (PARSED.replace("args =", "rest, args =").replace("parse_args", "parse_known_args"), "(args)", False),
+    ],
+)
+def test_an_argument_that_is_given_an_object(before: str, given: str, found: bool) -> None:
+    text = f"from a import Model\n{before}model = Model{given}\n"
+    assert lines({"a.py": MADE, "b.py": text}) == ([("a.py", 10)] if found else [])
+    assert lines({"a.py": MADE.replace("made)", "made: int)"), "b.py": text}) == []
+
+
+def test_a_name_for_a_class_and_a_trainer_of_a_configuration() -> None:
+    text = HELD.replace("model = Model.load", "kind = Model\nmodel = kind.load")
+    assert lines({"a.py": text}) == [("a.py", 11)]
+    run = "import pytorch_lightning as pl\nfrom hydra.utils import instantiate\n\ntrainer = instantiate(c)\n"
+    assert lines({"a.py": text, "b.py": run + "trainer.test(m, ckpt_path='best')\n"})[1:] == [("b.py", 5)]
+
+
+def test_the_best_one_is_loaded_where_no_model_is_given() -> None:
+    run = TRAINER + "trainer.fit(m)\ntrainer.test()\ntrainer.test(m)\ntrainer.test(model=m)\ntrainer.test(**given)\n"
+    assert lines({"a.py": HELD, "b.py": run + "trainer.validate(dataloaders=d)\n"})[1:] == [("b.py", 5), ("b.py", 9)]
+
+
+EITHER = """\
+{}
+try:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+except TypeError:
+    model = Model.load_from_checkpoint("last.ckpt"{})
+"""
+
+
+@pytest.mark.parametrize(
+    ("tried", "instead", "told"),
+    [(", weights_only=False", "", 0), ("", "", 2), ("", ", weights_only=False", 1)],
+)
+def test_what_serves_an_older_lightning_is_not_spoken_of(tried: str, instead: str, told: int) -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], tried, instead)
+    made = plan(sources({"a.py": text}), Options((rule("LIT226"),)))
+    assert len(made.findings) == told
+
+
+def test_another_call_that_is_told_says_nothing_of_it() -> None:
+    text = EITHER.format(HELD.rpartition("\nmodel = ")[0], ", weights_only=False", "")
+    text = text.replace("model = Model.load_from_checkpoint", "state = torch.load", 1)
+    assert len(plan(sources({"a.py": text}), Options((rule("LIT226"),))).findings) == 1
+
+
+PLAIN = "class Plain(LightningModule):\n    def __init__(self, width: int):\n        self.save_hyperparameters()\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("m = Plain(1)\ntrainer.fit(m)\ntrainer.test()\n", False),
+        ("trainer.fit(Plain(1))\ntrainer.test(ckpt_path='best')\n", False),
+        ("trainer.test(Plain(1), ckpt_path='best')\n", False),
+        ("m = Model(1)\ntrainer.fit(m)\ntrainer.test()\n", True),
+        ("trainer.fit(Plain(1))\ntrainer.test(Model(1), ckpt_path='best')\n", True),
+        ("trainer.fit(Plain(1))\ntrainer.fit(Model(1))\ntrainer.test()\n", True),
+        ("trainer.fit(pick())\ntrainer.test()\n", True),
+        ("trainer.test(ckpt_path='best')\n", True),
+        ("def test(trainer):\n    trainer.test(ckpt_path='best')\n\n\ntrainer.fit(Plain(1))\n", True),
+    ],
+)
+def test_what_the_trainer_fits_is_what_it_loads(run: str, told: bool) -> None:
+    model = HELD.rpartition("\nmodel = ")[0] + "\n\n" + PLAIN
+    trainer = "from pytorch_lightning import Trainer\nfrom a import Model, Plain\n\ntrainer = Trainer()\n"
+    assert [path for path, _ in lines({"a.py": model, "b.py": trainer + run})] == (["b.py"] if told else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lightning.pytorch import LightningDataModule, LightningModule, Trainer
@@ -180,3 +181,55 @@ def test_loaders_that_1x_put_on_the_module_are_named() -> None:
 )
 def test_loaders_of_the_module_are_its_own(files: dict[str, str]) -> None:
     assert run_rules(files, rule("LIT221")).findings == ()
+
+
+OUTSIDE = (
+    HEAD
+    + INIT.replace("hparams)", "hparams=None)")
+    + (
+        "        self.save_hyperparameters(hparams or {{}})\n\n\ndef main(path, args, other: Model):\n    {}\n"
+        "    model.hparams = {}\n    return model\n"
+    )
+)
+MADE = (
+    "model = Model()",
+    "model = Model({'width': 1})",
+    "if path:\n        model = Model.load_from_checkpoint(path)\n    else:\n        model = Model()",
+)
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_hparams_that_are_set_from_outside(made: str) -> None:
+    text = OUTSIDE.format(made, "args")
+    after = text.replace("model.hparams = args", "model.save_hyperparameters(args)")
+    assert rewritten({"a.py": text}, rule("LIT220"), unsafe=True)["a.py"] == after
+    (found,) = run_rules({"a.py": text}, rule("LIT220")).findings
+    assert found.fix == "unsafe"
+    space: dict[str, Any] = {}
+    exec(text, space)
+    with pytest.raises(AttributeError):
+        space["main"](None, Namespace(width=3), None)
+    exec(after, space)
+    assert space["main"](None, Namespace(width=3), None).hparams.width == 3
+
+
+def test_hparams_from_outside_that_are_worked_out_are_for_a_person() -> None:
+    (reason,) = refusals({"a.py": OUTSIDE.format(MADE[0], "vars(args)")}, "LIT220")
+    assert "Call model.save_hyperparameters(...)" in reason
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["model = build()", "model = path.model", "model = args if path else Model()",
+     "model = Model()\n    model = build()"],
+)  # fmt: skip
+def test_hparams_of_what_may_be_no_module_stay(made: str) -> None:
+    text = OUTSIDE.format(made, "args")
+    assert run_rules({"a.py": text}, rule("LIT220"), unsafe=True).findings == ()
+
+
+def test_hparams_with_a_setter_of_their_own_stay() -> None:
+    own = "    @property\n    def hparams(self):\n        return 1\n\n    @hparams.setter\n    def hparams(self, x):\n"
+    own += "        pass\n"
+    text = OUTSIDE.format(MADE[0], "args").replace("\n\n\ndef main", f"\n\n{own}\n\ndef main")
+    assert run_rules({"a.py": text}, rule("LIT220"), unsafe=True).findings == ()

@@ -158,3 +158,74 @@ def test_several_optimizers_get_no_loop_whose_backward_never_runs() -> None:
     )
     (reason,) = refusals({"a.py": "import torch\n" + text}, "OPT001")
     assert "does not run the closure" in reason
+
+
+BY_HAND = (
+    HEAD
+    + """\
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = {}
+
+    def training_step(self, batch, batch_idx):
+        self.{}(batch)
+
+    def {}(self, {}):
+        {}
+"""
+)
+CALLED = {
+    "optimizer_step": "epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure",
+    "optimizer_zero_grad": "epoch, batch_idx, optimizer, optimizer_idx",
+    "configure_gradient_clipping": "optimizer, optimizer_idx, gradient_clip_val, gradient_clip_algorithm",
+    "lr_scheduler_step": "scheduler, optimizer_idx, metric",
+}
+
+
+@pytest.mark.parametrize("hook", CALLED)
+def test_what_lightning_never_calls_under_manual_optimization_keeps_its_signature(hook: str) -> None:
+    text = BY_HAND.format(False, hook, hook, CALLED[hook], "print(optimizer_idx)")
+    assert run_rules({"a.py": text}, rule("OPT004"), rule("OPT006")).findings == ()
+    for other in (
+        BY_HAND.format(True, hook, hook, CALLED[hook], "print(optimizer_idx)"),
+        BY_HAND.format(False, hook, hook, CALLED[hook], f"super().{hook}({CALLED[hook]}); print(optimizer_idx)"),
+    ):
+        assert "OPT004" in {item.code for item in run_rules({"a.py": other}, rule("OPT004")).findings}
+
+
+@pytest.mark.parametrize(
+    ("hook", "given"), [("on_before_optimizer_step", "optimizer, optimizer_idx"),
+                        ("backward", "loss, optimizer, optimizer_idx")],
+)  # fmt: skip
+def test_what_lightning_calls_in_any_case_is_named(hook: str, given: str) -> None:
+    text = BY_HAND.format(False, "manual_backward", hook, given, "print(optimizer_idx)")
+    assert len(run_rules({"a.py": text}, rule("OPT004")).findings) == 1
+
+
+SEVERAL = (
+    HEAD
+    + """\
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        return self.loss(batch, optimizer_idx)
+
+    def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False):
+        if optimizer_idx == 0:
+            optimizer.step(closure=optimizer_closure)
+        elif optimizer_idx == 1:
+            optimizer_closure()
+
+    def configure_optimizers(self):
+        return [torch.optim.SGD(self.a.parameters(), 1.0), torch.optim.SGD(self.b.parameters(), 1.0)], []
+"""
+)
+
+
+def test_a_step_that_becomes_one_of_a_manual_loop_is_not_spoken_of() -> None:
+    files = {"a.py": f"import torch\n{SEVERAL}"}
+    made = run_rules(files, unsafe=True)
+    assert {item.code for item in made.findings if not item.applied} == set()
+    assert "self.optimizer_step(" in made.final()["a.py"].decode() and made.bugs == ()
+    one = SEVERAL.replace("batch_idx, optimizer_idx):\n        return", "batch_idx):\n        return").replace(
+        "loss(batch, optimizer_idx)", "loss(batch)"
+    )
+    assert "OPT006" in {item.code for item in run_rules({"a.py": f"import torch\n{one}"}, rule("OPT006")).findings}

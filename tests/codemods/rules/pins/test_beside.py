@@ -6,7 +6,7 @@ import pytest
 from packaging.version import Version
 
 from codemods.lightning.pins.compat import BESIDE, minor_of, minors
-from tests.codemods.rules.pins.support import NOT, moved, told
+from tests.codemods.rules.pins.support import CODE, NOT, moved, told
 
 USES = "import torchmetrics\nfrom pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
 
@@ -224,3 +224,54 @@ def test_builds_of_one_release_move_together_or_not_at_all() -> None:
     said = {line: why for _, line, fix, why in told({"requirements.txt": text}) if fix == "manual"}
     assert "CUDA" in said[2]
     assert all("raise it together with torch==1.13.1+cu117" in said[line] for line in (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("typing-extensions==3.7.4.3", "typing-extensions==4.6.0"),
+        ("typing_extensions>=3.7,<4", "typing_extensions>=3.7,<5"),
+        ("packaging==21.3", "packaging==23.0"),
+        ("tqdm==4.46.0", "tqdm==4.57.0"),
+        ("PyYAML==5.3.1", "PyYAML==6.0.1"),
+        ("fsspec==2021.4.0", "fsspec==2022.5.0"),
+        ("PyYAML==5.4.1", "PyYAML==5.4.1"),
+        ("tqdm>=4.40", "tqdm>=4.40"),
+        ("typing-extensions==4.6.0", "typing-extensions==4.6.0"),
+    ],
+)
+def test_what_lightning_asks_for_besides_goes_along(before: str, wanted: str) -> None:
+    text = text_of("pytorch-lightning==1.8.6", before)
+    assert moved({"requirements.txt": text})["requirements.txt"].splitlines()[1] == wanted
+    assert moved({"requirements.txt": text}, code="import pytorch_lightning\n")["requirements.txt"] == text
+
+
+def test_what_lightning_asks_for_besides_stays_where_an_older_one_does() -> None:
+    text = text_of("pytorch-lightning>=1.8", "packaging==21.3")
+    assert moved({"requirements.txt": text})["requirements.txt"].splitlines()[1] == "packaging==21.3"
+    said = [why for _, line, fix, why in told({"requirements.txt": text}) if (line, fix) == (2, "manual")]
+    assert len(said) == 1 and "Lightning 2.5 is the newest that can be installed" in said[0]
+
+
+def test_what_goes_along_in_any_case_raises_nothing_else() -> None:
+    text = text_of("pytorch-lightning>=1.8", "torch==1.13.1", "tqdm==4.46.0")
+    assert moved({"requirements.txt": text})["requirements.txt"].splitlines()[1:] == ["torch==1.13.1", "tqdm==4.57.0"]
+
+
+def test_a_yaml_that_code_imports_is_raised_when_asked_to() -> None:
+    text = text_of("pytorch-lightning==1.8.6", "PyYAML==5.3.1")
+    code = f"import yaml\n{CODE}"
+    assert moved({"requirements.txt": text}, code=code)["requirements.txt"].splitlines()[1] == "PyYAML==5.3.1"
+    raised = moved({"requirements.txt": text}, code=code, unsafe=True)["requirements.txt"]
+    assert raised.splitlines()[1] == "PyYAML==6.0.1"
+
+
+@pytest.mark.parametrize("invalid", ["torch<1.9+cu111", "torch~=2"])
+def test_a_torch_that_no_tool_reads_is_named(invalid: str) -> None:
+    text = text_of("pytorch-lightning==1.8.6", invalid)
+    assert moved({"requirements.txt": text})["requirements.txt"].splitlines()[1] == invalid
+    (said,) = [why for _, line, _, why in told({"requirements.txt": text}) if line == 2]
+    assert "is not a valid requirement" in said and "needs torch>=2.1.0" in said
+    assert told({"requirements.txt": text}, code="import pytorch_lightning\n") == told(
+        {"requirements.txt": text_of("pytorch-lightning==1.8.6")}, code="import pytorch_lightning\n"
+    )

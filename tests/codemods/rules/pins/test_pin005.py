@@ -155,6 +155,21 @@ def test_traps(path: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".travis.yml", "python: 3.6\n"),
+        (WORKFLOW, f"{HEAD}    container: python:3.8-slim\n"),
+        (CIRCLE, "jobs:\n  build:\n    docker:\n      - image: cimg/python:3.8\n"),
+    ],
+)
+def test_pipelines_that_came_with_code_of_another_project_are_read_by_nobody(path: str, text: str) -> None:
+    assert "3.10" in after(path, text)
+    assert after(f"lib/theirs/{path}", text) == text
+    assert not [where for where, *_ in told({**OLD, f"lib/theirs/{path}": text}) if where.startswith("lib")]
+    assert "3.10" in after("train/.gitlab-ci.yml", "image: python:3.8\n")
+
+
+@pytest.mark.parametrize(
     ("pin", "wanted"),
     [
         ("pytorch-lightning>=1.5", "3.8"),
@@ -254,3 +269,11 @@ def test_jobs_and_steps_of_other_shapes(steps: str) -> None:
     assert after("azure-pipelines.yml", listed).count('"3.10"') == 1
     odd = f"jobs:\n  a:\n    python-version: 3.8\n    steps:\n    {steps}\n  b: [[1], c]\n"
     assert after(WORKFLOW, odd) == odd.replace("3.8", '"3.10"')
+
+
+def test_a_requirement_of_conda_leads_to_its_python_where_unsafe_repairs_raise_it() -> None:
+    listed = "dependencies:\n  - python=3.9\n  - torch=2.4\n  - pytorch-lightning={}\n"
+    made = "```\nconda create -n it python=3.9 -c conda-forge\n```\n"
+    files = {"environment.yml": listed.format("1.6.2"), "README.md": made}
+    assert moved(files, unsafe=True)["README.md"] == made.replace("3.9", "3.10")
+    assert moved(files) == files

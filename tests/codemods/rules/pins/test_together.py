@@ -10,6 +10,7 @@ from codemods.engine.scan import Options
 from codemods.rule import rule_of
 from codemods.rules.pins.pin001 import RULE
 from fixer.files import kind_of
+from tests.codemods.rules.pins.support import told
 
 OLD = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"
 PLAIN = "from pytorch_lightning import Trainer\n"
@@ -116,3 +117,12 @@ def test_a_lock_file_with_a_malicious_release(lock: str, release: str) -> None:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_file_with_another_release(lock: str) -> None:
     assert said({lock: LOCKS[lock].format("2.6.4")}) == []
+
+
+def test_what_has_nothing_of_lightning_is_not_told_of_its_torch() -> None:
+    files = {"environment.yml": "dependencies:\n  - pytorch=1.7.0\n", "requirements.txt": "torch==2.1.2\n"}
+    assert told(files, code="import torch\n") == []
+    ours = "from pytorch_lightning import Trainer\nTrainer(gpus=find())\n"
+    assert any("contradicts" in said for *_, said in told(files, code=ours))
+    asked = {**files, "requirements.txt": "torch==2.1.2\npytorch-lightning==2.6.6\n"}
+    assert any("contradicts" in said for *_, said in told(asked, code="import torch\n"))

@@ -243,3 +243,21 @@ def test_a_trainer_of_the_project_that_takes_it_itself(below: str) -> None:
         rule("LIT101"),
     )
     assert {(item.path, item.fix) for item in made.findings} == {("engine.py", "manual")}
+
+
+@pytest.mark.parametrize(
+    ("asked", "level"),
+    [
+        ("gpus = kw.get('gpus', 1)", "manual"),
+        ("gpus = kw['gpus'] if 'gpus' in kw else 1", "manual"),
+        ("gpus = 1 if 'accelerator' not in kw else None", "manual"),
+        ("gpus = 2 if kw.get('quick') else 1", "unsafe"),
+        ("gpus = other.get('gpus', 1)", "unsafe"),
+        ("gpus = kw.pop('gpus', 1)", "unsafe"),
+    ],
+)
+def test_what_is_handed_on_behind_it_may_hold_it_too(asked: str, level: str) -> None:
+    text = HEAD + f"def build(other, **kw):\n    {asked}\n    return Trainer(**{{**dict(gpus=gpus), **kw}})\n"
+    (found,) = run(text).findings
+    assert found.fix == level
+    assert ("`kw`, which is handed on with it, may hold" in found.reason) is (level == "manual")

@@ -99,7 +99,7 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(val_percent_check=1)", "Trainer(limit_val_batches=1.0)"),
         ("Trainer(val_percent_check=0.5)", "Trainer(limit_val_batches=0.5)"),
         ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),
-        ("Trainer(overfit_pct=0.1)", "Trainer(overfit_batches=0.1)"),
+        ("Trainer(overfit_pct=0)", "Trainer(overfit_batches=0.0)"),
         ("Trainer(use_amp=True)", 'Trainer(precision="16-mixed")'),
         ("Trainer(use_amp=not full)", 'Trainer(precision="32-true" if full else "16-mixed")'),
         ("Trainer(amp_backend='native', amp_level='O2', precision=16)", "Trainer(precision=16)"),
@@ -119,6 +119,12 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
 )  # fmt: skip
 def test_written(before: str, wanted: str) -> None:
     assert call(before) == wanted
+
+
+def test_a_part_of_the_data_meant_another_thing_in_each_release() -> None:
+    (found,) = run_rules({"train.py": f"{HEAD}Trainer(overfit_pct=0.1)\n"}, rule("LIT110")).findings
+    assert found.fix == "unsafe"
+    assert "0.7 took that part of each loader, as limit_train_batches" in found.reason
 
 
 @pytest.mark.parametrize(

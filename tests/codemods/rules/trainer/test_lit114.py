@@ -82,6 +82,8 @@ def test_the_keywords_tell_the_release() -> None:
 
 
 FACTORY = "def get_trainer(n):\n    t = Trainer(max_epochs=n)\n    return t\n"
+BOTH = "def get_both(n):\n    t = Trainer(max_epochs=n)\n    return n, t\n"
+UNPACKED = "m, runner = get_both(1)\nrunner.fit(m, train_dataloader=a)\n"
 USE = "runner = get_trainer(1)\nrunner.fit(m, train_dataloader=a)\n"
 
 
@@ -95,6 +97,24 @@ USE = "runner = get_trainer(1)\nrunner.fit(m, train_dataloader=a)\n"
         ({"a.py": HEAD + "from elsewhere import get_trainer\n" + USE}, "manual"),
         ({"a.py": HEAD + "def run(t):\n    t.fit(m, train_dataloader=a)\n"}, "manual"),
         ({"a.py": HEAD + "class Own(Trainer):\n    pass\nt = Own()\nt.fit(m, train_dataloader=a)\n"}, "safe"),
+        ({"a.py": HEAD + BOTH + UNPACKED}, "safe"),
+        ({"a.py": "import lib\n" + UNPACKED.replace("= get", "= lib.get"), "lib.py": HEAD + BOTH}, "safe"),
+        (
+            {
+                "a.py": "import lib\n" + UNPACKED.replace("= get", "= lib.get"),
+                "lib/__init__.py": "from .api import *\n",
+                "lib/api.py": HEAD + BOTH,
+            },
+            "safe",
+        ),
+        ({"a.py": HEAD + BOTH + UNPACKED.replace("m, runner", "runner, m")}, "manual"),
+        ({"a.py": HEAD + BOTH + UNPACKED.replace("m, runner", "m, *runner")}, "manual"),
+        ({"a.py": HEAD + BOTH.replace("return n, t", "return (n, t) if n else (n, None)") + UNPACKED}, "manual"),
+        (
+            {"a.py": HEAD + BOTH.replace("return n, t", "if n:\n        return t, n\n    return n, t") + UNPACKED},
+            "manual",
+        ),
+        ({"a.py": HEAD + BOTH.replace("return n, t", "return both(n, t)") + UNPACKED}, "manual"),
         (
             {
                 "a.py": HEAD

@@ -87,3 +87,19 @@ def test_what_another_rule_answers_is_not_left() -> None:
         alone = run_rules({"train.py": text}, *rules, rule("LIT111"))
         assert b"devices=2" in alone.final()["train.py"]
         assert [item.applied for item in alone.findings if item.code == "LIT115"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("uses", "told"),
+    [
+        ("trainer.test(model)\nprint(trainer.logger.log_dir)", 0),
+        ("trainer.predict(model)", 0),
+        ("trainer.test(model)\ntrainer.fit(model)", 1),
+        ("trainer.test(model)\nstart = trainer.fit", 1),
+        ("trainer.test(model)\nrun(trainer)", 1),
+        ("run(model)", 1),
+    ],
+)
+def test_a_trainer_that_only_tests_is_not_spoken_of(uses: str, told: int) -> None:
+    text = f"{HEAD}trainer = Trainer(gpus=2, strategy='ddp')\n{uses}\n"
+    assert len(run_rules({"a.py": text}, rule("LIT115")).findings) == told

@@ -372,6 +372,28 @@ def test_a_module_of_that_name_is_not_overwritten_and_one_of_an_earlier_run_is_u
     assert set(after) == {"a.py"} and "from trainer_arguments import" in after["a.py"]
 
 
+def test_a_shared_module_holds_what_is_needed_alone() -> None:
+    builds = """\
+from pytorch_lightning import Trainer
+from pkg.models import Model
+
+
+def main(options):
+    Trainer.from_argparse_args(options, max_epochs=2).fit(Model())
+"""
+    files = {"pkg/__init__.py": "", "pkg/models.py": "", "a.py": builds, "b.py": builds}
+    after = created(files)
+    assert after["trainer_arguments.py"] == helpers.module_text(adds=False)
+    assert (
+        "def add_arguments" not in after["trainer_arguments.py"] and "import ast" not in after["trainer_arguments.py"]
+    )
+    adding = SCRIPT.replace("Trainer\n", "Trainer\nfrom pkg.models import Model\n", 1)
+    assert created({**files, "c.py": adding})["trainer_arguments.py"] == helpers.module_text()
+    later = {**files, "c.py": adding, "trainer_arguments.py": helpers.module_text(adds=False)}
+    made = created(later)
+    assert "def add_arguments" in made["c.py"] and "from trainer_arguments import" in made["a.py"]
+
+
 def test_the_shared_module_runs() -> None:
     names: dict[str, Any] = {}
     exec(helpers.module_text(), names)

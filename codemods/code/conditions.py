@@ -1,0 +1,99 @@
+"""Conditions in their plain form: which way round they are said changes nothing of what they come to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from codemods.code.imports import Known
+from codemods.code.trees import changed, made_from
+
+SWAPPED: Mapping[type, type[ast.cmpop]] = {
+    ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Is: ast.Is, ast.IsNot: ast.IsNot,
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE,
+}  # fmt: skip
+"""What a comparison is called with its two sides in each other's place."""
+OPPOSITE: Mapping[type, type[ast.cmpop]] = {
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+"""What is the same as its negation, whatever is compared."""
+EQUAL: Mapping[type, type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+"""The same where one side is a constant and all that is asked is whether it holds."""
+DECIDED: Mapping[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: lambda one, other: one == other,
+    ast.NotEq: lambda one, other: one != other,
+    ast.Lt: lambda one, other: one < other,
+    ast.LtE: lambda one, other: one <= other,
+    ast.Gt: lambda one, other: one > other,
+    ast.GtE: lambda one, other: one >= other,
+}
+
+
+def compared(node: ast.Compare) -> ast.expr | None:
+    """What a comparison of two constants comes to; one with a constant in front, the other way round."""
+    if len(node.ops) > 1 or not isinstance(node.left, ast.Constant):
+        return None
+    other, operator = node.comparators[0], type(node.ops[0])
+    if isinstance(other, ast.Constant):
+        decide = DECIDED.get(operator)
+        one, two = node.left.value, other.value
+        same = decide and type(one) is type(two) and isinstance(one, int | float | str)
+        return made_from(node, ast.Constant(value=decide(one, two), kind=None)) if same and decide else None
+    swapped = SWAPPED.get(operator)
+    return changed(node, left=other, ops=[swapped()], comparators=[node.left]) if swapped else None
+
+
+def negated(node: ast.UnaryOp) -> ast.expr | None:
+    """What a `not` in front of a constant, or of what has an opposite, comes to."""
+    inner = node.operand
+    if isinstance(inner, ast.Constant):
+        return made_from(node, ast.Constant(value=not inner.value, kind=None))
+    opposite = OPPOSITE.get(type(inner.ops[0])) if isinstance(inner, ast.Compare) and len(inner.ops) == 1 else None
+    return changed(inner, ops=[opposite()]) if opposite else None
+
+
+def holds(test: ast.expr, known: Known) -> ast.expr:
+    """A test without what changes nothing of whether it holds."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = holds(test.operand, known)
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+            return holds(inner.operand, known)
+        return _opposite(test, inner) or (test if inner is test.operand else changed(test, operand=inner))
+    if isinstance(test, ast.BoolOp):
+        values = [holds(item, known) for item in test.values]
+        if isinstance(test.op, ast.And) and _is_true(values[-1]):
+            return values[0] if len(values) == 2 else changed(test, values=values[:-1])
+        same = all(one is other for one, other in zip(values, test.values, strict=True))
+        return test if same else changed(test, values=values)
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool":
+        plain = len(test.args) == 1 and not test.keywords and not isinstance(test.args[0], ast.Starred)
+        return holds(test.args[0], known) if plain and "bool" not in known.taken else test
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _of_one(test) or test
+    return test
+
+
+def _opposite(place: ast.UnaryOp, inner: ast.expr) -> ast.expr | None:
+    """What is so where another test is not; a remainder is none where it is 0."""
+    if isinstance(inner, ast.Compare) and len(inner.ops) == 1:
+        opposite = EQUAL.get(type(inner.ops[0])) if isinstance(inner.comparators[0], ast.Constant) else None
+        return changed(inner, ops=[opposite()]) if opposite else None
+    if not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)) or isinstance(inner.left, ast.Constant):
+        return None
+    zero = ast.copy_location(ast.Constant(value=0, kind=None), inner)
+    return made_from(place, ast.Compare(left=inner, ops=[ast.Eq()], comparators=[zero]))
+
+
+def _of_one(test: ast.Compare) -> ast.expr | None:
+    """A comparison with the one constant in which something is looked for."""
+    among, operator = test.comparators[0], type(test.ops[0])
+    if operator not in (ast.In, ast.NotIn) or not isinstance(among, ast.Tuple | ast.List | ast.Set):
+        return None
+    if len(among.elts) != 1 or not isinstance(among.elts[0], ast.Constant):
+        return None
+    return changed(test, ops=[ast.Eq() if operator is ast.In else ast.NotEq()], comparators=[among.elts[0]])
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)

@@ -1,0 +1,130 @@
+"""Contexts that do nothing to what runs in them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from codemods.code.imports import Known
+from codemods.code.nodes import every_node
+from codemods.code.trees import replaced
+
+IDLE = (
+    "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
+)  # fmt: skip
+"""Contexts that do nothing where they are given nothing."""
+MARKS = (
+    "torch.profiler.record_function", "torch.autograd.profiler.record_function", "torch.cuda.nvtx.range",
+    "contextlib.nullcontext",
+)  # fmt: skip
+"""Contexts that give a part of the program a name."""
+CHECKS = ("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly")
+"""Contexts that look at what runs in them where they are told to."""
+GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
+"""Contexts that do nothing where gradients are on, as they are in what trains."""
+STEP = "training_step"
+"""The hook that Lightning calls with gradients on."""
+GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
+MAKERS = ("contextlib.contextmanager",)
+
+
+class Contexts:
+    """The contexts of a module."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+
+    def is_null(self, item: ast.withitem, owner: ast.AST) -> bool:
+        """Whether a context does nothing to what runs in it, and nobody reads what it gives; `owner` is the function
+        in which it stands."""
+        call, kept = item.context_expr, item.optional_vars
+        if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
+            return False
+        if not isinstance(call, ast.Call):
+            return False
+        name = self.known.dotted(call.func)
+        given = [*call.args, *(item.value for item in call.keywords)]
+        if name in GRADIENTS:
+            return _is_all(given, True) and self.has_gradients(owner)
+        if not given and name in IDLE:
+            return True
+        quiet = all(map(self.known.is_quiet, given))
+        if isinstance(call.func, ast.Name) and call.func.id in self._own:
+            return quiet
+        return (name in CHECKS and bool(given) and _is_all(given, False)) or (
+            name in MARKS and quiet and not call.keywords
+        )
+
+    def has_gradients(self, owner: ast.AST) -> bool:
+        """Whether a function is the training step, which nothing else in the file asks for, and speaks of gradients
+        being on or off once."""
+        if not isinstance(owner, ast.FunctionDef) or owner.name != STEP or owner.decorator_list:
+            return False
+        if any(item.attr == STEP for item in self.known.nodes[ast.Attribute]) or STEP in self.known.said:
+            return False
+        said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
+        return sum(name in GRADIENT_MODES for name in said) == 1
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The contexts that the module itself makes, which only look at the clock, say something, or do nothing."""
+        body = self.known.tree.body
+        makers = [item for item in body if isinstance(item, ast.FunctionDef) and self._yields(item)]
+        classes = [item for item in body if isinstance(item, ast.ClassDef) and self._only_looks(item)]
+        found: list[ast.FunctionDef | ast.ClassDef] = [*makers, *classes]
+        return frozenset(item.name for item in found if self.known.is_fixed(item))
+
+    def _yields(self, node: ast.FunctionDef) -> bool:
+        """Whether a function that makes a context does nothing but to hand over."""
+        if len(node.decorator_list) != 1 or self.known.dotted(node.decorator_list[0]) not in MAKERS:
+            return False
+        body = [item for item in node.body if not _is_said(item)]
+        value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+        return isinstance(value, ast.Yield) and (value.value is None or self.known.is_quiet(value.value))
+
+    def _only_looks(self, node: ast.ClassDef) -> bool:
+        """Whether a class is a context, and its methods keep what they see for themselves."""
+        methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
+        own = len(methods) + sum(map(_is_said, node.body)) == len(node.body)
+        if not own or not {"__enter__", "__exit__"} <= methods.keys() <= {"__enter__", "__exit__", "__init__"}:
+            return False
+        plain = not (node.bases or node.keywords or node.decorator_list)
+        return plain and all(self._keeps_to_itself(item) for item in methods.values())
+
+    def _keeps_to_itself(self, method: ast.FunctionDef) -> bool:
+        if method.decorator_list or not method.args.args or method.args.defaults or method.args.kw_defaults:
+            return False
+        this = method.args.args[0].arg
+
+        def own(node: ast.AST) -> ast.AST | None:
+            mine = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this
+            return ast.Name(node.attr, ast.Load()) if mine and isinstance(node, ast.Attribute) else None
+
+        for item in method.body:
+            if isinstance(item, ast.Pass) or _is_said(item):
+                continue
+            value = item.value if isinstance(item, ast.Expr | ast.Assign | ast.Return) else None
+            if value is None or not self.known.is_quiet(_numbers(replaced(value, own))):
+                return False
+            if isinstance(item, ast.Return) and method.name == "__exit__" and not _is_all([value], False):
+                return False
+            if isinstance(item, ast.Assign) and not all(own(each) for each in item.targets):
+                return False
+        return True
+
+
+def _numbers(node: ast.expr) -> ast.expr:
+    """An expression in which two times are taken from each other, without that."""
+
+    def swap(item: ast.AST) -> ast.AST | None:
+        return ast.Tuple([item.left, item.right], ast.Load()) if isinstance(item, ast.BinOp) else None
+
+    return node if not any(isinstance(item, ast.BinOp) for item in every_node(node)) else replaced(node, swap)
+
+
+def _is_said(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_all(given: list[ast.expr], value: bool) -> bool:
+    return all(isinstance(item, ast.Constant) and item.value is value for item in given)

@@ -1,0 +1,40 @@
+"""What the manifests of a project state of Lightning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from codemods.code.source import Source, TextFile, Unreadable
+from codemods.lightning.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
+from codemods.lightning.pins.toml import Unparsable
+
+_NAMED = (b"lightning", b"Lightning", b"torch")
+
+
+def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
+    """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
+    return tuple(
+        pin.requirement for source, text in _manifests(sources) for pin in find_pins(source.path, source.kind, text)
+    )
+
+
+def is_forked(sources: Sequence[Source]) -> bool:
+    """Whether the project takes Lightning from an address, and from nowhere else."""
+    problems: set[str | None] = set()
+    for source, text in _manifests(sources):
+        with suppress(Unparsable):
+            kind = manifest_kind(source.path, source.kind, text) or ""
+            problems |= {pin.problem for pin in read_pins(kind, text) if pin.name in LIGHTNING}
+    return problems == {"address"}
+
+
+def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
+    for source in sources:
+        if source.path.endswith("setup.py") or source.kind not in ("python", "notebook", "dockerfile", "lock"):
+            if not any(word in source.data for word in _NAMED):
+                continue
+            with suppress(Unreadable):
+                text = TextFile.decode(source).text
+                if states(source.path, source.kind, text):
+                    yield source, text

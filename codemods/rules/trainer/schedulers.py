@@ -1,0 +1,51 @@
+"""What is read of each of a Trainer's schedulers, which were dictionaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function
+from codemods.lightning.facts import literal
+from codemods.rules.trainer.owners import Within
+
+KEYS = ("scheduler", "name", "interval", "frequency", "reduce_on_plateau", "monitor", "strict")
+"""The keys that are attributes of the same names now."""
+
+
+def read_of_each(file: PythonFile, node: ast.expr, within: Within) -> list[tuple[ast.Subscript, str]] | None:
+    """The items that a loop over some schedulers takes of each, with what they are called by now; None where the
+    schedulers are not looped over, or one of them is used in another way."""
+    parent, above = within[-1], within[-2] if len(within) > 1 else None
+    loop: ast.AST | None = parent
+    looped: ast.AST = node
+    counted = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "enumerate" and parent.args == [node]
+    if counted and above is not None and not getattr(parent, "keywords", ()):
+        loop, looped = above, parent
+    if not isinstance(loop, ast.For | ast.comprehension) or loop.iter is not looped:
+        return None
+    target: ast.expr | None = loop.target
+    if counted:
+        target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    if not isinstance(target, ast.Name):
+        return None
+    outside = within[: within.index(loop)]
+    inner = outside[-1] if isinstance(loop, ast.comprehension) and outside else None
+    space = inner or next((item for item in reversed(outside) if isinstance(item, Function)), file.tree)
+    found = list(_readings(space, target))
+    return None if None in found else [(item, f"{target.id}.{key}") for item, key in filter(None, found)]
+
+
+def _readings(space: ast.AST, target: ast.Name) -> Iterator[tuple[ast.Subscript, str] | None]:
+    """The uses of a name, None for what is no item of it by a known key."""
+    items = {
+        id(node.value): node
+        for node in ast.walk(space)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+    }
+    for node in ast.walk(space):
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target:
+            item = items.get(id(node))
+            key = literal(item.slice)[1] if item else None
+            yield (item, key) if item and key in KEYS else None

@@ -1,0 +1,119 @@
+"""LIT211: hooks that were called at other times, where that makes no difference."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from lightning.pytorch import LightningModule, Trainer
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "from lightning.pytorch import Callback, LightningModule\n\n\n"
+STEP = "    def training_step(self, batch, batch_idx):\n        return self.layer(batch).sum()\n\n"
+EVALUATED = "    def validation_step(self, batch, batch_idx):\n        pass\n\n"
+CLASS = "class Model(LightningModule):\n"
+COUNT = "    def on_epoch_end(self):\n        self.said.append(self.current_epoch)\n\n"
+BATCH = "    def on_batch_end(self):\n        self.said.append(self.global_step)\n\n"
+
+
+def levels(text: str, pins: tuple[str, ...] = (), **others: str) -> set[str]:
+    files = {"a.py": HEAD + text, **{f"{name}.py": other for name, other in others.items()}}
+    return {finding.fix for finding in run_rules(files, rule("LIT211"), pins=pins).findings}
+
+
+@pytest.mark.parametrize("hook", [COUNT, BATCH, COUNT.replace("_end", "_start")])
+def test_a_class_that_is_never_evaluated_hears_of_training_alone(hook: str) -> None:
+    assert levels(CLASS + STEP + hook) == {"safe"}
+    assert levels(CLASS + STEP + EVALUATED + hook) == {"unsafe"}
+    assert levels(CLASS + STEP + EVALUATED.replace("validation", "test") + hook) == {"unsafe"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"class Base(LightningModule):\n{EVALUATED}\n\nclass Model(Base):\n{STEP}{COUNT}",
+        f"{CLASS}{STEP}{COUNT}\nclass Below(Model):\n{EVALUATED}",
+        f"from other import Unknown\n\n\nclass Model(Unknown, LightningModule):\n{STEP}{COUNT}",
+        f"{CLASS}{STEP}{COUNT}\nModel.validation_step = Model.training_step\n",
+        f"{CLASS}{STEP}{COUNT}\nsetattr(Model, 'validation_step', Model.training_step)\n",
+        "class Watch(Callback):\n    def on_epoch_end(self, trainer, pl_module):\n        print('end')\n",
+    ],
+    ids=["above", "below", "unseen-base", "set", "set-by-name", "callback"],
+)
+def test_what_may_be_evaluated_is_not_sure(text: str) -> None:
+    assert levels(text) == {"unsafe"}
+
+
+def test_before_other_epochs_were_told_of() -> None:
+    text = CLASS + STEP + EVALUATED + COUNT
+    assert levels(text, ("pytorch-lightning==1.1.8",)) == {"safe"}
+    assert levels(text, ("pytorch-lightning==1.2.0",)) == {"unsafe"}
+    assert levels(CLASS + STEP + EVALUATED + BATCH, ("pytorch-lightning==1.1.8",)) == {"unsafe"}
+
+
+def test_is_called_once_an_epoch_and_once_a_batch() -> None:
+    text = HEAD + CLASS + STEP + COUNT + BATCH.replace("self.global_step", "'batch'")
+    space: dict[str, type[LightningModule]] = {}
+    exec(rewritten({"a.py": text}, rule("LIT211"))["a.py"], space)  # type: ignore[arg-type]
+
+    class Trained(space["Model"]):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer, self.said = torch.nn.Linear(1, 1), list[object]()
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    model = Trained()
+    trainer = Trainer(
+        max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False
+    )
+    trainer.fit(model, torch.utils.data.DataLoader(torch.ones(2, 1)))
+    assert model.said == ["batch", "batch", 0, "batch", "batch", 1]
+
+
+def routine(body: str) -> str:
+    return f"class Watch(Callback):\n    def on_pretrain_routine_start(self, trainer, pl_module):\n        {body}\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if trainer.is_global_zero:\n            os.makedirs(self.folder, exist_ok=True)",
+        "trainer.logger.log_hyperparams(pl_module.hparams)",
+        "pl_module.print(trainer.max_epochs, self.config.name)",
+    ],
+)
+def test_what_reads_nothing_of_a_checkpoint_may_run_before_it(body: str) -> None:
+    assert levels(routine(body)) == {"safe"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "print(trainer.current_epoch)",
+        "print(pl_module.global_step)",
+        "show(trainer)",
+        "self.model = pl_module",
+        "self.report()\n\n    def report(self):\n        print(self.trainer.global_step)",
+        "print(self.trainer.global_step)",
+        "print(trainer.optimizers)",
+        "show(self)",
+    ],
+)
+def test_what_may_read_what_a_checkpoint_restores_is_not_sure(body: str) -> None:
+    assert levels(routine(body)) == {"unsafe"}
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        ("self.save_hyperparameters()", "safe"),
+        ("self.print(self.trainer.world_size)", "safe"),
+        ("self.print(self.trainer.global_step)", "unsafe"),
+        ("self.layer.reset_parameters()", "unsafe"),
+        ("self.prepare()\n\n    def prepare(self):\n        pass", "unsafe"),
+    ],
+)
+def test_the_same_in_a_module(body: str, level: str) -> None:
+    assert levels(f"{CLASS}    def on_pretrain_routine_end(self):\n        {body}\n") == {level}

@@ -1,0 +1,63 @@
+"""LIT101: numbers of devices that the program works out, in this file and in others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.rules.trainer.test_lit101 import HEAD, findings, run
+
+OTHER = (
+    "import torch\nALL = torch.cuda.device_count()\nREAD = input()\n"
+    "FEW = min(2, torch.cuda.device_count())\nNAMES = ','.join(sorted('01'))\n"
+    "class Settings:\n    gpus = torch.cuda.device_count()\n"
+)
+IMPORTS = HEAD + "import torch\nimport there\nfrom there import ALL, FEW, NAMES, Settings\n"
+
+
+@pytest.mark.parametrize("value", ["ALL", "FEW", "there.FEW", "Settings.gpus", "there.Settings.gpus"])
+def test_counts_of_another_file_are_numbers(value: str) -> None:
+    text = IMPORTS + f"Trainer(gpus={value})\n"
+    assert findings(text, there=OTHER) == [(6, "safe")]
+    after = run(text, there=OTHER).final()["train.py"].decode()
+    assert f'Trainer(accelerator="gpu" if {value} else "cpu", devices={value} or 1)' in after
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "n = torch.cuda.device_count() - 1",
+        "n = 2 if torch.cuda.is_available() else 0",
+        "n = 0\nif torch.cuda.is_available():\n    n = torch.cuda.device_count()",
+        "if torch.cuda.is_available():\n    n = max(1, torch.cuda.device_count() // 2)\nelse:\n    n = None",
+    ],
+)
+def test_all_that_a_name_is_bound_to_are_numbers(statements: str) -> None:
+    assert {level for _, level in findings(f"{IMPORTS}{statements}\nTrainer(gpus=n)\n")} == {"safe"}
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "n = 2\nif torch.cuda.is_available():\n    n = '0'",
+        "n = torch.cuda.device_count()\nif quick:\n    n = read()",
+        "n = min(2, read())",
+        "n = NAMES",
+        "n = read() + 1",
+        "n = torch.cuda.device_count() / 2",
+        "n = there.UNKNOWN",
+        "n = there.READ",
+    ],
+)
+def test_what_may_be_text_is_not_surely_rewritten(statements: str) -> None:
+    found = findings(f"{IMPORTS}{statements}\nTrainer(gpus=n)\n", there=OTHER)
+    assert found and "safe" not in {level for _, level in found}
+
+
+def test_what_another_file_sets_is_not_surely_a_number() -> None:
+    setting = "import there\nthere.ALL = input()\n"
+    assert findings(IMPORTS + "Trainer(gpus=there.ALL)\n", there=OTHER, cli=setting) == [(6, "unsafe")]
+
+
+def test_a_parameter_is_taken_for_what_the_calls_of_the_project_give() -> None:
+    text = IMPORTS + "def build(gpus):\n    return Trainer(gpus=gpus)\nbuild(torch.cuda.device_count())\n"
+    assert findings(text) == [(7, "unsafe")]
