@@ -114,7 +114,10 @@ def _entry(key: Any, value: Any, text: str, seen: dict[int, int]) -> Entry:
     if start < key_at[1]:
         return Entry(key.value, key_at, key_at, UNSEEN)
     if start == end:
-        start = end = text.index(":", key_at[1]) + 1
+        colon = re.compile(r"\s*:").match(text, key_at[1])
+        if colon is None:
+            return Entry(key.value, key_at, key_at, UNSEEN)
+        start = end = colon.end()
     raw = text[start:end]
     known = seen[id(value)] == 1 and "${" not in raw and not raw.startswith(("&", "!", "|", ">"))
     return Entry(key.value, key_at, (start, end), _built(value) if known else UNSEEN)

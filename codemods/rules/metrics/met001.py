@@ -7,27 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, is_super_call, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
-from codemods.lightning.pins.compat import minor_of
-from codemods.lightning.pins.specifier import admits_from
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rules.metrics.admitted import SINCE, asked
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.fed import Fed, Method, Origin, fed, latest, stores
 from codemods.rules.metrics.handed import handed_on
 from codemods.rules.metrics.size import width
 from codemods.rules.metrics.stored import feeds, method_of
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
+from codemods.rules.metrics.together import spelled_new, unit_of, with_names
 
 CODE = "MET001"
 ROW = "M008"
-SINCE = "0.11.0"
 ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" with num_labels= as your data are'
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
@@ -44,9 +41,10 @@ class _Place:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if not _asked(facts):
+    if not asked(facts):
         return
     words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
+    words = {word for name in words for word in (*file.spellings(name), name)}
     found = []
     summed = not pins_admit_from(facts, LIGHTNING, "1.0.0")
     for call in file.calls_near(word for word in words if word in file.text):
@@ -54,14 +52,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         metric = metric_of(dotted)
         if metric:
             match = _of_call(file, _Place(call, *metric))
-            if match and match.fix == "safe" and summed and not (metric[1] or _spelled_new(call)):
+            if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
             match = _without_step(file, call) if is_of_torchmetrics(dotted) else _handed_up(file, call)
         if match:
             found.append((call, match))
-    yield from _together(found)
-    for node, name in handed_on(file, [word for word in words if word in file.text]):
+    handed = list(handed_on(file, [word for word in words if word in file.text]))
+    yield from with_names(file, facts, found, {file.scope.resolve(node) for node, _ in handed})
+    for node, name in handed:
         reason = f"Not rewritten: it is called elsewhere, by another name; there, {ADVICE}."
         yield Match(file.span(node), _message(name), "manual", reason, ROW)
 
@@ -70,60 +69,11 @@ def _message(metric: str) -> str:
     return f"{metric} wants to be told its task since torchmetrics 0.11"
 
 
-def _asked(facts: Facts) -> bool:
-    """Whether the project admits a torchmetrics that wants the task, or none that the target can be installed with."""
-    if "metrics.asked" not in facts.memo:
-        facts.memo["metrics.asked"] = _admitted(facts)
-    asked: bool = facts.memo["metrics.asked"]
-    return asked
-
-
-def _admitted(facts: Facts) -> bool:
-    stated = []
-    for pin in facts.pins:
-        try:
-            requirement = Requirement(pin)
-        except InvalidRequirement:
-            continue
-        if requirement.name.lower() == "torchmetrics":
-            stated.append(str(requirement.specifier))
-    needed = minor_of(facts.target).beside["torchmetrics"].floor if facts.target else SINCE
-    new = any(admits_from(text, SINCE) for text in stated)
-    return not stated or new or not any(admits_from(text, needed) for text in stated)
-
-
-def _together(found: list[tuple[CallNode, Match]]) -> Iterator[Match]:
-    """The matches; of one class all are rewritten or none."""
-    levels = {(_owner(call), match.fix) for call, match in found if _owner(call)}
-    for call, match in found:
-        owner = _owner(call)
-        if match.fix != "manual" and (owner, "manual") in levels:
-            reason = "Not rewritten: another metric of the class waits for a person"
-            told = f"{match.reason[:1].lower()}{match.reason[1:]}"
-            yield replace(match, fix="manual", edits=(), unit="", reason=f"{reason}; {told}")
-        elif match.fix == "safe" and (owner, "unsafe") in levels:
-            yield replace(match, fix="unsafe", reason=f"{match.reason} Another metric of the class is not as sure.")
-        else:
-            yield match
-
-
-def _owner(call: CallNode) -> ast.AST | None:
-    return next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
-
-
-def _unit(file: PythonFile, call: CallNode) -> str:
-    owner = _owner(call)
-    return f"{file.path}:{getattr(owner, 'lineno', '')}" if owner else ""
-
-
 def _of_call(file: PythonFile, place: _Place) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
     if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
     message = _message(place.metric)
-    old = (place.call.scope.resolve(place.call.node.func) or "").rpartition(".")[2]
-    if old in RENAMED and _spelled_new(place.call):
-        return _left(file, place, message, f"`{old}` is `{RENAMED[old]}` since torchmetrics 0.8: take that first")
     if given.reason:
         return _left(file, place, message, given.reason)
     known = _fed(file, place, given)
@@ -145,11 +95,6 @@ def _spread_task(file: PythonFile, call: CallNode) -> bool:
         or (isinstance(value, ast.Call) and any(keyword.arg == "task" for keyword in value.keywords))
         for value in values
     )
-
-
-def _spelled_new(call: CallNode) -> bool:
-    """Whether a call goes to torchmetrics itself rather than to what Lightning had of it."""
-    return (call.scope.resolve(call.node.func) or "").startswith("torchmetrics.")
 
 
 def _left(file: PythonFile, place: _Place, message: str, reason: str) -> Match:
@@ -198,7 +143,7 @@ def _tasked(file: PythonFile, place: _Place, message: str, given: Arguments, kno
     if level == "unsafe":
         reason = f"What it is given is {task}; {NOTES[task]}."
     edit = TextEdit(*given.extent, text)
-    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=_unit(file, place.call))
+    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=unit_of(file, place.call))
 
 
 PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")
@@ -289,7 +234,7 @@ def _without_step(file: PythonFile, call: CallNode) -> Match | None:
         return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
     reason = "It only said whether a call hands back the value of its batch, which it always does now."
     edit = TextEdit(*given.extent, text)
-    return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=_unit(file, call))
+    return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=unit_of(file, call))
 
 
 def _handed_up(file: PythonFile, call: CallNode) -> Match | None:

@@ -22,17 +22,20 @@ OTHERWISE = "take it out, and give what the rule for Trainer(...) names in its p
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if "hydra" not in file.text:
-        return
-    for call in file.calls_near(("instantiate", "call")):
-        if call.scope.resolve(call.node.func) not in HYDRA or not _builds_trainer(file, call):
-            continue
+    for call in built_by_hydra(file):
         for item in call.node.keywords:
             if item.arg in REMOVED:
                 reason = (
                     f"Not rewritten: Hydra hands it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
                 )
                 yield Match(file.span(item), f"`{item.arg}=` of Trainer was removed", "manual", reason)
+
+
+def built_by_hydra(file: PythonFile) -> Iterator[CallNode]:
+    """The calls by which Hydra builds a Trainer."""
+    for call in file.calls_near(("instantiate", "call")) if "hydra" in file.text else ():
+        if call.scope.resolve(call.node.func) in HYDRA and _builds_trainer(file, call):
+            yield call
 
 
 def _builds_trainer(file: PythonFile, call: CallNode) -> bool:

@@ -19,6 +19,7 @@ from codemods.lightning.shapes import At, definition_of
 from codemods.lightning.values import constants_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rules.trainer.lit117 import built_by_hydra
 
 WHAT = {
     "logger": ("no logger", "the one by default"),
@@ -36,10 +37,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     sure: Fix = "safe" if speaks_of_1x(facts) or not admits_from(facts, LIGHTNING, SINCE) else "unsafe"
     above = (call for call in file.calls_near(["super"]) if is_lightnings(file, facts, call))
-    for call in (*trainer_calls(file), *above):
+    by_hydra = list(built_by_hydra(file))
+    for call in (*trainer_calls(file), *above, *by_hydra):
+        level: Fix = "unsafe" if call in by_hydra else sure
         for item in call.node.keywords:
             if item.arg in WHAT and (text := _without_none(file, facts, call, item.value)):
-                yield _match(file, facts, call, item, text, sure)
+                yield _match(file, facts, call, item, text, level)
 
 
 def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, text: str, level: Fix) -> Match:
@@ -50,7 +53,7 @@ def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, te
     if asks_version(file, call.node, facts):
         why = f"it stands under a version check; where 1.x comes here, write {name}={text}"
         return Match(file.span(item), message, "manual", f"Not rewritten: {why}. {reason}.")
-    reason += "." if level == "safe" else f"; {BEFORE_IT}."
+    reason += "." if level == "safe" or not admits_from(facts, LIGHTNING, SINCE) else f"; {BEFORE_IT}."
     edit = NodeEdit(call.node, partial(with_value, name=name, text=text))
     return Match(file.span(item), message, level, reason, edits=(edit,))
 
@@ -108,7 +111,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later",
-    triggers=(b"Trainer(", b"from_argparse_args("),
+    triggers=(b"Trainer(", b"from_argparse_args(", b"instantiate("),
     words=tuple(name.encode() for name in WHAT),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(NEW, NEW, pins=("pytorch-lightning>=2.0",))),

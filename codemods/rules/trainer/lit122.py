@@ -54,8 +54,11 @@ def _message(file: PythonFile, node: ast.Attribute) -> str:
 
 
 def _taken(file: PythonFile, node: ast.AST, within: Within) -> bool:
-    """Whether something is read as what can be counted: by a number, by a loop, by `len` and its like."""
+    """Whether something is read as what can be counted: by a number, by a loop, by several names, by `len` and its
+    like."""
     parent = within[-1]
+    if isinstance(parent, ast.Assign):
+        return any(isinstance(target, ast.Tuple | ast.List) for target in parent.targets)
     if isinstance(parent, ast.Subscript):
         return parent.value is node and isinstance(parent.ctx, ast.Load) and _is_number(parent.slice)
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codemods.lightning.arguments import current
-from codemods.lightning.configurations.mappings import Malformed, read_mappings
+from codemods.lightning.configurations.mappings import UNSEEN, Malformed, read_mappings
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 TARGET = "_target_: pytorch_lightning.Trainer\n"
@@ -215,6 +215,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         for entry in mapping.entries:
             assert 0 <= entry.key_at[0] <= entry.key_at[1] <= len(text)
             assert entry.value_at[0] <= entry.value_at[1] <= len(text)
+
+
+def test_a_key_without_a_colon_has_no_value_to_see() -> None:
+    (mapping,) = read_mappings("{gpus}", "yaml")
+    assert [entry.value is UNSEEN for entry in mapping.entries] == [True]
 
 
 def test_nothing_to_do_leaves_the_bytes() -> None:

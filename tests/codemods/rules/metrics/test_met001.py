@@ -239,7 +239,7 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
         (module("self.metric = F1Score(average=how)", "self.metric(out, y)"), "average could not"),
         (module("self.metric = torchmetrics.AUROC(num_classes=10)", "self.metric(out, y)"), "its numbers"),
         (module("self.metric = torchmetrics.HammingDistance()", "self.metric(out, y)"), "its numbers"),
-        (module("self.metric = torchmetrics.IoU(10)", "self.metric(out, y)"), "JaccardIndex"),
+        (module("self.metric = torchmetrics.IoU(absent_score=1.0)", "self.metric(out, y)"), "JaccardIndex"),
         (
             module("self.metric = Accuracy(  # all of them\n            top_k=2\n        )", "self.metric(out, y)"),
             "a comment",

@@ -111,3 +111,11 @@ def test_in_a_configuration() -> None:
     assert made == "trainer:\n  accelerator: gpu\n  devices: 1\n  logger: false\n"
     made = run_rules(files, rule("LIT301"), pins=("lightning>=2.0",)).final()["config.yaml"].decode()
     assert "logger: null" in made
+
+
+def test_what_hydra_hands_on() -> None:
+    text = "import hydra\n\n\ndef main(cfg):\n    logger = None\n    if cfg.log:\n        logger = L()\n"
+    text += "    trainer = hydra.utils.instantiate(cfg.trainer, logger=logger)\n"
+    assert [item.fix for item in run(text).findings] == ["unsafe"]
+    assert "cfg.trainer, logger=logger or False)" in rewritten(text)
+    assert run(text.replace("cfg.trainer", "cfg.model")).findings == ()

@@ -37,6 +37,7 @@ def after(text: str, unsafe: bool = False) -> str:
             "return list(enumerate([logger.experiment for logger in self.loggers]))",
         ),
         ("return len(self.logger)", "return len(self.loggers)"),
+        ("first, second = self.logger", "first, second = self.loggers"),
         ("return self.trainer.logger.experiment[0]", "return self.trainer.loggers[0].experiment"),
         ("return self.logger and self.logger[0]", "return self.logger and self.loggers[0]"),
         ("if self.logger: return self.logger[0]", "if self.logger: return self.loggers[0]"),
