@@ -19,7 +19,7 @@ from codemods.code.expressions import plain_expressions
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers
-from codemods.code.merging import plain_members
+from codemods.code.members import plain_members
 from codemods.code.values import plain_names
 
 ROUNDS = 3

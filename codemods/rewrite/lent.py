@@ -29,18 +29,17 @@ class Lent:
         self.constants = {name for name in _constants(file.tree) if name in hidden}
         self.functions = [node for node in every_node(file.tree) if isinstance(node, Function)]
         self.helpers = [node for node in self.functions if id(node) in left]
-        self.merged = [node for node in file.tree.body if isinstance(node, ast.ClassDef) and id(node) in left]
         self.inside = {id(inner): node for node in self.helpers for inner in every_node(node)}
 
     @cached_property
     def shared(self) -> frozenset[int]:
         """The nodes of helpers that other files speak of, and may call or put something else in the place of, and of
         what calls these; and of what reads constants of the module that other files bind."""
-        if not self.helpers and not self.constants and not self.merged:
+        if not self.helpers and not self.constants:
             return frozenset()
         inner = {id(item) for each in self.functions for item in every_node(each) if item is not each}
         outer = [node for node in self.helpers if id(node) not in inner]
-        names = {node.name for node in (*outer, *self.merged) if self._is_said_elsewhere(node.name)}
+        names = {node.name for node in outer if self._is_said_elsewhere(node.name)}
         names |= {name for name in self.constants if is_bound_elsewhere(self.sources, self.file.path, name)}
         if not names:
             return frozenset()
