@@ -16,13 +16,6 @@ LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "col
 ONCE = ("range(1)", "range(0, 1)")
 DEBUG = "__debug__"
 """True wherever assertions hold."""
-LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-BINDING = (
-    *DEFINING, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await,
-    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Delete, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try,
-    ast.Match,
-)  # fmt: skip
-"""What may say more of a function than what it does where it stands."""
 
 
 def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
@@ -63,7 +56,7 @@ class _Blocks:
         return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
-        made = _reached([new for node in body for new in self.statement(node, owner)])
+        made = [new for node in body for new in self.statement(node, owner)]
         if len(made) > 1:
             made = [node for node in made if not isinstance(node, ast.Pass)] or made[:1]
         if len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True)):
@@ -229,16 +222,6 @@ def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:
     if any(isinstance(item, DEFINING) for each in one for item in every_node(each)):
         return False
     return all(ast.dump(here) == ast.dump(there) for here, there in zip(one, other, strict=True))
-
-
-def _reached(body: list[ast.stmt]) -> list[ast.stmt]:
-    """A block without what stands behind the statement that leaves it, where that binds no name and makes no generator
-    of the function."""
-    for index, node in enumerate(body[:-1]):
-        if isinstance(node, LEAVING):
-            rest = [item for each in body[index + 1 :] for item in every_node(each)]
-            return body if any(isinstance(item, BINDING) for item in rest) else body[: index + 1]
-    return body
 
 
 def _nothing(place: ast.stmt) -> ast.stmt:

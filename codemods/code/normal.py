@@ -19,12 +19,14 @@ from codemods.code.expressions import plain_expressions
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers
+from codemods.code.members import plain_members
 from codemods.code.values import plain_names
 
 ROUNDS = 3
 """How often one step may make room for another."""
 STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     plain_classes,
+    plain_members,
     plain_helpers,
     plain_blocks,
     plain_fillings,

@@ -21,6 +21,7 @@ from codemods.code.outline import Expressions, Outline, Within
 from codemods.code.scopes import Scope, bind, module_name
 from codemods.code.spoken import SpokenInText, SpokenInTree
 from codemods.code.syntax import says
+from codemods.code.trees import DEFINING
 from codemods.finding import Span
 
 BOM = b"\xef\xbb\xbf"
@@ -364,6 +365,8 @@ class PythonFile:
             return ""
         if self.made and any(item in self.made for item in every_node(node)):
             return ast.unparse(node)
+        if self.plain and isinstance(node, DEFINING):
+            return ast.unparse(node)  # parts of it may stand elsewhere in the text
         text = self._text_at(node)
         return text if not self.plain or says(text, node) else ast.unparse(node)
 

@@ -38,8 +38,7 @@ def edit_of(function: Function, *steps: Step) -> tuple[NodeEdit, ...]:
 
 def class_text(file: PythonFile, loop: Loop) -> str:
     """The source of the class."""
-    node = loop.item.node
-    return "".join(file.lines[node.lineno - 1 : node.end_lineno])
+    return file.source_of(loop.item.node)
 
 
 def said_of(file: PythonFile, loop: Loop, pattern: str, *words: str) -> bool:
@@ -48,10 +47,8 @@ def said_of(file: PythonFile, loop: Loop, pattern: str, *words: str) -> bool:
     near = {item.name for item in loop.relatives if item.path == file.path} | {loop.fact.name}
     near |= {item.name for item in loop.facts.classes() if item.path == file.path and _watches(loop, item)}
     for item in file.classes:
-        if item.qualname in near:
-            text = "".join(file.lines[item.node.lineno - 1 : item.node.end_lineno])
-            if re.search(pattern, text):
-                return True
+        if item.qualname in near and re.search(pattern, file.source_of(item.node)):
+            return True
     watchers = {item.path for item in loop.facts.classes() if item.path != file.path and _watches(loop, item)}
     relatives = {item.path for item in loop.relatives} - {file.path}
     mentioned = {path for word in words for path in loop.facts.mentions.get(word.encode(), frozenset())}

@@ -79,6 +79,8 @@ class Steps:
             there = [places.get(_place(node), []) if node else [] for node in nodes]
             if any(len(item) != 1 for item in there) or any(counted[_place(node)] != 1 for node in nodes if node):
                 return None
+            if any(len(getattr(node, "copies", ())) > 1 for node in nodes):
+                return None  # it stands for the same in several branches
             own = there[0][0][1]
             front = nodes[-1] if isinstance(step, Put | Move) and not step.after else None
             if front is not None and comes_from_above(front):

@@ -57,6 +57,7 @@ self.manual_backward(self.loss(batch))
 if batch_idx:
     optimizer.step()
 else:
+    self.log("first", 1.0)
     optimizer.step()
 """),
         "not plain",
