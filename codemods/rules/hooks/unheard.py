@@ -125,6 +125,11 @@ HOOKS: dict[str, Unheard] = {
     "log_grad_norm": Unheard(
         (MODULE,), "2.0", "M184", "Log what grad_norm(self, norm_type=...) gives in on_before_optimizer_step"
     ),
+    "grad_norm": Unheard(
+        (MODULE,), "1.5", "M184", "Log what it gives for the module's norms in on_before_optimizer_step"
+    ),
+    "on_pre_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_start, or in on_test_start"),
+    "on_post_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_end, or in on_test_end"),
     "configure_ddp": Unheard((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
     "init_ddp_connection": Unheard(
         (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="

@@ -310,7 +310,11 @@ def test_a_hook_that_outputs_of_the_epoch_need_too_is_left(hook: str) -> None:
     assert left.fix == "manual" and "training_epoch_end of the same class" in left.reason
 
 
-@pytest.mark.parametrize("name", ["get_tqdm_dict", "log_grad_norm", "configure_ddp", "init_ddp_connection"])
+ASKED = ("get_tqdm_dict", "grad_norm", "log_grad_norm", "configure_ddp", "init_ddp_connection")
+ASKED += ("on_pre_performance_check", "on_post_performance_check")
+
+
+@pytest.mark.parametrize("name", ASKED)
 def test_methods_that_lightning_asked_once_are_named(name: str) -> None:
     text = f"{HEAD}class Model(LightningModule):\n    def {name}(self, *args):\n        pass\n"
     (finding,) = run_rules({"a.py": text}, rule("LIT211")).findings
