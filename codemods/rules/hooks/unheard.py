@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from codemods.code.scopes import ROOT
 from codemods.finding import Fix
@@ -17,8 +18,9 @@ class Unheard:
 
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
-    there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
-    hook, where that is not the rule's.
+    there is no new hook. `same` is what lies between the two for a callback, beside the hooks of others: that a batch
+    is counted, or a checkpoint's training state; where that does not matter, its rename is safe. `only` wraps the body
+    in `if only:`; `needs` is the first release that calls the new hook, where that is not the rule's.
     """
 
     kinds: tuple[str, ...]
@@ -31,6 +33,7 @@ class Unheard:
     level: Fix = "safe"
     only: str = ""
     needs: str | None = None
+    same: Literal["", "count", "state"] = ""
 
 
 BOTH = (MODULE, CALLBACK)
@@ -38,11 +41,11 @@ _ROUTINE = (
     "on_fit_start is called before the sanity check too, but also before a checkpoint's training state is restored."
 )
 _STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
-_BATCHES = "It ran for training, validation and test batches alike"
+_BATCHES = "It ran for training batches alone, beside the hook that takes its place"
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same="state"),
     "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
     "on_epoch_start": Unheard(
         BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_start", level="unsafe"
@@ -54,19 +57,21 @@ HOOKS: dict[str, Unheard] = {
         BOTH,
         "1.8",
         "M098",
-        f"{_BATCHES}; training is taken to be meant.",
+        f"{_BATCHES}.",
         "on_train_batch_start",
         adds=("batch", "batch_idx"),
         level="unsafe",
+        same="count",
     ),
     "on_batch_end": Unheard(
         BOTH,
         "1.8",
         "M099",
-        f"{_BATCHES}; training is taken to be meant.",
+        f"{_BATCHES}.",
         "on_train_batch_end",
         adds=("outputs", "batch", "batch_idx"),
         level="unsafe",
+        same="count",
     ),
     "on_keyboard_interrupt": Unheard(
         (CALLBACK,),
