@@ -15,6 +15,8 @@ SETTLED = frozenset({
     "default_root_dir", "log_dir", "logger", "loggers", "max_epochs", "max_steps", "fast_dev_run",
 })  # fmt: skip
 """What a Trainer says that the training state of a checkpoint does not change."""
+CALLED_SO = frozenset({"trainer", "pl_trainer", "pl_module", "lightning_module", "module", "model", "net", "system"})
+"""Names of arguments by which a callback is built with a Trainer or a module."""
 SAVED_WITHIN = ("every_n_train_steps", "train_time_interval")
 """What lets a ModelCheckpoint save in the hook that ends a training batch."""
 
@@ -46,7 +48,7 @@ def _after_others(facts: Facts, hook: str) -> str:
 def keeps_given(item: ClassNode) -> str:
     """The hook of a callback that keeps the Trainer or the module that it gets, so that another can read them."""
     for name, method in item.methods.items():
-        given = parameters(method)[:2]
+        given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
         values = (node.value for node in ast.walk(method) if isinstance(node, ast.Assign))
         if any(isinstance(value, ast.Name) and value.id in given for value in values):
             return name

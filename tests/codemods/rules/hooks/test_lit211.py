@@ -256,8 +256,9 @@ from pytorch_lightning import Callback
 
 
 class Watch(Callback):
-    def __init__(self):
+    def __init__(self, folder=""):
         self.said = []
+        self.folder = folder
 
     def {0}(self, trainer, pl_module):
         {1}
@@ -295,6 +296,12 @@ def test_a_hook_of_a_callback_at_the_same_point(
     files = {"a.py": PLACED.format(hook, body), "b.py": other}
     [finding] = run_rules(files, rule("LIT211"), pins=pins).findings
     assert (finding.fix, why in finding.reason) == (level, True), finding.reason
+
+
+def test_a_callback_that_is_built_with_a_module_is_left_to_a_person() -> None:
+    text = PLACED.format(STATE, "pass").replace("folder", "model")
+    [finding] = run_rules({"a.py": text}, rule("LIT211")).findings
+    assert (finding.fix, "__init__ keeps" in finding.reason) == ("unsafe", True)
 
 
 @pytest.mark.parametrize("hook", [STATE, "on_batch_start", ENDED])
