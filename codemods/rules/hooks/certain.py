@@ -1,35 +1,31 @@
-"""Where a hook that is called at other times than the one before does the same all the same."""
+"""Where a module's hook that is called at other times than the one before does the same all the same."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from codemods.code.source import ClassNode
-from codemods.code.syntax import Function, parameters, self_name
-from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.code.syntax import Function, self_name
+from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import family
+from codemods.rules.hooks.same_point import SETTLED, after_others
 from codemods.rules.hooks.unheard import Unheard
 
 _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*=(?!=)|setattr\(")
 _PLAIN_BASES = ("lightning.", "torch.nn.", "abc.", "object", "typing.Generic")
-_OF_TRAINER = frozenset({
-    "checkpoint_callback", "checkpoint_callbacks", "datamodule", "default_root_dir", "fast_dev_run", "global_rank",
-    "is_global_zero", "local_rank", "log_dir", "log_every_n_steps", "logger", "loggers", "max_epochs", "max_steps",
-    "node_rank", "num_devices", "num_nodes", "world_size",
-})  # fmt: skip
-"""What a Trainer says alike before and behind a checkpoint's training state is restored."""
-_OF_MODULE = frozenset({"device", "global_rank", "hparams", "local_rank", "logger", "print", "save_hyperparameters"})
-"""The same of a module."""
+_OWN = frozenset({"device", "global_rank", "hparams", "local_rank", "logger", "print", "save_hyperparameters"})
+"""What a module says alike before and behind a checkpoint's training state is restored."""
 
 
-def why_certain(facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str) -> str:
-    """Why a hook under its new name does what it did; empty where that is not sure."""
-    if hook.sure == "trains" and kind == MODULE and _only_trains(facts, fact):
+def why_certain(facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard) -> str:
+    """Why a module's hook under its new name does what it did; empty where that is not sure."""
+    if not hook.module or after_others(facts, hook.new):
+        return ""
+    if hook.module == "trains" and _only_trains(facts, fact):
         return "The class has no validation_step and no test_step, so it ran in training alone."
-    if hook.sure == "reads" and not any(_reads_state(item, method, kind)):
+    if hook.module == "reads" and not _reads_state(item, method):
         return (
             "on_fit_start is called before the sanity check too; a checkpoint's training state is restored behind it, "
             "and the method reads none of that."
@@ -48,34 +44,24 @@ def _only_trains(facts: Facts, fact: ClassFact) -> bool:
 
 def _is_set(facts: Facts) -> bool:
     """Whether a file may put a step on a class."""
-    if "hooks.steps_set" not in facts.memo:
-        facts.memo["hooks.steps_set"] = any(
+    if "hooks.steps_set" not in facts.of_sources:
+        facts.of_sources["hooks.steps_set"] = any(
             source.kind in ("python", "notebook") and b"_step" in source.unescaped and _SET.search(source.unescaped)
             for source in facts.sources.values()
         )
-    found: bool = facts.memo["hooks.steps_set"]
+    found: bool = facts.of_sources["hooks.steps_set"]
     return found
 
 
-def _reads_state(item: ClassNode, method: Function, kind: str) -> Iterator[bool]:
-    """Whether each use of the Trainer and of the module in a hook may be of what a checkpoint restores."""
-    own, (trainer, module) = self_name(method), [*parameters(method), "", ""][:2]
+def _reads_state(item: ClassNode, method: Function) -> bool:
+    """Whether a hook may read of its module, or of the Trainer, what a checkpoint restores."""
+    own = self_name(method)
     owners = {id(node.value): node for node in ast.walk(method) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(method):
-        used = owners.get(id(node))
-        if isinstance(node, ast.Name) and node.id in (trainer, module):
-            allowed = _OF_TRAINER if node.id == trainer else _OF_MODULE
-            yield used is None or used.attr not in allowed
-        elif isinstance(node, ast.Name) and node.id == own:
-            yield used is None or not _is_own(item, used, owners, kind)
+    uses = [owners.get(id(node)) for node in ast.walk(method) if isinstance(node, ast.Name) and node.id == own]
+    return not all(used is not None and _is_settled(item, used, owners) for used in uses)
 
 
-def _is_own(item: ClassNode, used: ast.Attribute, owners: dict[int, ast.Attribute], kind: str) -> bool:
-    """Whether what a hook reads of its own class is nothing that a checkpoint restores."""
-    if used.attr in item.methods:
-        return False
-    if kind == CALLBACK:
-        return id(used) not in owners or owners[id(used)].attr not in ("current_epoch", "global_step", "optimizers")
+def _is_settled(item: ClassNode, used: ast.Attribute, owners: dict[int, ast.Attribute]) -> bool:
     if used.attr == "trainer":
-        return id(used) in owners and owners[id(used)].attr in _OF_TRAINER
-    return used.attr in _OF_MODULE
+        return id(used) in owners and owners[id(used)].attr in SETTLED
+    return used.attr in _OWN and used.attr not in item.methods

@@ -9,11 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, is_super_call, parameters, uses
+from codemods.code.syntax import Function, is_super_call, parameters, uses
 from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.family import family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.staged import STAGED, staged
 from codemods.rules.hooks.transfer import LONGER, longer
 from codemods.rules.hooks.unheard import DATA
 
@@ -60,10 +61,6 @@ OPTIONAL = {
 }
 
 
-STAGED = ("setup", "teardown")
-"""Hooks of modules and datamodules that get `stage`, by its name."""
-
-
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER) if name in item.methods]
@@ -71,7 +68,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
             continue
-        yield from _staged(file, item, kind)
+        yield from staged(file, facts, item, kind)
         for name in hooks:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
@@ -81,30 +78,6 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             if match:
                 yield match
-
-
-def _staged(file: PythonFile, item: ClassNode, kind: str) -> Iterator[Match]:
-    """`setup(self)` and `teardown(self)` that take nothing."""
-    for name in STAGED if kind != CALLBACK else ():
-        method = item.methods.get(name)
-        if method is None or not is_plain(method) or len(method.args.args) != 1:
-            continue
-        message = f"{name} gets `stage`, which it does not take"
-        if uses(method, "stage"):
-            yield Match(file.head(method), message, "manual", "Not rewritten: it has a `stage` of its own.")
-            continue
-        reason = "The Trainer calls it with stage=, a TypeError; calls without it go on as before."
-        yield Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_stage),))
-
-
-@touches("head")
-def _with_stage(node: cst.FunctionDef) -> cst.FunctionDef:
-    import libcst as cst
-
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    stage = cst.Param(name=cst.Name("stage"), equal=plain, default=cst.Name("None"))
-    own = node.params.params[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-    return node.with_changes(params=node.params.with_changes(params=[own, stage]))
 
 
 def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
@@ -276,14 +249,14 @@ RULE = Rule(
         "A hook that wants an argument which is no longer given is a TypeError in the middle of training, and one "
         "with a default for it silently gets the default: `outputs` of on_train_epoch_end (guide row M000), the "
         "optimizer's index (M213), the loader's index of the training hooks, and with one loader that of the "
-        "validation, test and prediction hooks (pull request 16753). setup and teardown that do not take the stage "
-        "are a TypeError at once."
+        "validation, test and prediction hooks (pull request 16753). setup and teardown that do not take `stage`, "
+        "or take it by another name, are a TypeError at once."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
-        *(f"def {name}(self)".encode() for name in STAGED),
+        *(f"def {name}(".encode() for name in STAGED),
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),

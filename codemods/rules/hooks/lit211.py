@@ -17,6 +17,7 @@ from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
+from codemods.rules.hooks.same_point import after_others, keeps_given, reads_count, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
@@ -163,9 +164,26 @@ def _match(
         return Match(file.head(method), message, "manual", reason, row)
     edit = NodeEdit(method, partial(_renamed, hook=hook))
     unit = f"{file.path}:{item.qualname}"
-    certain = why_certain(facts, fact, item, method, hook, kind)
-    level: Fix = "safe" if certain else hook.level
-    return Match(file.head(method), message, level, certain or hook.reason, row, (edit,), unit=unit, needs=hook.needs)
+    level, reason = _judged(facts, fact, item, method, hook, kind)
+    return Match(file.head(method), message, level, reason, row, (edit,), unit=unit, needs=hook.needs)
+
+
+def _judged(
+    facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str
+) -> tuple[Fix, str]:
+    """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
+    if kind != CALLBACK and (certain := why_certain(facts, fact, item, method, hook)):
+        return "safe", certain
+    if not hook.same or kind != CALLBACK:
+        return hook.level, hook.reason
+    if keeping := keeps_given(item):
+        return hook.level, f"{hook.reason} {keeping} keeps what it is given."
+    read = reads_state(method) if hook.same == "state" else reads_count(facts, method)
+    if read:
+        return hook.level, f"{hook.reason} {read}"
+    if told := after_others(facts, hook.new):
+        return hook.level, f"{hook.reason} Look at the order: {told}."
+    return "safe", f"{hook.reason} It reads nothing of that." if hook.same == "state" else hook.reason
 
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
@@ -274,7 +292,7 @@ class Count(Callback):
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (hook.row, ("safe" if hook.sure else hook.level) if hook.new or name in STEP_ENDS else "manual")
+        (hook.row, "safe" if hook.same or hook.module else hook.level if hook.new or name in STEP_ENDS else "manual")
         for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
     )
 
@@ -286,7 +304,8 @@ RULE = Rule(
     why=(
         "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
-        "Where another hook is called at the same point the method takes its name, and a step calls its own "
+        "Where another hook is called at the same point the method takes its name (for what is called a little "
+        "later, safely where nothing of the project tells the two points apart), and a step calls its own "
         "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
         "is gone; where it joins what DataParallel's copies returned, where it ran more "
         "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from codemods.code.scopes import ROOT
 from codemods.finding import Fix
@@ -17,9 +18,10 @@ class Unheard:
 
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
-    there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
-    hook, where that is not the rule's. `sure` says when an unsafe rename is safe: where the class `trains` alone, or
-    where the hook `reads` nothing that a checkpoint restores.
+    there is no new hook. `same` is what lies between the two for a callback, beside the hooks of others: that a batch
+    is counted, or a checkpoint's training state; where that does not matter, its rename is safe. `module` is when a
+    module's is: where the class `trains` alone, or where the hook `reads` nothing of that state. `only` wraps the body
+    in `if only:`; `needs` is the first release that calls the new hook, where that is not the rule's.
     """
 
     kinds: tuple[str, ...]
@@ -32,7 +34,8 @@ class Unheard:
     level: Fix = "safe"
     only: str = ""
     needs: str | None = None
-    sure: str = ""
+    same: Literal["", "count", "state"] = ""
+    module: Literal["", "trains", "reads"] = ""
 
 
 BOTH = (MODULE, CALLBACK)
@@ -40,12 +43,14 @@ _ROUTINE = (
     "on_fit_start is called before the sanity check too, but also before a checkpoint's training state is restored."
 )
 _STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
-_BATCHES = "It ran for training, validation and test batches alike"
+_BATCHES = "It ran for training batches alone, beside the hook that takes its place"
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", sure="reads"),
-    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", sure="reads"),
+    "on_pretrain_routine_start": Unheard(
+        BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same="state", module="reads"
+    ),
+    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
     "on_epoch_start": Unheard(
         BOTH,
         "1.8",
@@ -53,7 +58,7 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_start",
         level="unsafe",
-        sure="trains",
+        module="trains",
     ),
     "on_epoch_end": Unheard(
         BOTH,
@@ -62,27 +67,27 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_end",
         level="unsafe",
-        sure="trains",
+        module="trains",
     ),
     "on_batch_start": Unheard(
         BOTH,
         "1.8",
         "M098",
-        f"{_BATCHES}; training is taken to be meant.",
+        f"{_BATCHES}.",
         "on_train_batch_start",
         adds=("batch", "batch_idx"),
         level="unsafe",
-        sure="trains",
+        same="count",
     ),
     "on_batch_end": Unheard(
         BOTH,
         "1.8",
         "M099",
-        f"{_BATCHES}; training is taken to be meant.",
+        f"{_BATCHES}.",
         "on_train_batch_end",
         adds=("outputs", "batch", "batch_idx"),
         level="unsafe",
-        sure="trains",
+        same="count",
     ),
     "on_keyboard_interrupt": Unheard(
         (CALLBACK,),
@@ -141,6 +146,11 @@ HOOKS: dict[str, Unheard] = {
     "log_grad_norm": Unheard(
         (MODULE,), "2.0", "M184", "Log what grad_norm(self, norm_type=...) gives in on_before_optimizer_step"
     ),
+    "grad_norm": Unheard(
+        (MODULE,), "1.5", "M184", "Log what it gives for the module's norms in on_before_optimizer_step"
+    ),
+    "on_pre_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_start, or in on_test_start"),
+    "on_post_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_end, or in on_test_end"),
     "configure_ddp": Unheard((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
     "init_ddp_connection": Unheard(
         (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="

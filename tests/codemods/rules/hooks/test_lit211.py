@@ -69,7 +69,7 @@ WATCH = (
         self.said = []
 
     def on_pretrain_routine_start(self, trainer, pl_module):
-        self.said.append("start")
+        self.said.append(f"start {trainer.global_step}")
 
     def on_keyboard_interrupt(self, trainer, pl_module):
         self.said.append("interrupted")
@@ -79,7 +79,9 @@ WATCH = (
 
 def test_silent_before_and_called_after() -> None:
     assert stop(WATCH) == []
-    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["start", "interrupted"]
+    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["interrupted"]
+    unsafe = run_rules({"a.py": WATCH}, rule("LIT211"), unsafe=True).final()["a.py"].decode()
+    assert stop(unsafe) == ["start 0", "interrupted"]
 
 
 @pytest.mark.parametrize(
@@ -346,6 +348,75 @@ def test_what_joined_the_copies_of_data_parallel_is_left(path: str, said: str, e
     assert ("do in training_step what it does besides." in finding.reason) == (level == "manual"), finding.reason
 
 
+PLACED = """\
+import os
+from pytorch_lightning import Callback
+
+
+class Watch(Callback):
+    def __init__(self, folder=""):
+        self.said = []
+        self.folder = folder
+
+    def {0}(self, trainer, pl_module):
+        {1}
+        self.said.append("{0}")
+"""
+STATE, ENDED = "on_pretrain_routine_start", "on_batch_end"
+KEPT = "pass\n\n    def setup(self, trainer, pl_module, stage):\n        self.run = trainer\n"
+SAVES = "ModelCheckpoint(every_n_train_steps=2)\n"
+
+
+@pytest.mark.parametrize(
+    ("hook", "body", "other", "pins", "level", "why"),
+    [
+        (STATE, "pass", "", (), "safe", "reads nothing of that"),
+        (STATE, "if trainer.global_rank == 0:\n            os.makedirs(trainer.log_dir)", "", (), "safe", ""),
+        (STATE, "print(trainer.global_step)", "", (), "unsafe", "takes `trainer`"),
+        (STATE, "trainer.logger = None", "", (), "unsafe", "takes `trainer`"),
+        (STATE, "print(pl_module.layer.weight)", "", (), "unsafe", "takes `pl_module`"),
+        (STATE, KEPT, "", (), "unsafe", "setup keeps what"),
+        (STATE, "pass", "class A:\n    def on_fit_start(self): pass\n", (), "unsafe", "b.py has on_fit_start too"),
+        (STATE, "pass", SAVES, (), "safe", ""),
+        (ENDED, "pass", "", (), "safe", "training batches alone"),
+        (ENDED, "pl_module.ema.update()", "", (), "safe", ""),
+        (ENDED, "print(trainer.global_step)", "", (), "unsafe", "counts the batch already"),
+        (ENDED, "print(trainer.global_step)", "", ("pytorch-lightning>=1.6,<1.8",), "safe", ""),
+        (ENDED, "report(trainer)", "", ("pytorch-lightning==1.4",), "unsafe", "counts the batch already"),
+        (ENDED, "pass", SAVES, (), "unsafe", "b.py speaks of every_n_train_steps"),
+        ("on_batch_start", "pass", SAVES, (), "safe", ""),
+        ("on_pretrain_routine_end", "pass", "", (), "unsafe", ""),
+    ],
+)
+def test_a_hook_of_a_callback_at_the_same_point(
+    hook: str, body: str, other: str, pins: tuple[str, ...], level: str, why: str
+) -> None:
+    files = {"a.py": PLACED.format(hook, body), "b.py": other}
+    [finding] = run_rules(files, rule("LIT211"), pins=pins).findings
+    assert (finding.fix, why in finding.reason) == (level, True), finding.reason
+
+
+def test_a_callback_that_is_built_with_a_module_is_left_to_a_person() -> None:
+    text = PLACED.format(STATE, "pass").replace("folder", "model")
+    [finding] = run_rules({"a.py": text}, rule("LIT211")).findings
+    assert (finding.fix, "__init__ keeps" in finding.reason) == ("unsafe", True)
+
+
+@pytest.mark.parametrize("hook", ["on_batch_start", ENDED])
+def test_what_a_module_has_of_them_is_judged_by_a_person(hook: str) -> None:
+    text = f"{HEAD}class A(LightningModule):\n    def {hook}(self):\n        pass\n"
+    [finding] = run_rules({"a.py": text}, rule("LIT211")).findings
+    assert finding.fix == "unsafe"
+
+
+def test_hooks_at_the_same_point_are_called() -> None:
+    for hook in (STATE, "on_batch_start", ENDED):
+        text = PLACED.format(hook, "pass").replace("pytorch_lightning", "lightning.pytorch")
+        assert stop(text) == []
+        said = stop(rewritten({"a.py": text}, rule("LIT211"))["a.py"])
+        assert said == [hook] * (2 if hook == "on_batch_start" else 1)
+
+
 RANKED = """\
 from pytorch_lightning import Callback
 from pytorch_lightning.utilities import rank_zero_only
@@ -406,7 +477,11 @@ def test_a_hook_that_outputs_of_the_epoch_need_too_is_left(hook: str) -> None:
     assert left.fix == "manual" and "training_epoch_end of the same class" in left.reason
 
 
-@pytest.mark.parametrize("name", ["get_tqdm_dict", "log_grad_norm", "configure_ddp", "init_ddp_connection"])
+ASKED = ("get_tqdm_dict", "grad_norm", "log_grad_norm", "configure_ddp", "init_ddp_connection")
+ASKED += ("on_pre_performance_check", "on_post_performance_check")
+
+
+@pytest.mark.parametrize("name", ASKED)
 def test_methods_that_lightning_asked_once_are_named(name: str) -> None:
     text = f"{HEAD}class Model(LightningModule):\n    def {name}(self, *args):\n        pass\n"
     (finding,) = run_rules({"a.py": text}, rule("LIT211")).findings

@@ -13,7 +13,6 @@ STEP = "    def training_step(self, batch, batch_idx):\n        return self.laye
 EVALUATED = "    def validation_step(self, batch, batch_idx):\n        pass\n\n"
 CLASS = "class Model(LightningModule):\n"
 COUNT = "    def on_epoch_end(self):\n        self.said.append(self.current_epoch)\n\n"
-BATCH = "    def on_batch_end(self):\n        self.said.append(self.global_step)\n\n"
 
 
 def levels(text: str, pins: tuple[str, ...] = (), **others: str) -> set[str]:
@@ -21,7 +20,7 @@ def levels(text: str, pins: tuple[str, ...] = (), **others: str) -> set[str]:
     return {finding.fix for finding in run_rules(files, rule("LIT211"), pins=pins).findings}
 
 
-@pytest.mark.parametrize("hook", [COUNT, BATCH, COUNT.replace("_end", "_start")])
+@pytest.mark.parametrize("hook", [COUNT, COUNT.replace("_end", "_start")])
 def test_a_class_that_is_never_evaluated_hears_of_training_alone(hook: str) -> None:
     assert levels(CLASS + STEP + hook) == {"safe"}
     assert levels(CLASS + STEP + EVALUATED + hook) == {"unsafe"}
@@ -48,8 +47,8 @@ def test_a_lightning_that_told_of_training_alone_validated_behind_the_hook() -> 
     assert levels(CLASS + STEP + EVALUATED + COUNT, ("pytorch-lightning==1.1.8",)) == {"unsafe"}
 
 
-def test_is_called_once_an_epoch_and_once_a_batch() -> None:
-    text = HEAD + CLASS + STEP + COUNT + BATCH.replace("self.global_step", "'batch'")
+def test_is_called_once_an_epoch() -> None:
+    text = HEAD + CLASS + STEP + COUNT + COUNT.replace("_end", "_start").replace("self.current_epoch", "'start'")
     space: dict[str, type[LightningModule]] = {}
     exec(rewritten({"a.py": text}, rule("LIT211"))["a.py"], space)  # type: ignore[arg-type]
 
@@ -66,40 +65,7 @@ def test_is_called_once_an_epoch_and_once_a_batch() -> None:
         max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False
     )
     trainer.fit(model, torch.utils.data.DataLoader(torch.ones(2, 1)))
-    assert model.said == ["batch", "batch", 0, "batch", "batch", 1]
-
-
-def routine(body: str) -> str:
-    return f"class Watch(Callback):\n    def on_pretrain_routine_start(self, trainer, pl_module):\n        {body}\n"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "if trainer.is_global_zero:\n            os.makedirs(self.folder, exist_ok=True)",
-        "trainer.logger.log_hyperparams(pl_module.hparams)",
-        "pl_module.print(trainer.max_epochs, self.config.name)",
-    ],
-)
-def test_what_reads_nothing_of_a_checkpoint_may_run_before_it(body: str) -> None:
-    assert levels(routine(body)) == {"safe"}
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "print(trainer.current_epoch)",
-        "print(pl_module.global_step)",
-        "show(trainer)",
-        "self.model = pl_module",
-        "self.report()\n\n    def report(self):\n        print(self.trainer.global_step)",
-        "print(self.trainer.global_step)",
-        "print(trainer.optimizers)",
-        "show(self)",
-    ],
-)
-def test_what_may_read_what_a_checkpoint_restores_is_not_sure(body: str) -> None:
-    assert levels(routine(body)) == {"unsafe"}
+    assert model.said == ["start", 0, "start", 1]
 
 
 @pytest.mark.parametrize(
@@ -112,5 +78,10 @@ def test_what_may_read_what_a_checkpoint_restores_is_not_sure(body: str) -> None
         ("self.prepare()\n\n    def prepare(self):\n        pass", "unsafe"),
     ],
 )
-def test_the_same_in_a_module(body: str, level: str) -> None:
-    assert levels(f"{CLASS}    def on_pretrain_routine_end(self):\n        {body}\n") == {level}
+def test_a_module_that_reads_nothing_of_a_checkpoint_may_run_before_it(body: str, level: str) -> None:
+    assert levels(f"{CLASS}    def on_pretrain_routine_start(self):\n        {body}\n") == {level}
+
+
+def test_another_hook_of_that_name_may_run_between() -> None:
+    watch = "\n\nclass Watch(Callback):\n    def on_train_epoch_end(self, trainer, pl_module):\n        print('end')\n"
+    assert levels(CLASS + STEP + COUNT + watch) == {"unsafe"}

@@ -1,0 +1,85 @@
+"""Whether a callback's hook does in the one that takes its place what it did in its own."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemods.code.source import ClassNode
+from codemods.code.syntax import Function, parameters
+from codemods.lightning.facts import Facts
+from codemods.lightning.versions import LIGHTNING, admits_below
+
+SETTLED = frozenset({
+    "global_rank", "local_rank", "node_rank", "world_size", "is_global_zero", "num_nodes", "num_devices",
+    "default_root_dir", "log_dir", "logger", "loggers", "max_epochs", "max_steps", "fast_dev_run",
+})  # fmt: skip
+"""What a Trainer says that the training state of a checkpoint does not change."""
+CALLED_SO = frozenset({"trainer", "pl_trainer", "pl_module", "lightning_module", "module", "model", "net", "system"})
+"""Names of arguments by which a callback is built with a Trainer or a module."""
+SAVED_WITHIN = ("every_n_train_steps", "train_time_interval")
+"""What lets a ModelCheckpoint save in the hook that ends a training batch."""
+
+
+def after_others(facts: Facts, hook: str) -> str:
+    """What may have run before a hook that now runs among those of the name `hook`, as a sentence; empty where nothing
+    of the project does."""
+    asked = f"hooks.same_point.{hook}"
+    if asked not in facts.of_sources:
+        facts.of_sources[asked] = _after_others(facts, hook)
+    found: str = facts.of_sources[asked]
+    return found
+
+
+def _after_others(facts: Facts, hook: str) -> str:
+    saved = SAVED_WITHIN if hook.endswith("batch_end") else ()
+    texts = [(rf"def\s+{hook}\b", f"{{}} has {hook} too, which ran at another time than it"), *(
+        (rf"\b{name}\b", f"{{}} speaks of {name}: the checkpoint was saved at another time than it ran")
+        for name in saved
+    )]  # fmt: skip
+    for written, told in texts:
+        word = re.compile(written.encode())
+        for path, source in sorted(facts.sources.items()):
+            if word.search(source.unescaped):
+                return told.format(path)
+    return ""
+
+
+def keeps_given(item: ClassNode) -> str:
+    """The hook of a callback that keeps the Trainer or the module that it gets, so that another can read them."""
+    for name, method in item.methods.items():
+        given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
+        values = (node.value for node in ast.walk(method) if isinstance(node, ast.Assign))
+        if any(isinstance(value, ast.Name) and value.id in given for value in values):
+            return name
+    return ""
+
+
+def reads_state(method: Function) -> str:
+    """What a callback's hook takes of the Trainer or the module that the state of a checkpoint may change, as a
+    sentence; empty where it takes nothing of the kind."""
+    trainer = parameters(method)[:1]
+    settled = {
+        node.value
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and node.attr in SETTLED and isinstance(node.ctx, ast.Load)
+        if isinstance(node.value, ast.Name) and node.value.id in trainer
+    }
+    taken = next((node for node in _given(method) if node not in settled), None)
+    return f"It takes `{taken.id}`." if taken else ""
+
+
+def reads_count(facts: Facts, method: Function) -> str:
+    """Whether a callback's hook may read how many steps there were, which the end of a batch has counted since 1.6, as
+    a sentence; empty where it does not, or where no such release is admitted."""
+    if not admits_below(facts, LIGHTNING, "1.6"):
+        return ""
+    read = {node.value for node in ast.walk(method) if isinstance(node, ast.Attribute) and node.attr != "global_step"}
+    taken = next((node for node in _given(method) if node not in read), None)
+    return f"It takes `{taken.id}`, whose global_step counts the batch already since 1.6." if taken else ""
+
+
+def _given(method: Function) -> list[ast.Name]:
+    """Where the hook speaks of the Trainer and the module that it gets."""
+    given = parameters(method)[:2]
+    return [node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id in given]
