@@ -289,7 +289,7 @@ def test_a_method_whose_result_a_step_returns_is_one() -> None:
     [
         "\n    def other(self, batch):\n        return self.plain(batch)\n",
         "\n    def test_step(self, batch, batch_idx):\n        return self.plain(batch)['log']\n",
-        "\n\nclass More(Model):\n    def training_step(self, batch, index):\n        return self.plain(batch)['loss']\n",
+        "\n\nclass More(Model):\n    def training_step(self, batch, i):\n        return self.plain(batch)['loss']\n",
     ],
     ids=["another returns it", "another asks it", "a class below"],
 )
