@@ -27,7 +27,8 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     breaks = {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
     old = sorted((item for item in facts.planned if item.code in breaks), key=_place)
-    left = [item for item in old if not item.applied]
+    speaking = frozenset[str]().union(*(facts.mentions.get(text, frozenset()) for text in MENTIONS))
+    left = [item for item in old if not item.applied and item.path in speaking]
     if not left or left[0].path != file.path:
         return
     first = min(breaks[item.code] for item in old)
