@@ -160,7 +160,7 @@ RULE = Rule(
     triggers=(
         *(name.encode() for name in HOOKS),
         b"monitor",
-        b"EarlyStopping",
+        b"arlyStopping",  # no name of a class: nothing is asked of the arguments of what is built
         b".log(",
         b"log_dict",
         b"callback_metrics",
