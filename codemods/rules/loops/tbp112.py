@@ -43,10 +43,12 @@ def _last(step: Function) -> ast.stmt | None:
     name = given[0]
     stored = [node for node in own_nodes(step) if any(_is(target, name) for target in targets_of(node))]
     stores = [node for node in ast.walk(step) if _is(node, name) and not isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    if len(stores) != 1 or len(stored) != 1:
+        return None
+    made = stored[0]
     for loop in step.body:
-        if not isinstance(loop, ast.For) or len(stores) != 1 or stored[0] not in loop.body:
+        if not isinstance(loop, ast.For) or made not in loop.body:
             continue
-        made = stored[0]
         if isinstance(made, ast.Assign) and not _reads(made.value, name) and _is_cut(step, loop, made):
             return made if all(_is_quiet(node, name) for node in loop.body if node is not made) else None
     return None

@@ -32,6 +32,13 @@ RIGHT = {
         text=BEFORE,
     ),
     "made behind the loop": changed((LOSS, ""), ("return loss", "loss = out.mean()\n        return loss"), text=BEFORE),
+    "bound by a with": changed(
+        (LOSS, "            with self.loss_of(out) as loss:\n                pass\n"), text=BEFORE
+    ),
+    "unpacked": changed((LOSS, "            [[loss], *more] = self.losses(out)\n"), text=BEFORE),
+    "bound by a loop": changed(
+        (LOSS, "            for loss in self.losses(out):\n                pass\n"), text=BEFORE
+    ),
     "no module": changed(("(LightningModule)", "(Engine)"), text=BEFORE),
 }
 
