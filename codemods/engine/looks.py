@@ -69,6 +69,8 @@ def read(desk: Desk, item: Item) -> Read:
                     said[collect] = collect(file)
     except RecursionError:
         return Read(None, (), "cannot be read as Python: its code nests too deeply")
+    except Exception as error:
+        return Read(None, (), f"could not be looked at ({type(error).__name__}: {error}); please report it")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     spread = INDIRECT.search(file.text) is not None
     present = []
@@ -166,8 +168,10 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     check: Any = rule.check
     try:
         found: list[Match] = list(check(file, facts))
-    except RecursionError:
-        reason = f"Not looked at: its code nests too deeply. Look yourself for what `fixer explain {rule.code}` shows."
+    except Exception as error:  # a rule that fails in one file says so there, and stops neither others nor the run
+        deep = isinstance(error, RecursionError)
+        why = "its code nests too deeply" if deep else f"{type(error).__name__}: {error}; please report it"
+        reason = f"Not looked at: {why}. Look yourself for what `fixer explain {rule.code}` shows."
         found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
     if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
         found = seen_through(rule, file, facts, found)

@@ -59,7 +59,9 @@ def run_rules(
     files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1, unsafe: bool = False, pins: tuple[str, ...] = ()
 ) -> Plan:
     """The plan of these rules (all where none is given) over the files, with unsafe repairs if asked for."""
-    return plan(sources(files), Options(rules or all_rules(), jobs=jobs, unsafe=unsafe, pins=pins))
+    made = plan(sources(files), Options(rules or all_rules(), jobs=jobs, unsafe=unsafe, pins=pins))
+    assert not [why for _, why in made.skipped if "please report it" in why]
+    return made
 
 
 def rule(code: str) -> Rule:

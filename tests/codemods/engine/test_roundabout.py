@@ -10,9 +10,11 @@ import pytest
 
 from codemods.code.normal import normal
 from codemods.code.source import PythonFile
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, TextEdit
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import rewritten, rule, run_rules, sources
 
 SCRIPT = """\
 from pytorch_lightning import Trainer
@@ -183,3 +185,23 @@ def test_a_rewrite_that_takes_away_what_is_still_read_is_thrown_away() -> None:
 def test_a_value_that_a_loop_or_a_pair_binds_is_seen(bound: str, level: str) -> None:
     text = f"from pytorch_lightning import Trainer\n\n{bound}    Trainer(accelerator=kind)\n"
     assert level in [item.fix for item in run_rules({"a.py": text}, rule("LIT111")).findings]
+
+
+def _breaks(file: object, facts: object = None) -> object:
+    raise KeyError("nothing is there")
+
+
+def test_a_rule_that_fails_says_so_and_the_others_go_on() -> None:
+    text = SCRIPT.replace("max_epochs=3", "max_epochs=3, gpus=1")
+    broken = replace(rule("LIT112"), check=_breaks)  # type: ignore[arg-type]
+    told, kept = run_rules({"a.py": text}, broken, rule("LIT101")).findings
+    assert (told.code, told.fix, told.message) == ("LIT112", "manual", "LIT112 could not look at this file")
+    assert "KeyError" in told.reason and "please report it" in told.reason
+    assert (kept.code, kept.fix) == ("LIT101", "safe")
+
+
+def test_a_file_that_a_rule_cannot_read_is_left_out_and_said() -> None:
+    broken = replace(rule("LIT201"), collect=_breaks, triggers=(b"Trainer",), words=frozenset())  # type: ignore[arg-type]
+    made = plan(sources({"a.py": SCRIPT, "b.py": "import os\n"}), Options((broken,)))
+    [(path, why)] = made.skipped
+    assert path == "a.py" and "KeyError" in why and "please report it" in why
