@@ -231,6 +231,38 @@ def nothing_below(program: Program) -> Edited:
             yield first.lineno, program.put(first.lineno - 1, f"{indent}class Never:", f"{indent}    pass", "")
 
 
+def marked(line: str, *above: str, top: str = "") -> Callable[[Program], Edited]:
+    """A decorator on each method of a class; `above` defines it."""
+
+    def edit(program: Program) -> Edited:
+        for function in program.functions():
+            inside = program.indent(function) and function.name != "__init__"
+            if not inside or function.decorator_list or not program.is_alone(function):
+                continue
+            program_text = program.put(function.lineno - 1, f"{program.indent(function)}{line}")
+            head = next(item for item in program.tree.body if not is_head(item))
+            first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
+            text = Program(program_text).put(first - 1, *above, "", "") if above else program_text
+            yield function.lineno, with_import(text, top)
+
+    return edit
+
+
+TIMED = (
+    "@contextlib.contextmanager", "def timed(what):", "    start = time.time()", "    yield",
+    "    print(what, time.time() - start)", "", "",
+)  # fmt: skip
+CLOCK = (
+    "class Clock:", "    def __enter__(self):", "        self.start = time.time()", "        return self", "",
+    "    def __exit__(self, *error):", "        print(time.time() - self.start)", "", "",
+)  # fmt: skip
+TRACED = (
+    "def traced(what):", "    def decorator(function):", "        @functools.wraps(function)",
+    "        def inner(self, *args, **kwargs):", "            print(what)",
+    "            return function(self, *args, **kwargs)", "", "        return inner", "", "    return decorator",
+)  # fmt: skip
+
+
 SHAPES: Mapping[str, Callable[[Program], Edited]] = {
     "assert message": behind('assert {name} is not Ellipsis, "it must be there"'),
     "assert class": behind("assert {name}.__class__ is not int"),
@@ -267,6 +299,17 @@ SHAPES: Mapping[str, Callable[[Program], Edited]] = {
     "enable grad": enabled("with torch.enable_grad():"),
     "warnings caught": wrap("with warnings.catch_warnings():", top="import warnings"),
     "record function": wrap('with torch.profiler.record_function("body"):', top="import torch"),
+    "raise named": wrap("try:", "except Exception as error:", "    raise error"),
+    "except two": wrap("try:", "except (KeyboardInterrupt, SystemExit):", "    raise"),
+    "for range two": wrap("for _attempt in range(0, 1):"),
+    "if debug": wrap("if __debug__:"),
+    "match capture": wrap("match 0:", deeper="case _ignored:"),
+    "nullcontext given": wrap("with contextlib.nullcontext(None):", top="import contextlib"),
+    "anomalies off": wrap("with torch.autograd.set_detect_anomaly(False):", top="import torch"),
+    "own context": wrap('with timed("step"):', top="\n".join(["import contextlib, time", "", "", *TIMED])),
+    "own clock": wrap("with Clock():", top="\n".join(["import time", "", "", *CLOCK])),
+    "override": marked("@override", top="from typing_extensions import override"),
+    "traced": marked('@traced("step")', *TRACED, top="import functools"),
     "module if": module_wrap("if True:"),
     "module try": module_wrap("try:", "finally:", "    pass"),
     "module with": module_wrap("with contextlib.nullcontext():", top="import contextlib"),

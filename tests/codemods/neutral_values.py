@@ -234,7 +234,75 @@ def parted_string(mark: str) -> Callable[[Program], Edited]:
     return edit
 
 
+def imported_short(program: Program) -> Edited:
+    """Each name that is imported from somewhere under one of one letter."""
+    for node in program.tree.body:
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module or node.module == "__future__":
+            continue
+        for alias in node.names:
+            uses = [item for item in ast.walk(program.tree) if isinstance(item, ast.Name) and item.id == alias.name]
+            if alias.asname or alias.name == "*" or any(not isinstance(item.ctx, ast.Load) for item in uses):
+                continue
+            new = ", ".join(
+                f"{each.name} as {'T' if each is alias else each.asname}" if each is alias or each.asname else each.name
+                for each in node.names
+            )
+            text = program.replace((node, f"from {node.module} import {new}"), *((item, "T") for item in uses))
+            yield node.lineno, text
+
+
+def imported_for_both(program: Program) -> Edited:
+    """The same import for a type checker and where the program runs."""
+    for node in program.tree.body:
+        plain = isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__"
+        if plain and program.is_alone(node) and "\n" not in program.source(node):
+            line = program.source(node)
+            text = program.replace((node, f"if TYPE_CHECKING:\n    {line}\nelse:\n    {line}"))
+            yield node.lineno, with_import(text, "from typing import TYPE_CHECKING")
+
+
+def turned(program: Program) -> Edited:
+    """Each comparison the other way round."""
+    signs = {ast.Lt: ">", ast.Gt: "<", ast.LtE: ">=", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is"}
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in signs:
+            left, right = f"({program.source(node.left)})", f"({program.source(node.comparators[0])})"
+            yield node.lineno, program.replace((node, f"{right} {signs[type(node.ops[0])]} {left}"))
+
+
+def base_named(program: Program) -> Edited:
+    """What a method is called of by a name of its own, where it is an attribute."""
+    for owner, block in program.blocks():
+        for node in block:
+            call = node.value if isinstance(node, ast.Expr | ast.Assign | ast.Return) else None
+            function = call.func if isinstance(call, ast.Call) else None
+            inner = function.value if isinstance(function, ast.Attribute) else None
+            if isinstance(owner, Function) and isinstance(inner, ast.Attribute) and program.is_alone(node):
+                text = program.replace((inner, "of_this"))
+                line = f"{program.indent(node)}of_this = {program.source(inner)}"
+                yield node.lineno, Program(text).put(node.lineno - 1, line)
+
+
+def lambda_handing(program: Program) -> Edited:
+    """A call of one name by a lambda that is given it."""
+    for owner, node, _name in assignments(program):
+        call = node.value
+        plain = isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords and is_plain(call)
+        if isinstance(owner, Function) and plain and isinstance(call, ast.Call) and isinstance(call.args[0], ast.Name):
+            new = f"(lambda it: {program.source(call.func)}(it))({call.args[0].id})"
+            yield node.lineno, program.replace((call, new))
+
+
 VALUES = {
+    "imported short": imported_short,
+    "imported for both": imported_for_both,
+    "turned": turned,
+    "base named": base_named,
+    "lambda handing": lambda_handing,
+    "product": constant("1 * {value}", kinds=(int, float)),
+    "two signs": constant("-(-{value})", kinds=(int, float)),
+    "percent string": constant("'%s' % {value}", kinds=(str,)),
+    "joined string": constant("''.join([{value}])", kinds=(str,)),
     "fold number": constant("{value} + 0", kinds=(int, float)),
     "fold string": parted_string(" + "),
     "two strings": parted_string(" "),

@@ -39,6 +39,22 @@ FORMS = {
         "def part(self, y):\n    y.step()\n\nclass A:\n\n    def f(self, x):\n        part(self, x)",
         "class A:\n\n    def f(self, x):\n        x.step()",
     ),
+    "a constant in front": ("if 0 == x % 2:\n    g()", "if x % 2 == 0:\n    g()"),
+    "a keyword by dict": ("f(**dict(a=1))", "f(a=1)"),
+    "an attribute by setattr": ("def f(x):\n    setattr(x, 'a', 1)", "def f(x):\n    x.a = 1"),
+    "a list that is filled": (
+        "def f(x):\n    y = []\n    y.append(x)\n    y += [1]\n    g(y)\n    return y",
+        "def f(x):\n    y = [x, 1]\n    g(y)\n    return y",
+    ),
+    "a value that stands for another": (
+        "def f(x):\n    k = {'a': x}\n    y = g(**k)\n    return y",
+        "def f(x):\n    return g(a=x)",
+    ),
+    "a helper that binds its parameter anew": (
+        "class A:\n\n    def f(self, x):\n        return self._g(x=x)\n\n    def _g(self, x):\n        x = x + 1\n"
+        "        return x",
+        "class A:\n\n    def f(self, x):\n        x = x + 1\n        return x",
+    ),
     "a parameter that is anything": ("def f(x: object):\n    return x.y", "def f(x):\n    return x.y"),
 }
 LEFT = {
