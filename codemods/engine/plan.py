@@ -249,9 +249,11 @@ def _looked_at(
 
 
 def _look_at_result(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
-    """What a second run would find, with the pins that there are then."""
+    """What a second run would find, with the pins that there are then where those of before were the project's own."""
     after = _after(draft)
-    return _look_again(draft, looked, replace(options, pins=pins_of(after), forked=is_forked(after)), memory)
+    if options.pins == pins_of([*draft.base.values()]):
+        options = replace(options, pins=pins_of(after), forked=is_forked(after))
+    return _look_again(draft, looked, options, memory)
 
 
 def _after(draft: Draft) -> list[Source]:

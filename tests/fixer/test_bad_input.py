@@ -298,7 +298,7 @@ def test_nothing_differs(ask: Ask, folder: Path) -> None:
         ("run --jobs two", "Invalid value for '--jobs': 'two' is not a whole number; see `fixer run --help`"),
         ("run --timeout inf", "Invalid value for '--timeout': inf is not a number of seconds; see `fixer run --help`"),
         ("verify --timeout nan", "'--timeout': nan is not a number of seconds; see `fixer verify --help`"),
-        ("check --ignore LIT999:M1", "--ignore: no rule is called 'LIT999'; the families are "),
+        ("check --ignore QXQ999:M1", "--ignore: no rule is called 'QXQ999'; the families are "),
         ("check --ignore LIT101:nope", "--ignore: no row of LIT101 is called 'nope'; it has B02, M016, M164"),
         ("check --ignore LIT101:", "--ignore: no row of LIT101 is called ''; it has B02, "),
         ("check --ignore LIT118:nope", "--ignore: no row of LIT118 is called 'nope'; it has none of its own"),

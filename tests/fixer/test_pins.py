@@ -41,7 +41,7 @@ def test_each_manifest_is_resolved_as_it_is_in_the_end(tmp_path: Path, monkeypat
     result = diff(Asked(path=tmp_path, check_pins=True), lambda message: None)
     assert asked == [
         ("pytorch-lightning==2.6.6", "tqdm>=4"),
-        ("pytorch-lightning!=2.6.2,!=2.6.3,>=2.0",),
+        ("pytorch-lightning!=2.6.2,!=2.6.3,>=2.0", "tqdm"),
     ]
     said = [message for message in result.messages if "Python 3.11" in message]
     assert said[0].startswith("requirements.txt (without 2 that come") and said[0].endswith("no such thing")

@@ -99,7 +99,7 @@ def test_manifests_that_contradict_each_other_by_the_next_check() -> None:
     assert "contradicts" in checked.message
     assert answer and not answer.ready
     assert [(stop.path, stop.what) for stop in answer.stops] == [
-        ("environment.yml", "`torch=1.7.1` cannot stand beside Lightning 2.6.6"),
+        ("environment.yml", "`pytorch=1.7.1` cannot stand beside Lightning 2.6.6"),
         ("requirements.txt", checked.message),
     ]
 

@@ -69,7 +69,7 @@ def test_a_code_that_no_rule_has_is_named_with_the_nearest() -> None:
     line = "Trainer(gpus=1)  # fixer: ignore[LIT101, AMP0O1, LIT, QXQXQX]"
     assert judged(line) == [
         "`AMP0O1` in `# fixer: ignore[...]` is no rule [manual] It leaves nothing out; did you mean AMP001 or "
-        "AMP005 or AMP004?",
+        "AMP006 or AMP005?",
         "`LIT` in `# fixer: ignore[...]` is no rule [manual] A comment takes whole codes, and LIT is the beginning of "
         "several: name those that it is for.",
         "`QXQXQX` in `# fixer: ignore[...]` is no rule [manual] It leaves nothing out: remove it.",

@@ -214,6 +214,7 @@ def test_open_requirement_loses_the_releases_that_rewritten_code_does_not_run_on
         "class Model(LightningModule):\n"
         "    def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure):\n"
         "        optimizer.step(closure=optimizer_closure)\n\n"
+        "    def validation_step(self, batch, batch_idx):\n        pass\n\n"
         "    def on_epoch_start(self):\n"
         "        print(self.current_epoch)\n"
     )

@@ -152,7 +152,6 @@ def test_what_stars_bring_may_say_it_too() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "trainer = pl.Trainer()\nt = trainer.tuner\nt.lr_find(m)\n",
         "tuner = pl.Trainer(max_epochs=1).tuner\ntuner.lr_find(m)\n",
         "def search(trainer: pl.Trainer):\n    return trainer.tuner\n",
     ],
@@ -160,6 +159,12 @@ def test_what_stars_bring_may_say_it_too() -> None:
 def test_a_tuner_that_is_kept_is_named(body: str) -> None:
     [reason] = refusals({"a.py": HEAD + body}, "LIT113")
     assert "Tuner(trainer).lr_find" in reason and "update_attr=False" in reason
+
+
+def test_a_tuner_of_a_plain_trainer_is_built_of_it() -> None:
+    body = "trainer = pl.Trainer()\nt = trainer.tuner\nt.lr_find(m)\n"
+    after = rewritten({"a.py": HEAD + body}, rule("LIT113"))["a.py"]
+    assert after.endswith("t = pl.tuner.Tuner(trainer)\nt.lr_find(m, update_attr=False)\n")
 
 
 @pytest.mark.parametrize("body", ["t = model.tuner\n", "import pytorch_lightning.tuner\n", "self.trainer.tuner = 3\n"])
