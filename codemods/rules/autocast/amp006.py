@@ -24,7 +24,7 @@ OR_REASON = "Not rewritten: every context counts as true, so `{}` is never enter
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for node, within in file.nodes_near([" and ", " or "]):
+    for node, within in file.nodes_near(["and", "or"]):
         if not isinstance(node, ast.With | ast.AsyncWith):
             continue
         scope = file.scope_within(within)
@@ -76,7 +76,7 @@ RULE = Rule(
     versions="every torch",
     triggers=(b"autocast", b"no_grad", b"inference_mode", b"enable_grad", b"set_grad_enabled"),
     check=_check,
-    present=lambda file: "with " in file.text and (" and " in file.text or " or " in file.text),
+    present=lambda file: "with" in file.text and any(word in file.text for word in ("and", "or")),
     examples=(Example(BEFORE, AFTER), Example(CHOICE, CHOICE)),
     references=("https://docs.python.org/3/reference/expressions.html#boolean-operations",),
 )

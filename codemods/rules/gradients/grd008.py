@@ -12,7 +12,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call
 from codemods.finding import Fix
 from codemods.lightning.eras import era
-from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.gradients.classes import NN, fact_of, is_module
@@ -85,9 +85,16 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact,
     when = era(facts, "2.2.0")
     both = when == "before" and not is_open(facts, LIGHTNING) and admits_from(facts, LIGHTNING, "2.2.0")
     level, reason = REASONS["after" if both else when]
+    if beside := _beside(facts):
+        level, reason = "unsafe", f"{beside.name} ({beside.path}) has {BEGUN} too, in front of which 1.x called it."
     call = "self.train()" if _has_default(method) else "self.train(True)"
     edit = NodeEdit(item.node, partial(_calling, call=call, begins=BEGUN in item.methods))
     return Match(place, message, level, reason, "G18951", (edit,))
+
+
+def _beside(facts: Facts) -> ClassFact | None:
+    """A callback of the project that runs in front of the module's hook, and may set modes there."""
+    return next((each for each in facts.classes() if BEGUN in each.methods and facts.kind(each) == CALLBACK), None)
 
 
 def _refusal(facts: Facts, item: ClassNode, fact: ClassFact) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.code.reaching import reaching
@@ -17,6 +18,8 @@ from codemods.rule import Example, Match, Rule, TextEdit
 
 HOOK = "configure_optimizers"
 PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"
+_BRACKET = re.compile(r"\s*\)")
+"""The end of what a value stands in by itself, which is no part of it."""
 MONITOR = '"monitor": "val_loss"'
 MESSAGE = "a ReduceLROnPlateau must be told what it watches since Lightning 0.10"
 
@@ -93,6 +96,8 @@ def _is_plateau(method: Function, scope: Scope, value: ast.expr) -> bool:
 def _match(file: PythonFile, facts: Facts, place: ast.expr) -> Match:
     if isinstance(place, ast.Dict):
         _, end = file.offsets(place.values[-1])
+        while behind := _BRACKET.match(file.text, end):
+            end = behind.end()
         edit = TextEdit(end, end, f", {MONITOR}")
     else:
         edit = TextEdit(*file.offsets(place), f'{{"scheduler": {file.source_of(place)}, {MONITOR}}}')

@@ -28,6 +28,7 @@ def run(line: str) -> tuple[list[str], str]:
             'torch.no_grad(), torch.inference_mode(), torch.autocast("cpu")',
         ),
         ("(torch.no_grad()) and (autocast())", "(torch.no_grad()), (autocast())"),
+        ("(torch.no_grad()\n          and\n          autocast())", "(torch.no_grad(),\n          autocast())"),
         ("open(x) as f, torch.no_grad() and autocast()", "open(x) as f, torch.no_grad(), autocast()"),
     ],
 )

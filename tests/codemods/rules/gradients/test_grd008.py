@@ -87,6 +87,13 @@ def test_a_mode_without_a_default_is_given() -> None:
     assert "self.train(True)" in made({"a.py": text})["a.py"]
 
 
+def test_a_callback_that_begins_too_may_set_modes_in_front() -> None:
+    watch = "\n\nclass Watch(Callback):\n    def on_train_start(self, trainer, pl_module):\n        pl_module.eval()\n"
+    text = "from pytorch_lightning import Callback\n" + PROGRAM + watch
+    assert levels({"a.py": text}) == ["unsafe"]
+    assert levels({"a.py": text.replace("on_train_start(self, t", "on_train_end(self, t")}) == ["safe"]
+
+
 @pytest.mark.parametrize(
     ("pins", "level"),
     [

@@ -58,6 +58,8 @@ CASES = {
     "return [one], [{'scheduler': plateau}]": f"return [one], [{{'scheduler': plateau, {WATCH}}}]",
     "return {'optimizer': one, 'lr_scheduler': plateau}":
         f"return {{'optimizer': one, 'lr_scheduler': {{\"scheduler\": plateau, {WATCH}}}}}",
+    "return [one], [{'scheduler': (plateau)}]": f"return [one], [{{'scheduler': (plateau), {WATCH}}}]",
+    "return [one], [{'scheduler': (\n    plateau\n)}]": f"return [one], [{{'scheduler': (\n    plateau\n), {WATCH}}}]",
     "all = [plateau]\nreturn [one], all": f'all = [{{"scheduler": plateau, {WATCH}}}]\nreturn [one], all',
     "how = {\n    'scheduler': plateau,\n    'interval': 'epoch',  # each\n}\nreturn [one], [how]":
         f"how = {{\n    'scheduler': plateau,\n    'interval': 'epoch', {WATCH},  # each\n}}\nreturn [one], [how]",
