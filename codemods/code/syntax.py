@@ -259,3 +259,9 @@ def speaks_of(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.arg | ast.keyword):
         return node.arg == name
     return name == getattr(node, "id", None) or name == getattr(node, "attr", None)
+
+
+def entries_of(node: ast.Dict) -> dict[object, ast.expr]:
+    """What a dictionary holds under the keys that are constants."""
+    pairs = zip(node.keys, node.values, strict=True)
+    return {key.value: value for key, value in pairs if isinstance(key, ast.Constant)}

@@ -31,7 +31,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for item in node.items:
             joined = item.context_expr
             if isinstance(joined, ast.BoolOp) and all(_is_context(value, scope) for value in joined.values):
-                yield _match(file, joined)
+                yield _match(file, joined, len(node.items) > 1 or item.optional_vars is not None)
 
 
 def _is_context(node: ast.expr, scope: Scope) -> bool:
@@ -39,11 +39,14 @@ def _is_context(node: ast.expr, scope: Scope) -> bool:
     return bool(made)
 
 
-def _match(file: PythonFile, node: ast.BoolOp) -> Match:
+def _match(file: PythonFile, node: ast.BoolOp, beside: bool) -> Match:
     if isinstance(node.op, ast.Or):
         idle = " or ".join(map(file.source_of, node.values[1:]))
         return Match(file.span(node), OR, "manual", OR_REASON.format(idle))
     idle = " and ".join(map(file.source_of, node.values[:-1]))
+    if beside and file.text[: file.offsets(node)[0]].rstrip().endswith("("):
+        reason = f"Not rewritten: it stands in brackets. {REASON.format(idle)}"
+        return Match(file.span(node), MESSAGE, "manual", reason)
     places = [(file.offsets(first)[1], file.offsets(second)[0]) for first, second in pairwise(node.values)]
     edits = [
         TextEdit(start + found.start(), start + found.end(), ",")

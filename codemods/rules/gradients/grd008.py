@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call
+from codemods.code.syntax import Function, is_super_call, taken
 from codemods.finding import Fix
 from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
@@ -106,7 +106,9 @@ def _refusal(facts: Facts, item: ClassNode, fact: ClassFact) -> str | None:
         return f"{BEGUN} is not a plain method"
     relatives = [*facts.ancestry(fact)[1:], *facts.subclasses(fact)]
     named = [(other, name) for other in relatives for name in (BEHIND, BEGUN) if name in other.methods]
-    return f"{named[0][0].name} has {named[0][1]} too" if named else None
+    if named:
+        return f"{named[0][0].name} has {named[0][1]} too"
+    return None if len(taken(item.methods["train"])) == 2 else "its train takes other arguments than the mode"
 
 
 def _has_default(method: Function) -> bool:

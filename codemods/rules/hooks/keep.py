@@ -9,7 +9,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods.code.source import ClassNode
-from codemods.code.syntax import Function, is_none, parameters, returns
+from codemods.code.syntax import Function, always_leaves, is_none, parameters, returns
 from codemods.rewrite import edits
 from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage, own_calls
 from codemods.rules.hooks.relations import Keeping
@@ -23,7 +23,8 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
     it reads nothing."""
     stage = hook.stage
     if keeping is not None and keeping.ends and (name := lacking(item, stage)):
-        node = edits.change_method(node, stage.step_end, lambda method: [giving_back(method, name)])
+        whole = always_leaves(item.methods[stage.step_end].body)
+        node = edits.change_method(node, stage.step_end, lambda method: [giving_back(method, name, whole)])
     if keeping is not None and _is_free(item, hook, keeping):
         node = _renamed_freely(node, item, stage)
     else:
@@ -219,8 +220,9 @@ def ending(step: cst.FunctionDef, step_end: str) -> cst.FunctionDef:
     return at_returns(step, ended)
 
 
-def giving_back(method: cst.FunctionDef, name: str) -> cst.FunctionDef:
-    """The method with one of its parameters given back at each of its ends that has no value."""
+def giving_back(method: cst.FunctionDef, name: str, whole: bool) -> cst.FunctionDef:
+    """The method with one of its parameters given back at each of its ends that has no value; `whole` where it never
+    runs off its end."""
 
     def given(line: cst.SimpleStatementLine, last: cst.Return) -> list[cst.BaseStatement] | None:
         if last.value is not None and not m.matches(last.value, m.Name("None")):
@@ -230,7 +232,7 @@ def giving_back(method: cst.FunctionDef, name: str) -> cst.FunctionDef:
 
     method = at_returns(method, given)
     body = edits.body_of(method)
-    if m.matches(body[-1], m.SimpleStatementLine(body=[m.ZeroOrMore(), m.Return() | m.Raise()])):
+    if whole:
         return method
     if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])):
         body = body[:-1]

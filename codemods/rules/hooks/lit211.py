@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, parameters
+from codemods.code.syntax import Function, always_leaves, parameters
 from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
-from codemods.rules.hooks.same_point import after_others, keeps_given, reads_count, reads_state
+from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
@@ -107,17 +107,19 @@ def _step_end(
     edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
     told = doubt(facts, stage)
     if lost := lacking(item, stage):
-        edits.append(NodeEdit(item.methods[name], partial(_giving_back, name=lost)))
+        edits.append(
+            NodeEdit(item.methods[name], partial(_giving_back, name=lost, whole=always_leaves(item.methods[name].body)))
+        )
         told = f" Where it returned nothing, 1.x kept what it had been given.{told}"
     reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
     level: Fix = "unsafe" if doubt(facts, stage) else "safe"
     yield Match(place, message, level, reason, hook.row, tuple(edits), unit=f"{file.path}:{item.qualname}")
 
 
-def _giving_back(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+def _giving_back(node: cst.FunctionDef, *, name: str, whole: bool) -> cst.FunctionDef:
     from codemods.rules.hooks.keep import giving_back
 
-    return giving_back(node, name)
+    return giving_back(node, name, whole)
 
 
 @touches("head")
@@ -172,18 +174,17 @@ def _judged(
     facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str
 ) -> tuple[Fix, str]:
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
-    if kind != CALLBACK and (certain := why_certain(facts, fact, item, method, hook)):
+    if kind != CALLBACK and (certain := why_certain(facts, fact, hook)):
         return "safe", certain
     if not hook.same or kind != CALLBACK:
         return hook.level, hook.reason
     if keeping := keeps_given(item):
         return hook.level, f"{hook.reason} {keeping} keeps what it is given."
-    read = reads_state(method) if hook.same == "state" else reads_count(facts, method)
-    if read:
+    if read := reads_state(method):
         return hook.level, f"{hook.reason} {read}"
     if told := after_others(facts, hook.new):
         return hook.level, f"{hook.reason} Look at the order: {told}."
-    return "safe", f"{hook.reason} It reads nothing of that." if hook.same == "state" else hook.reason
+    return "safe", f"{hook.reason} It reads nothing of that."
 
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
@@ -292,7 +293,7 @@ class Count(Callback):
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (hook.row, "safe" if hook.same or hook.module else hook.level if hook.new or name in STEP_ENDS else "manual")
+        (hook.row, "safe" if hook.same or hook.trains else hook.level if hook.new or name in STEP_ENDS else "manual")
         for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
     )
 

@@ -80,10 +80,13 @@ class _Hook:
         called = bool(named_lines(self.file, self.method.name)) or self._is_extended()
         read = tuple(self._read(node, each or (), called) for node, each in zip(given, entries, strict=True))
         edit = NodeEdit(self.method, partial(_logged, method=self.method, read=read, kept=called))
+        reason = (
+            "What is returned and monitored, or a number, is logged under its name; that nothing else logs it, and "
+            "that each is a single number, is taken from the names."
+        )
         if self.asked and sum(len(each.calls) for each in read) < sum(len(each or ()) for each in entries):
             reason = "What is monitored is logged; other results are no numbers, and may be read by name."
-            return Match(place, message, "unsafe", reason, edits=(edit,))
-        return Match(place, message, "safe", "The same values are found under the same names.", edits=(edit,))
+        return Match(place, message, "unsafe", reason, edits=(edit,))
 
     def _unknown(self, entries: Collection[list[tuple[str, ast.expr]] | None]) -> str | None:
         if any(each is None or len(dict(each)) != len(each) for each in entries):
@@ -101,7 +104,9 @@ class _Hook:
 
     def _spelled(self, name: str) -> str:
         """A key as the method spells it."""
-        said = (node for node in ast.walk(self.method) if isinstance(node, ast.Constant) and node.value == name)
+        parts = {id(part) for node in ast.walk(self.method) if isinstance(node, ast.JoinedStr) for part in node.values}
+        every = (node for node in ast.walk(self.method) if isinstance(node, ast.Constant) and id(node) not in parts)
+        said = (node for node in every if node.value == name)
         return next((self.file.source_of(node) for node in said), f'"{name}"')
 
     def _is_extended(self) -> bool:
@@ -155,7 +160,7 @@ RULE = Rule(
         "its keys, where nothing else logs it, stops the training with an error. The values now go to self.log with "
         "logger=False, since no logger got them; values that are no numbers, and that nothing looks up, are left out."
     ),
-    fix="safe",
+    fix="unsafe",
     versions="written for Lightning < 1.3",
     triggers=(
         *(name.encode() for name in HOOKS),

@@ -137,9 +137,15 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
 
 def _spread(file: PythonFile, dicts: list[ast.expr]) -> tuple[str, ...]:
     """What puts the keys of some dicts into another one."""
-    texts = [file.source_of(each) for each in dicts]
-    pairs = zip(dicts, texts, strict=True)
-    return tuple(dict.fromkeys(f"**{text}" if isinstance(each, ast.Name) else text[1:-1] for each, text in pairs))
+    return tuple(dict.fromkeys(_items_of(file, each) for each in dicts))
+
+
+def _items_of(file: PythonFile, node: ast.expr) -> str:
+    """The items of a dict, as those of another one are written."""
+    if not isinstance(node, ast.Dict) or not node.keys:
+        return f"**{file.source_of(node)}"
+    pairs = zip(node.keys, map(file.source_of, node.values), strict=True)
+    return ", ".join(f"{file.source_of(key)}: {value}" if key else f"**{value}" for key, value in pairs)
 
 
 def written_out(item: ClassNode, method: Function, node: ast.Return) -> list[tuple[str, ast.expr]] | None:

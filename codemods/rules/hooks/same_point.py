@@ -6,9 +6,8 @@ import ast
 import re
 
 from codemods.code.source import ClassNode
-from codemods.code.syntax import Function, parameters
+from codemods.code.syntax import Function, is_super_call, parameters
 from codemods.lightning.facts import Facts
-from codemods.lightning.versions import LIGHTNING, admits_below
 
 SETTLED = frozenset({
     "global_rank", "local_rank", "node_rank", "world_size", "is_global_zero", "num_nodes", "num_devices",
@@ -17,8 +16,6 @@ SETTLED = frozenset({
 """What a Trainer says that the training state of a checkpoint does not change."""
 CALLED_SO = frozenset({"trainer", "pl_trainer", "pl_module", "lightning_module", "module", "model", "net", "system"})
 """Names of arguments by which a callback is built with a Trainer or a module."""
-SAVED_WITHIN = ("every_n_train_steps", "train_time_interval")
-"""What lets a ModelCheckpoint save in the hook that ends a training batch."""
 
 
 def after_others(facts: Facts, hook: str) -> str:
@@ -32,25 +29,27 @@ def after_others(facts: Facts, hook: str) -> str:
 
 
 def _after_others(facts: Facts, hook: str) -> str:
-    saved = SAVED_WITHIN if hook.endswith("batch_end") else ()
-    texts = [(rf"def\s+{hook}\b", f"{{}} has {hook} too, which ran at another time than it"), *(
-        (rf"\b{name}\b", f"{{}} speaks of {name}: the checkpoint was saved at another time than it ran")
-        for name in saved
-    )]  # fmt: skip
-    for written, told in texts:
-        word = re.compile(written.encode())
-        for path, source in sorted(facts.sources.items()):
-            if word.search(source.unescaped):
-                return told.format(path)
-    return ""
+    word = re.compile(rf"def\s+{hook}\b|\b{hook}\s*=".encode())
+    return next(
+        (
+            f"{path} has {hook} too, which ran at another time than it"
+            for path, source in sorted(facts.sources.items())
+            if word.search(source.unescaped)
+        ),
+        "",
+    )
 
 
 def keeps_given(item: ClassNode) -> str:
     """The hook of a callback that keeps the Trainer or the module that it gets, so that another can read them."""
     for name, method in item.methods.items():
         given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
-        values = (node.value for node in ast.walk(method) if isinstance(node, ast.Assign))
-        if any(isinstance(value, ast.Name) and value.id in given for value in values):
+        nodes = [*ast.walk(method)]
+        asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+        for node in nodes:
+            if is_super_call(node, name) and isinstance(node, ast.Call):
+                asked |= set(map(id, node.args))
+        if any(isinstance(node, ast.Name) and node.id in given and id(node) not in asked for node in nodes):
             return name
     return ""
 
@@ -67,16 +66,6 @@ def reads_state(method: Function) -> str:
     }
     taken = next((node for node in _given(method) if node not in settled), None)
     return f"It takes `{taken.id}`." if taken else ""
-
-
-def reads_count(facts: Facts, method: Function) -> str:
-    """Whether a callback's hook may read how many steps there were, which the end of a batch has counted since 1.6, as
-    a sentence; empty where it does not, or where no such release is admitted."""
-    if not admits_below(facts, LIGHTNING, "1.6"):
-        return ""
-    read = {node.value for node in ast.walk(method) if isinstance(node, ast.Attribute) and node.attr != "global_step"}
-    taken = next((node for node in _given(method) if node not in read), None)
-    return f"It takes `{taken.id}`, whose global_step counts the batch already since 1.6." if taken else ""
 
 
 def _given(method: Function) -> list[ast.Name]:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, parameters, taken, takes, uses
-from codemods.lightning.facts import CALLBACK, Facts
+from codemods.code.syntax import Function, is_plain, is_super_call, parameters, taken, takes, uses
+from codemods.lightning.facts import CALLBACK, Facts, literal
 from codemods.rule import Match, NodeEdit, touches
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ STAGE = "stage"
 BEFORE_IT = {CALLBACK: 2}
 """How many arguments a hook gets by position; the stage stood behind them."""
 SINCE = {CALLBACK: "1.4"}
+STAGES = ("fit", "validate", "test", "predict", None)
 SEES_NAMES = ("locals", "vars", "eval", "exec", "dir")
 
 
@@ -62,9 +63,40 @@ def _otherwise(file: PythonFile, facts: Facts, method: Function, kind: str, othe
         why = f"{path} seems to give it `{others[0]}=`"
     if why:
         return Match(file.head(method), message, "manual", f"Not rewritten: {why}. Take `stage`.")
-    reason = f"`{others[0]}` is that argument: the Trainer's call is a TypeError as it is."
     edit = NodeEdit(method, partial(_renamed, name=others[0]))
+    if not _is_stage(method, others[0]):
+        reason = f"`{others[0]}` is taken to be that argument: the Trainer's call is a TypeError as it is."
+        return Match(file.head(method), message, "unsafe", reason, edits=(edit,))
+    reason = f"`{others[0]}` is that argument: the Trainer's call is a TypeError as it is."
     return Match(file.head(method), message, "safe", reason, edits=(edit,))
+
+
+def _is_stage(method: Function, name: str) -> bool:
+    """Whether all that is done with an argument is to compare it with stages, or to hand it to the base's own hook."""
+    plain = all(literal(value) == (True, None) for value in method.args.defaults)
+    asked = {
+        id(item)
+        for node in ast.walk(method)
+        for item in _asked(node, method.name)
+        if isinstance(item, ast.Name) and item.id == name
+    }
+    return plain and all(id(node) in asked for node in uses(method, name))
+
+
+def _asked(node: ast.AST, hook: str) -> list[ast.expr]:
+    """What a comparison with stages compares, and what a call of the base's hook is given."""
+    if isinstance(node, ast.Compare):
+        items = [node.left, *node.comparators]
+        stages = [item for each in items for item in ([each] if literal(each)[0] else [])]
+        told = [value for item in stages for value in _texts(literal(item)[1])]
+        return items if told and all(value in STAGES for value in told) else []
+    if is_super_call(node, hook) and isinstance(node, ast.Call):
+        return node.args
+    return []
+
+
+def _texts(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple | set) else [value]
 
 
 def _is_seen_elsewhere(method: Function, name: str) -> bool:

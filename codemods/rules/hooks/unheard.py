@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from codemods.code.scopes import ROOT
 from codemods.finding import Fix
@@ -18,9 +17,8 @@ class Unheard:
 
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
-    there is no new hook. `same` is what lies between the two for a callback, beside the hooks of others: that a batch
-    is counted, or a checkpoint's training state; where that does not matter, its rename is safe. `module` is when a
-    module's is: where the class `trains` alone, or where the hook `reads` nothing of that state. `only` wraps the body
+    there is no new hook. A callback's is safe where nothing of the project tells the two points apart
+    (`same`), a module's where it `trains` and is never evaluated. `only` wraps the body
     in `if only:`; `needs` is the first release that calls the new hook, where that is not the rule's.
     """
 
@@ -34,8 +32,8 @@ class Unheard:
     level: Fix = "safe"
     only: str = ""
     needs: str | None = None
-    same: Literal["", "count", "state"] = ""
-    module: Literal["", "trains", "reads"] = ""
+    same: bool = False
+    trains: bool = False
 
 
 BOTH = (MODULE, CALLBACK)
@@ -43,13 +41,14 @@ _ROUTINE = (
     "on_fit_start is called before the sanity check too, but also before a checkpoint's training state is restored."
 )
 _STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
-_BATCHES = "It ran for training batches alone, beside the hook that takes its place"
+_BATCHES = (
+    "It ran for training batches alone, but not at the same moment as the hook that takes its place: what others do "
+    "there, and the count of the batch, may lie between"
+)
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(
-        BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same="state", module="reads"
-    ),
+    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same=True),
     "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
     "on_epoch_start": Unheard(
         BOTH,
@@ -58,7 +57,7 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_start",
         level="unsafe",
-        module="trains",
+        trains=True,
     ),
     "on_epoch_end": Unheard(
         BOTH,
@@ -67,7 +66,7 @@ HOOKS: dict[str, Unheard] = {
         f"{_STAGES}; training is taken to be meant.",
         "on_train_epoch_end",
         level="unsafe",
-        module="trains",
+        trains=True,
     ),
     "on_batch_start": Unheard(
         BOTH,
@@ -77,7 +76,6 @@ HOOKS: dict[str, Unheard] = {
         "on_train_batch_start",
         adds=("batch", "batch_idx"),
         level="unsafe",
-        same="count",
     ),
     "on_batch_end": Unheard(
         BOTH,
@@ -87,7 +85,6 @@ HOOKS: dict[str, Unheard] = {
         "on_train_batch_end",
         adds=("outputs", "batch", "batch_idx"),
         level="unsafe",
-        same="count",
     ),
     "on_keyboard_interrupt": Unheard(
         (CALLBACK,),

@@ -222,7 +222,8 @@ def _returned_calls(
     other, function = found[0], found[1]
     given = {argument.arg for argument in taken(function)}
     every = [node.value for node in own_nodes(function) if isinstance(node, ast.Return)]
-    calls = [value for value in every if isinstance(value, ast.Call) and root_name(value.func) not in given]
+    bound = given | {node.id for node in own_nodes(function) if isinstance(node, ast.Name) and not _is_load(node)}
+    calls = [value for value in every if isinstance(value, ast.Call) and root_name(value.func) not in bound]
     return (other, calls) if calls and len(calls) == len(every) else (None, [])
 
 

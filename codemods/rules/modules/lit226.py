@@ -155,7 +155,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         name = None
         if function.attr == LOADS:
             name = _saved_by(file, facts, call, function.value, saving)
-        elif function.attr in RUNS and _resumes(call, function.attr) and is_trainer(file, facts, call) is not False:
+        elif (
+            saving
+            and function.attr in RUNS
+            and _resumes(call, function.attr)
+            and is_trainer(file, facts, call) is not False
+        ):
             name = _run_with(file, facts, call, saving)
         if name:
             yield _match(file, call, name)

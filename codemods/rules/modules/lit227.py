@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.code.syntax import entries_of
+from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
 
 STEPS = "lr_scheduler_step"
@@ -30,7 +31,7 @@ def _configured(file: PythonFile) -> Iterator[ast.expr]:
     """What is the scheduler of a dictionary that sets one up: `{"scheduler": ..., "interval": "step"}`."""
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Dict):
-            entries = {literal(key)[1]: value for key, value in zip(node.keys, node.values, strict=True) if key}
+            entries = entries_of(node)
             if "scheduler" in entries and SETTINGS & entries.keys():
                 yield entries["scheduler"]
 

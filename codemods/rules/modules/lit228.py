@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from codemods.code.reaching import reaching
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, returns
+from codemods.code.syntax import Function, entries_of, returns
 from codemods.finding import Fix
-from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, Rule, TextEdit
@@ -84,7 +84,7 @@ def _entries(value: ast.expr) -> dict[object, ast.expr] | None:
     """What a dictionary holds, where it is written out."""
     if not isinstance(value, ast.Dict) or None in value.keys:
         return None
-    return {literal(key)[1]: item for key, item in zip(value.keys, value.values, strict=True) if key}
+    return entries_of(value)
 
 
 def _is_plateau(method: Function, scope: Scope, value: ast.expr) -> bool:

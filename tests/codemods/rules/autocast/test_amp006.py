@@ -40,6 +40,11 @@ def test_or_is_left_to_a_person() -> None:
     assert run("torch.no_grad() or autocast()") == (["manual"], "torch.no_grad() or autocast()")
 
 
+@pytest.mark.parametrize("line", ["(torch.no_grad() and autocast()) as x", "(torch.no_grad() and autocast()), open(x)"])
+def test_in_brackets_beside_others_a_comma_makes_a_tuple(line: str) -> None:
+    assert run(line) == (["manual"], line)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -140,6 +140,11 @@ def test_left_with_the_reason(text: str, reason: str) -> None:
     assert reason in said
 
 
+def test_a_train_that_takes_more_is_left() -> None:
+    text = PROGRAM.replace("mode: bool = True", "epochs, mode: bool = True")
+    assert levels({"a.py": text}) == ["manual"]
+
+
 def test_a_relative_with_a_hook_of_its_own() -> None:
     below = "from a import Model\n\n\nclass More(Model):\n    def on_train_start(self):\n        print()\n"
     [said] = refusals({"a.py": PROGRAM, "b.py": below}, "GRD008")

@@ -220,7 +220,7 @@ def staged(base: str, name: str, parameter: str = "step") -> str:
 @pytest.mark.parametrize("base", ["LightningModule", "LightningDataModule", "Callback"])
 @pytest.mark.parametrize("name", ["setup", "teardown"])
 def test_a_stage_by_another_name_is_renamed(base: str, name: str) -> None:
-    after = rewritten({"a.py": staged(base, name)}, rule("LIT210"))["a.py"]
+    after = rewritten({"a.py": staged(base, name)}, rule("LIT210"), unsafe=True)["a.py"]
     expected = staged(base, name, "stage").replace('if step == "fit"', 'if stage == "fit"')
     assert after == expected.replace("step=step", "step=stage").replace("[step for", "[stage for")
     space: dict[str, Any] = {}
@@ -229,6 +229,23 @@ def test_a_stage_by_another_name_is_renamed(base: str, name: str) -> None:
     getattr(item, name)(**({"trainer": None, "pl_module": None} if base == "Callback" else {}), stage="fit")
     assert (item.step, item.seen) == ({"step": "fit"}, ["fit", "fit"])
     assert run_rules({"a.py": after}, rule("LIT210")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "level"),
+    [
+        ("mode", "if mode in ('fit', None):\n            print()", "safe"),
+        ("mode=None", "if mode == 'test' or mode is None:\n            print()", "safe"),
+        ("mode", "super().setup(mode)", "safe"),
+        ("batch_size=32", "self.batch_size = batch_size", "unsafe"),
+        ("features", "self.layer = make(features)", "unsafe"),
+        ("mode", "if mode == 'train':\n            print()", "unsafe"),
+    ],
+)
+def test_what_is_surely_the_stage(given: str, body: str, level: str) -> None:
+    head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningDataModule):\n"
+    [found] = run_rules({"a.py": f"{head}    def setup(self, {given}):\n        {body}\n"}, rule("LIT210")).findings
+    assert found.fix == level
 
 
 def test_a_default_of_the_stage_stays() -> None:

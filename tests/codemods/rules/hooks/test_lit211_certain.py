@@ -35,9 +35,11 @@ def test_a_class_that_is_never_evaluated_hears_of_training_alone(hook: str) -> N
         f"from other import Unknown\n\n\nclass Model(Unknown, LightningModule):\n{STEP}{COUNT}",
         f"{CLASS}{STEP}{COUNT}\nModel.validation_step = Model.training_step\n",
         f"{CLASS}{STEP}{COUNT}\nsetattr(Model, 'validation_step', Model.training_step)\n",
+        f"import objectives\n\n\nclass Model(LightningModule, objectives.Evaluates):\n{STEP}{COUNT}",
+        f"{CLASS}{STEP}{COUNT}\nModel.validation_step: object = Model.training_step\n",
         "class Watch(Callback):\n    def on_epoch_end(self, trainer, pl_module):\n        print('end')\n",
     ],
-    ids=["above", "below", "unseen-base", "set", "set-by-name", "callback"],
+    ids=["above", "below", "unseen-base", "set", "set-by-name", "another-base", "set-annotated", "callback"],
 )
 def test_what_may_be_evaluated_is_not_sure(text: str) -> None:
     assert levels(text) == {"unsafe"}
@@ -66,20 +68,6 @@ def test_is_called_once_an_epoch() -> None:
     )
     trainer.fit(model, torch.utils.data.DataLoader(torch.ones(2, 1)))
     assert model.said == ["start", 0, "start", 1]
-
-
-@pytest.mark.parametrize(
-    ("body", "level"),
-    [
-        ("self.save_hyperparameters()", "safe"),
-        ("self.print(self.trainer.world_size)", "safe"),
-        ("self.print(self.trainer.global_step)", "unsafe"),
-        ("self.layer.reset_parameters()", "unsafe"),
-        ("self.prepare()\n\n    def prepare(self):\n        pass", "unsafe"),
-    ],
-)
-def test_a_module_that_reads_nothing_of_a_checkpoint_may_run_before_it(body: str, level: str) -> None:
-    assert levels(f"{CLASS}    def on_pretrain_routine_start(self):\n        {body}\n") == {level}
 
 
 def test_another_hook_of_that_name_may_run_between() -> None:

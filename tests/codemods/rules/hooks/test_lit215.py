@@ -54,7 +54,7 @@ def main():
 
 def test_what_is_monitored_is_found() -> None:
     before = {"train.py": PROGRAM}
-    new = train(rewritten(before, LIT, rule("LIT201")), script=None, module="train", function="main")
+    new = train(rewritten(before, LIT, rule("LIT201"), unsafe=True), script=None, module="train", function="main")
     assert new.failure is None, new.failure
     first, second = new.returned
     assert first == pytest.approx(2 * second)
@@ -63,7 +63,7 @@ def test_what_is_monitored_is_found() -> None:
 
 
 def test_layout() -> None:
-    after = rewritten({"train.py": PROGRAM}, LIT)["train.py"]
+    after = rewritten({"train.py": PROGRAM}, LIT, unsafe=True)["train.py"]
     assert (
         "        self.log('val_loss', average, logger=False)\n"
         '        self.log("error", average / 2, logger=False)\n\n    test_step'
@@ -73,9 +73,9 @@ def test_layout() -> None:
 
 def test_others_may_ask_for_what_is_no_number() -> None:
     text = PROGRAM + "\n\ndef last(trainer):\n    return dict(trainer.callback_metrics)\n"
-    assert [item.fix for item in run_rules({"train.py": text}, LIT).findings] == ["unsafe", "safe"]
+    assert [item.fix for item in run_rules({"train.py": text}, LIT).findings] == ["unsafe", "unsafe"]
     asked = PROGRAM + '\n\ndef last(trainer):\n    return trainer.callback_metrics["all"]\n'
-    assert 'self.log("all", losses, logger=False)' in rewritten({"train.py": asked}, LIT)["train.py"]
+    assert 'self.log("all", losses, logger=False)' in rewritten({"train.py": asked}, LIT, unsafe=True)["train.py"]
 
 
 HOOK = """\
@@ -102,14 +102,14 @@ LOGGED = '        self.log("val_loss", sum(outputs), logger=False)\n'
     ],
 )
 def test_where_it_is_looked_up(path: str, text: str) -> None:
-    after = rewritten({"model.py": HOOK, path: text}, LIT)
+    after = rewritten({"model.py": HOOK, path: text}, LIT, unsafe=True)
     assert after["model.py"] == HOOK.replace('        return {"val_loss": sum(outputs)}\n', LOGGED)
 
 
 def test_a_result_that_others_ask_for_is_returned_too() -> None:
     below = "from model import Model\n\n\nclass More(Model):\n    def validation_epoch_end(self, outputs):\n"
     below += "        return super().validation_epoch_end(outputs)\n"
-    after = rewritten({"model.py": HOOK, "more.py": below, "callbacks.py": WATCHING}, LIT)["model.py"]
+    after = rewritten({"model.py": HOOK, "more.py": below, "callbacks.py": WATCHING}, LIT, unsafe=True)["model.py"]
     assert after == HOOK.replace("        return", LOGGED + "        return")
 
 
@@ -139,12 +139,12 @@ def test_a_result_that_others_ask_for_is_returned_too() -> None:
     ],
 )
 def test_untouched(text: str) -> None:
-    assert run_rules({"model.py": text, "callbacks.py": WATCHING}, LIT).findings == ()
+    assert run_rules({"model.py": text, "callbacks.py": WATCHING}, LIT, unsafe=True).findings == ()
 
 
 def test_other_things_called_log_say_nothing() -> None:
     text = HOOK + "\n\ndef tell(logger, level, math, x):\n    logger.log(level, x)\n    return math.log(x, 2)\n"
-    assert len(run_rules({"model.py": text, "callbacks.py": WATCHING}, LIT).findings) == 1
+    assert len(run_rules({"model.py": text, "callbacks.py": WATCHING}, LIT, unsafe=True).findings) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,3 +161,9 @@ def test_left_with_the_reason(old: str, new: str, reason: str) -> None:
     assert old in HOOK
     [said] = refusals({"model.py": HOOK.replace(old, new, 1), "callbacks.py": WATCHING}, "LIT215")
     assert reason in said
+
+
+def test_a_part_of_a_text_is_no_spelling_of_a_key() -> None:
+    text = HOOK.replace("        return", '        print(f"val_loss{len(outputs)}")\n        return')
+    after = rewritten({"model.py": text, "callbacks.py": WATCHING}, LIT, unsafe=True)["model.py"]
+    assert 'self.log("val_loss", ' in after

@@ -190,3 +190,11 @@ def test_what_the_trainer_fits_is_what_it_loads(run: str, told: bool) -> None:
     model = HELD.rpartition("\nmodel = ")[0] + "\n\n" + PLAIN
     trainer = "from pytorch_lightning import Trainer\nfrom a import Model, Plain\n\ntrainer = Trainer()\n"
     assert [path for path, _ in lines({"a.py": model, "b.py": trainer + run})] == (["b.py"] if told else [])
+
+
+def test_an_old_project_of_which_nothing_is_saved_is_looked_at() -> None:
+    run = (
+        "import pytorch_lightning as pl\n\n\ndef evaluate(model, path):\n    pl.Trainer().test(model, ckpt_path=path)\n"
+    )
+    made = plan(sources({"b.py": run}), Options((rule("LIT226"),), pins=("pytorch-lightning==1.2.0",)))
+    assert made.findings == ()

@@ -88,6 +88,7 @@ def test_it_is_what_the_old_release_did(pin: str, level: str) -> None:
     "text",
     [
         returning("return one"),
+        returning("return [one], [{(1, [2]): plateau}]"),
         returning("return [one], [StepLR(one, 1)]"),
         returning("return [one], [{'scheduler': plateau, 'monitor': 'loss'}]"),
         returning("return {'optimizer': one, 'lr_scheduler': plateau, 'monitor': 'loss'}"),
