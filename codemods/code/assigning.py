@@ -19,7 +19,7 @@ def single(node: ast.Assign, owner: Owner, known: Known, caught: bool) -> list[a
     may answer an exception."""
     target, value = node.targets[0], node.value
     if len(node.targets) > 1:
-        return _chained(node)
+        return [node] if caught and any(isinstance(each, ast.Attribute) for each in node.targets) else _chained(node)
     if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
         return [] if isinstance(owner, Functions) else [node]
     pairs = _pairs(target, value)
@@ -73,10 +73,16 @@ def _target(node: ast.expr) -> str:
 
 def _is_apart(node: ast.expr, names: set[str], known: Known) -> bool:
     """Whether a value is the same before and after attributes of some names are set: it does not speak of them, and
-    what it calls is imported or a class of the module."""
-    classes = {item.name for item in known.nodes[ast.ClassDef]}
+    what it calls is imported or a class of the module without a constructor."""
+    classes = {
+        item.name
+        for item in known.nodes[ast.ClassDef]
+        if not any(getattr(each, "name", "") in ("__init__", "__new__") for each in item.body)
+    }
     for item in every_node(node):
         if isinstance(item, ast.Name) and item.id in names:
+            return False
+        if isinstance(item, ast.Attribute) and known.dotted(item) is None:
             return False
         if isinstance(item, ast.Call):
             own = isinstance(item.func, ast.Name) and item.func.id in classes

@@ -13,7 +13,7 @@ from codemods.code.nodes import every_node
 from codemods.code.trees import DEFINING, blocks, changed, made_from, with_statements
 
 FILLING = frozenset({"append", "extend", "update"})
-INNER = (*DEFINING, ast.Lambda)
+INNER = (*DEFINING, ast.Lambda, ast.GeneratorExp)
 ANSWERING = (ast.Try, ast.With, ast.AsyncWith)
 """What may go on behind an exception, and see what is half filled."""
 

@@ -79,10 +79,14 @@ def _opposite(place: ast.UnaryOp, inner: ast.expr) -> ast.expr | None:
     if isinstance(inner, ast.Compare) and len(inner.ops) == 1:
         opposite = EQUAL.get(type(inner.ops[0])) if isinstance(inner.comparators[0], ast.Constant) else None
         return changed(inner, ops=[opposite()]) if opposite else None
-    if not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)) or isinstance(inner.left, ast.Constant):
+    if not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)) or not _is_number(inner.right):
         return None
     zero = ast.copy_location(ast.Constant(value=0, kind=None), inner)
     return made_from(place, ast.Compare(left=inner, ops=[ast.Eq()], comparators=[zero]))
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _of_one(test: ast.Compare) -> ast.expr | None:

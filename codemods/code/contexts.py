@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from typing import TypeGuard
 
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
@@ -38,7 +39,7 @@ class Contexts:
         """Whether a context does nothing to what runs in it, and nobody reads what it gives; `owner` is the function
         in which it stands."""
         call, kept = item.context_expr, item.optional_vars
-        if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
+        if kept is not None and not (isinstance(kept, ast.Name) and self.known.names.is_never_read(kept.id)):
             return False
         if not isinstance(call, ast.Call):
             return False
@@ -98,13 +99,15 @@ class Contexts:
 
         def own(node: ast.AST) -> ast.AST | None:
             mine = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this
-            return ast.Name(node.attr, ast.Load()) if mine and isinstance(node, ast.Attribute) else None
+            return ast.Name("", ast.Load()) if mine and isinstance(node, ast.Attribute) else None
 
         for item in method.body:
             if isinstance(item, ast.Pass) or _is_said(item):
                 continue
             value = item.value if isinstance(item, ast.Expr | ast.Assign | ast.Return) else None
-            if value is None or not self.known.is_quiet(_numbers(replaced(value, own))):
+            if value is None or any(_may_refuse(each) for each in every_node(value)):
+                return False
+            if not self.known.is_quiet(_numbers(replaced(value, own))):
                 return False
             if isinstance(item, ast.Return) and method.name == "__exit__" and not _is_all([value], False):
                 return False
@@ -117,9 +120,18 @@ def _numbers(node: ast.expr) -> ast.expr:
     """An expression in which two times are taken from each other, without that."""
 
     def swap(item: ast.AST) -> ast.AST | None:
-        return ast.Tuple([item.left, item.right], ast.Load()) if isinstance(item, ast.BinOp) else None
+        return ast.Tuple([item.left, item.right], ast.Load()) if _is_difference(item) else None
 
-    return node if not any(isinstance(item, ast.BinOp) for item in every_node(node)) else replaced(node, swap)
+    return node if not any(map(_is_difference, every_node(node))) else replaced(node, swap)
+
+
+def _may_refuse(node: ast.AST) -> bool:
+    """Whether it is arithmetic besides a difference, which a number may refuse."""
+    return isinstance(node, ast.BinOp) and not _is_difference(node)
+
+
+def _is_difference(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
 
 
 def _is_said(node: ast.stmt) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from keyword import iskeyword
 
 from codemods.code.assigning import is_attribute
 from codemods.code.displays import displayed, scattered
@@ -65,7 +66,7 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     function, given = node.func, node.args
     if isinstance(function, ast.Lambda):
         return _of_lambda(function, node)
-    if node.keywords or len(given) != 2:
+    if node.keywords or len(given) != 2 or any(isinstance(item, ast.Starred) for item in given):
         return None
     if known.dotted(function) in CASTS and known.is_quiet(given[0]):
         return given[1]
@@ -149,12 +150,19 @@ def _unpacked(item: ast.expr) -> list[ast.expr]:
     return item.value.elts if isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) else [item]
 
 
+def _is_word(key: object) -> bool:
+    """Whether a key may be written as the name of an argument."""
+    return isinstance(key, str) and key.isidentifier() and not iskeyword(key)
+
+
 def _spread(item: ast.keyword) -> list[ast.keyword]:
     """The keywords that `**{...}` gives."""
     if item.arg is not None or not isinstance(item.value, ast.Dict):
         return [item]
     keys = [key.value if isinstance(key, ast.Constant) else None for key in item.value.keys]
-    if len(set(keys)) < len(keys) or not all(isinstance(key, str) and key.isidentifier() for key in keys):
+    if len(set(keys)) < len(keys) or not all(
+        isinstance(key, str) and key.isidentifier() and not iskeyword(key) for key in keys
+    ):
         return [item]
     found = []
     for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):

@@ -53,7 +53,7 @@ class _Blocks:
         """Whether a statement may answer an exception that comes out of its body."""
         if isinstance(node, ast.With):
             return not all(self.contexts.is_null(item, owner) for item in node.items)
-        return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()))
+        return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()) or getattr(node, "finalbody", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
         made = [new for node in body for new in self.statement(node, owner)]
@@ -113,7 +113,8 @@ class _Blocks:
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
-            return node.body if all(self.contexts.is_null(item, owner) for item in node.items) else [node]
+            idle = all(self.contexts.is_null(item, owner) for item in node.items)
+            return node.body if idle and not (_keeps_warnings(node) and _says_warnings(node)) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
         return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
 
@@ -132,20 +133,23 @@ class _Blocks:
         ranged = isinstance(call, ast.Call) and ast.unparse(call) in ONCE and "range" not in self.known.taken
         if not (one or ranged):
             return False
-        if node.orelse or not isinstance(target, ast.Name) or target.id in self.known.names.loads:
+        if node.orelse or not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
             return False
         return not any(isinstance(item, ast.Break | ast.Continue) for each in node.body for item in ast.walk(each))
 
     def is_any(self, node: ast.Match) -> bool:
         """Whether a `match` has one case, which takes everything."""
         case = node.cases[0]
-        unread = isinstance(case.pattern, ast.MatchAs) and case.pattern.name not in self.known.names.loads
-        every = unread and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+        named = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+        name = getattr(case.pattern, "name", None)
+        every = named and (name is None or self.known.names.is_never_read(name))
         return len(node.cases) == 1 and every and case.guard is None and self.is_idle(node.subject)
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if isinstance(node.test, ast.Constant):
-            taken = node.body if node.test.value else node.orelse
+            taken, gone = (node.body, node.orelse) if node.test.value else (node.orelse, node.body)
+            if any(map(_makes_local, gone)):
+                return [self.inside(node, owner)]
             return self.block(taken, owner) if taken else []
         if isinstance(node.test, ast.Name) and node.test.id == DEBUG and not node.orelse:
             return self.block(node.body, owner)
@@ -226,3 +230,21 @@ def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:
 
 def _nothing(place: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), place)
+
+
+def _makes_local(node: ast.stmt) -> bool:
+    """Whether a statement makes its function a generator, or a name one of its own, also where it never runs."""
+    making = (ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, *DEFINING)
+    return any(
+        isinstance(item, making) or (isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load))
+        for item in every_node(node)
+    )
+
+
+def _keeps_warnings(node: ast.With) -> bool:
+    return any("catch_warnings" in ast.unparse(item.context_expr) for item in node.items)
+
+
+def _says_warnings(node: ast.With) -> bool:
+    """Whether the filters that the context puts back may be changed in it."""
+    return any("warnings" in getattr(each, "id", "") for item in node.body for each in every_node(item))

@@ -173,4 +173,7 @@ def _own_kind(node: ast.Call, known: Known) -> ast.expr | None:
     if type(given.value) is kind:
         return given
     number = type(given.value) in (bool, int) and kind in (bool, int, float)
-    return _constant(kind(given.value), node) if number else None
+    try:
+        return _constant(kind(given.value), node) if number else None
+    except OverflowError:
+        return None

@@ -301,6 +301,18 @@ class _Caller(NamedTuple):
         return isinstance(given, ast.Name) and given.id == name and name in self.ended
 
 
+def _read_later(helper: ast.FunctionDef) -> frozenset[str]:
+    """The names that a function reads in what may be run behind it."""
+    inner = (item for item in every_node(helper) if isinstance(item, (*DEFINING, ast.Lambda, ast.GeneratorExp)))
+    every = (each for item in inner if item is not helper for each in every_node(item))
+    return frozenset(each.id for each in every if isinstance(each, ast.Name))
+
+
+def _may_change(given: ast.expr, late: bool, moving: bool) -> bool:
+    """Whether a name that is given may stand for something else where it is read."""
+    return isinstance(given, ast.Name) and (late or moving)
+
+
 def _by_name(helper: ast.FunctionDef, given: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, ast.expr] | None:
     """What a call gives each parameter of a helper, in the order in which it is worked out; None where that is not
     plain."""
@@ -335,11 +347,12 @@ def _instead(
     if any(name in caller.said for name in helper.names.bound - rebound):
         return None
     ended = {name for name in rebound if isinstance(statement, ast.Return) and caller.is_done_with(name, by_name[name])}
-    kept = {
-        name: item
-        for name, item in by_name.items()
-        if name not in ended and (name in rebound or not caller.hands_on(item))
+    later = _read_later(helper.node)
+    moving = any(isinstance(each, ast.NamedExpr) for item in by_name.values() for each in every_node(item))
+    same = {
+        name for name, item in by_name.items() if caller.hands_on(item) and not _may_change(item, name in later, moving)
     }
+    kept = {name: item for name, item in by_name.items() if name not in ended and (name in rebound or name not in same)}
     first = [_bound(name, item) for name, item in kept.items()]
     if any(name in caller.said for name in kept):
         return None

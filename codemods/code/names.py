@@ -100,6 +100,10 @@ class Names:
         places = self.stored_at.get(name, [])
         return self.stores[name] <= 1 and not any(_behind(path, block, index) for path in places)
 
+    def is_never_read(self, name: str) -> bool:
+        """Whether nothing reads or deletes a name, here or in the scopes around."""
+        return not (self.loads.get(name) or self.deleted[name] or name in self.elsewhere or self.open)
+
     @property
     def bound(self) -> set[str]:
         """The names that the body binds or deletes, parameters among them where it does."""

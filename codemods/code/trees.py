@@ -188,10 +188,14 @@ def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None], deepe
     return made if other is None else other
 
 
+NO_HEADS = (*BLOCKS, "handlers", "cases", "decorator_list")
+"""What of a statement is not said in its head."""
+
+
 def comes_from_above(node: ast.stmt) -> bool:
     """Whether a statement of a normal form says what the text says in a line of its own above it, so that what is put
     in front of the one comes behind the other; what a helper says is run where it is called."""
-    heads = (value for name, value in ast.iter_fields(node) if name not in (*BLOCKS, "handlers", "cases"))
+    heads = (value for name, value in ast.iter_fields(node) if name not in NO_HEADS)
     every = (item for value in heads for item in (value if isinstance(value, list) else [value]))
     inner = (each for item in every if isinstance(item, ast.AST) for each in every_node(item))
     return any(

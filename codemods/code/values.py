@@ -94,7 +94,7 @@ class _Reader:
             if (
                 self.local
                 and self.is_idle(node)
-                and (self.is_never_read(name) or self.is_bound_anew(node, block, index))
+                and (self.names.is_never_read(name) or self.is_bound_anew(node, block, index))
             ):
                 self.dropped.add(id(node))
             return
@@ -139,10 +139,6 @@ class _Reader:
         names = (item for item in every if isinstance(item, ast.Name))
         return frozenset(item.id for item in names if not isinstance(item.ctx, ast.Load))
 
-    def is_never_read(self, name: str) -> bool:
-        names = self.names
-        return not (names.loads.get(name) or names.deleted[name] or name in names.elsewhere or names.open)
-
     def is_bound_anew(self, node: ast.Assign, block: list[ast.stmt], index: int) -> bool:
         """Whether the block binds a name to something else before anything speaks of it again."""
         name = node.targets[0].id  # type: ignore[attr-defined]
@@ -157,6 +153,9 @@ class _Reader:
             if any(getattr(inner, "id", getattr(inner, "name", "")) == name for inner in every_node(item))
         )
         again = next(speaking, None)
+        between = block[index + 1 : block.index(again)] if again else []
+        if any(isinstance(inner, ast.Break | ast.Continue) for item in between for inner in every_node(item)):
+            return False  # what binds it again may be skipped
         if not isinstance(again, ast.Assign) or not isinstance(again.targets[0], ast.Name) or len(again.targets) > 1:
             return False
         return all(getattr(inner, "id", "") != name for inner in every_node(again.value))

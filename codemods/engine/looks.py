@@ -90,7 +90,7 @@ def is_present(rule: Rule, file: PythonFile) -> bool:
     try:
         return is_unlike(rule, file) and file.normal is not None and rule.present(file.normal)
     except Exception:  # the second look fails there too, and says so
-        return True
+        return "python" in rule.kinds
 
 
 def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...]) -> dict[str, Any]:
