@@ -229,7 +229,8 @@ def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
 
 def _parts(text: str) -> set[str]:
     """The expressions that a text is made of."""
-    return {ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.expr)}
+    tree = ast.parse(f"({text})" if text else "")
+    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)}
 
 
 def _is_same(item: Match, match: Match, said: Said) -> bool:

@@ -7,7 +7,8 @@ import ast
 from codemods.code.scopes import Scope
 from codemods.lightning.facts import literal
 
-_COUNTS = ("torch.cuda.device_count", "lightning.pytorch.accelerators.find_usable_cuda_devices")
+_COUNTS = ("torch.cuda.device_count",)
+_IDS = ("lightning.pytorch.accelerators.find_usable_cuda_devices",)
 _TESTS = ("torch.cuda.is_available", "os.path.exists", "os.path.isfile", "os.path.isdir")
 _OF_LITERAL = {int: "int", type(None): "int", bool: "bool", float: "float", str: "str"}
 _WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
@@ -21,8 +22,8 @@ def kind_of_literal(node: ast.expr) -> str:
 
 
 def kind_of_computed(scope: Scope, node: ast.expr) -> str:
-    """The kind of a call of a built-in function, of a count of devices, of a test or of a sum: `int`, `float`, `bool`,
-    `str`, or `?`."""
+    """The kind of a call of a built-in function, of a count of devices, of a test or of a sum: `int`, `ids`,
+    `float`, `bool`, `str`, or `?`."""
     if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
         return "bool"
     if isinstance(node, ast.BinOp):
@@ -33,6 +34,8 @@ def kind_of_computed(scope: Scope, node: ast.expr) -> str:
     if isinstance(node.func, ast.Name) and scope.lookup(node.func.id) is None:
         return _kind_of_built_in(scope, node, node.func.id)
     dotted = scope.resolve(node.func)
+    if dotted in _IDS:
+        return "ids"
     return "int" if dotted in _COUNTS else "bool" if dotted in _TESTS else "?"
 
 

@@ -21,6 +21,7 @@ from codemods.code.syntax import Function, returns, takes
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.versions import pinned_names
 
 NEWEST = "2.6.6"
 WORDS = ("ersion", "ERSION", "_GREATER", "get_distribution", "RequirementCache")
@@ -29,6 +30,7 @@ _SPELLED = frozenset({f"{ROOT}.__version__", "lightning.__version__", "lightning
 _DISTRIBUTIONS = frozenset({"lightning", "pytorch-lightning", "lightning-fabric"})
 _ASKING = frozenset({"importlib.metadata.version", "importlib_metadata.version"})
 _PARSING = ("packaging.version.", "pkg_resources.parse_version", "distutils.version.", "looseversion.")
+_CACHES = ("lightning_utilities.", "lightning.", "pytorch_lightning.", "lightning_fabric.")
 _FOUND = "pkg_resources.get_distribution"
 _OPERATORS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -63,7 +65,7 @@ def answer(file: PythonFile, facts: Facts, test: ast.expr, within: Within, relea
     named; None where it asks for something else too."""
     reader = _Reader(facts, Version(release or facts.target or NEWEST))
     try:
-        found = bool(reader.value(_Place(file, within), test, 0))
+        found = reader.holds(_Place(file, within), test, 0)
     except (_Unknown, InvalidVersion, TypeError, ValueError, IndexError, AttributeError, RecursionError):
         return None
     return found if reader.asked else None
@@ -169,7 +171,8 @@ class _Reader:
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(self.value(place, item, depth + 1) for item in node.elts)
+            made = [self.value(place, item, depth + 1) for item in node.elts]
+            return made if isinstance(node, ast.List) else tuple(made)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self.value(place, node.operand, depth + 1)
         if isinstance(node, ast.BoolOp):
@@ -186,18 +189,29 @@ class _Reader:
             return self._named(place, node, depth)
         raise _Unknown
 
-    def _joined(self, place: _Place, node: ast.BoolOp, depth: int) -> bool:
-        """What decides, whatever the others are."""
+    def holds(self, place: _Place, node: ast.expr, depth: int) -> bool:
+        """Whether a test holds: of several that are joined the one that decides, whatever the others are."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return not self.holds(place, node.operand, depth + 1)
+        if not isinstance(node, ast.BoolOp):
+            return bool(self.value(place, node, depth))
         decides, unknown = isinstance(node.op, ast.Or), False
         for part in node.values:
             try:
-                if bool(self.value(place, part, depth + 1)) is decides:
+                if self.holds(place, part, depth + 1) is decides:
                     return decides
             except _Unknown:
                 unknown = True
         if unknown:
             raise _Unknown
         return not decides
+
+    def _joined(self, place: _Place, node: ast.BoolOp, depth: int) -> Any:
+        """The operand that `and` or `or` gives."""
+        for part in node.values[:-1]:
+            if bool(found := self.value(place, part, depth + 1)) is isinstance(node.op, ast.Or):
+                return found
+        return self.value(place, node.values[-1], depth + 1)
 
     def _compared(self, place: _Place, node: ast.Compare, depth: int) -> bool:
         values = [self.value(place, item, depth + 1) for item in (node.left, *node.comparators)]
@@ -218,13 +232,14 @@ class _Reader:
         ends = [self.value(place, item, depth + 1) if item else None for item in (node.slice.lower, node.slice.upper)]
         return owner[slice(*ends)]
 
-    def _each(self, place: _Place, node: ast.GeneratorExp | ast.ListComp, depth: int) -> tuple[Any, ...]:
+    def _each(self, place: _Place, node: ast.GeneratorExp | ast.ListComp, depth: int) -> list[Any] | tuple[Any, ...]:
         """`int(part) for part in ...`."""
         only, made = node.generators[0], node.elt
         plain = len(node.generators) == 1 and not only.ifs and isinstance(only.target, ast.Name)
         if not plain or not isinstance(made, ast.Call) or ast.unparse(made) != f"int({ast.unparse(only.target)})":
             raise _Unknown
-        return tuple(int(item) for item in self.value(place, only.iter, depth + 1))
+        found = [int(item) for item in self.value(place, only.iter, depth + 1)]
+        return found if isinstance(node, ast.ListComp) else tuple(found)
 
     def _call(self, place: _Place, node: ast.Call, depth: int) -> Any:
         function = node.func
@@ -238,7 +253,7 @@ class _Reader:
             return self._release(given)
         if dotted and dotted.startswith(_PARSING):
             return Version(str(given[0]))
-        if dotted and dotted.rpartition(".")[2] == "RequirementCache" and len(given) == 1:
+        if dotted and dotted.startswith(_CACHES) and dotted.endswith(".RequirementCache") and len(given) == 1:
             return self._fits(str(given[0]))
         if isinstance(function, ast.Name) and dotted is None and function.id in _BUILTINS:
             return _BUILTINS[function.id](*given)
@@ -263,10 +278,13 @@ class _Reader:
             own = [item for item in place.file.tree.body if isinstance(item, ast.FunctionDef) and item.name == name]
             return (place.file, own[0]) if len(own) == 1 and not own[0].decorator_list else None
         found = self.facts.find_definition(dotted, place.file.path) if dotted and module else None
-        return found if found and isinstance(found[1], ast.FunctionDef) else None  # type: ignore[return-value]
+        plain = found is not None and isinstance(found[1], ast.FunctionDef) and not found[1].decorator_list
+        return found if plain else None  # type: ignore[return-value]
 
     def _release(self, given: Sequence[Any]) -> str:
-        if len(given) != 1 or canonicalize_name(str(given[0])) not in _DISTRIBUTIONS:
+        asked = canonicalize_name(str(given[0])) if len(given) == 1 else ""
+        pinned = pinned_names(self.facts) & _DISTRIBUTIONS
+        if asked not in (pinned or _DISTRIBUTIONS):
             raise _Unknown
         self.asked = True
         return str(self.release)
@@ -302,9 +320,9 @@ class _Reader:
                     if definitions(space, node.id):
                         return self._bound(_Place(place.file, place.within[: index + 1]), space, node, depth)
             if definitions(place.file.tree, node.id) and dotted in (None, f"{place.file.module}.{node.id}"):
-                return self._of_module(place.file, node.id, None if place.within else node, depth)
+                return self._of_module(place.file, node.id, depth)
         if dotted and (home := self._home(place, dotted)):
-            return self._of_module(home, dotted.rpartition(".")[2], None, depth)
+            return self._of_module(home, dotted.rpartition(".")[2], depth)
         raise _Unknown
 
     def _home(self, place: _Place, dotted: str) -> PythonFile | None:
@@ -320,7 +338,7 @@ class _Reader:
             raise _Unknown
         return self.value(place, found[0], depth + 1)
 
-    def _of_module(self, file: PythonFile, name: str, use: ast.Name | None, depth: int) -> Any:
+    def _of_module(self, file: PythonFile, name: str, depth: int) -> Any:
         """What a name of a module is bound to, once and nowhere else."""
         found = definitions(file.tree, name)
         shared = any(isinstance(node, ast.Global) and name in node.names for node in every_node(file.tree))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -24,6 +25,15 @@ def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
         facts.memo[asked] = not specifiers or any(_admits(item, bound) for item in specifiers)
     admitted: bool = facts.memo[asked]
     return admitted
+
+
+def pinned_names(facts: Facts) -> frozenset[str]:
+    """The distributions that the pins name, in their canonical form."""
+    found = set()
+    for text in facts.pins:
+        with suppress(InvalidRequirement):
+            found.add(str(canonicalize_name(Requirement(text).name)))
+    return frozenset(found)
 
 
 def is_open(facts: Facts, names: Iterable[str]) -> bool:

@@ -16,15 +16,19 @@ CHECKS = ("isinstance", "issubclass")
 
 def handed_on(file: PythonFile, words: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
     """The places where a classification metric is kept or handed on, with its name."""
-    if TOLD.search(file.text):
-        return
+    for node, dotted in kept(file, words) if not TOLD.search(file.text) else ():
+        if metric := metric_of(dotted):
+            yield node, metric[0]
+
+
+def kept(file: PythonFile, words: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
+    """The places where what an import brings is read by one of some words and not called, with its dotted name."""
     for node, within in file.nodes_near(words):
         if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load) or not within:
             continue
         dotted = file.scope_within(within).resolve(node)
-        metric = metric_of(dotted) if dotted else None
-        if metric and not _is_called(node, within[-1]) and not _is_mentioned(node, within):
-            yield node, metric[0]
+        if dotted and not _is_called(node, within[-1]) and not _is_mentioned(node, within):
+            yield node, dotted
 
 
 def _is_called(node: ast.expr, parent: ast.AST) -> bool:

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.admitted import asked
 from codemods.rules.metrics.arguments import ALWAYS
+from codemods.rules.metrics.handed import kept
 from codemods.rules.metrics.renamed import ROOT, Renamed, Site, sites, words
 
 GIVEN = frozenset({"preds", "target"})
@@ -49,13 +51,16 @@ def _refusal(file: PythonFile, dotted: str, every: list[Site], calls: list[CallN
         return "the module that it is taken from does not have the new one"
     if any(item.scope.resolve(base) == dotted for item in file.classes for base in item.node.bases):
         return "a class is made of it"
+    last = dotted.rpartition(".")[2]
+    if any(found == dotted for _, found in kept(file, [*file.spellings(last), last])):
+        return "it is kept or handed on, and what it is given is not seen"
     return next((why for call in calls if (why := _argued(call.node, name))), None)
 
 
 def _argued(call: ast.Call, name: Renamed) -> str | None:
     """What a call gives that the new name may take otherwise."""
     function = name.old.startswith("functional.")
-    given = {item.arg for item in call.keywords}
+    given = {item.arg for item in call.keywords if not is_none(item.value)}
     allowed = name.keeps | name.needs | (GIVEN if function else ALWAYS)
     other = sorted(item or "**" for item in given - allowed)
     places = len(call.args) + (len(given & GIVEN) if function else 0)

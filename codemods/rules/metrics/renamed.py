@@ -98,15 +98,19 @@ def sites(file: PythonFile, facts: Facts) -> Iterator[Site]:
     """Where a file spells names that are gone."""
     if ROOT not in file.text:
         return
+    asked = {node.value for node, _ in file.nodes_near(words()) if isinstance(node, ast.Attribute)}
+    modules = {node.id for node in asked if isinstance(node, ast.Name)}
     for statement in file.imports:
         if isinstance(statement, ast.ImportFrom):
             module = absolute(statement, file.path)
             for alias in statement.names:
+                if (alias.asname or alias.name) in modules:
+                    continue  # a module of that name
                 if found := name_of(f"{module}.{alias.name}"):
                     dotted = f"{module}.{alias.name}"
                     yield Site(found, dotted, alias, _imported(file, facts, alias, dotted, found))
     for node, within in file.nodes_near(words()):
-        if isinstance(node, ast.Attribute) and node.attr in words():
+        if isinstance(node, ast.Attribute) and node.attr in words() and node not in asked:
             dotted = file.scope_within(within).resolve(node) or ""
             if found := name_of(dotted):
                 end = file.offsets(node)[1]
@@ -142,6 +146,18 @@ def _imported(
     ]
     again = sum(alias.name == (item.asname or item.name) for node in file.imports for item in node.names) > 1
     said = any(isinstance(node, ast.Constant) and node.value == alias.name for node in every_node(file.tree))
-    if again or said or found.last in file.scope.bindings or is_read_elsewhere(facts, file, alias.name):
+    if again or said or _is_taken(file, alias.name, found.last) or is_read_elsewhere(facts, file, alias.name):
         return (TextEdit(start, end, f"{found.last} as {alias.name}"),)
     return (TextEdit(start, end, found.last), *(TextEdit(*file.offsets(node), found.last) for node in uses))
+
+
+def _is_taken(file: PythonFile, old: str, new: str) -> bool:
+    """Whether the old name is bound to something else somewhere in the file, or the new one to anything."""
+    if new in file.scope.bindings:
+        return True
+    return any(
+        (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id in (old, new))
+        or (isinstance(node, ast.arg) and node.arg in (old, new))
+        or getattr(node, "name", "") == new
+        for node in every_node(file.tree)
+    )

@@ -30,6 +30,8 @@ WHAT = {
 """The arguments, with what None meant in 1.x and what it means in 2.x."""
 SINCE = "2.0.0"
 BEFORE_IT = "where the project runs on 2.x already, leave it"
+COUNTED = (b"def __len__", b"def __bool__")
+"""What makes an object count as false at times."""
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -50,6 +52,8 @@ def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, te
     then, now = WHAT[name]
     message = f"`{name}=None` of Trainer means its default since Lightning 2.0"
     reason = f"None meant {then} in 1.x, and means {now} in 2.x"
+    if text.endswith("or False") and level == "safe" and (empty := _may_be_empty(facts)):
+        level, reason = "unsafe", f"{reason}; a logger of {empty} may count as false"
     if asks_version(file, call.node, facts):
         why = f"it stands under a version check; where 1.x comes here, write {name}={text}"
         return Match(file.span(item), message, "manual", f"Not rewritten: {why}. {reason}.")
@@ -78,6 +82,12 @@ def _may_be_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr
     found = (definition_of(At.of(file, call), facts, item.func) for item in values if isinstance(item, ast.Call))
     given = [node.value for item in found if item and isinstance(item[1], Function) for node in returns(item[1])]
     return any(node is None or is_none(node) for node in given)
+
+
+def _may_be_empty(facts: Facts) -> str | None:
+    """A file with a logger of the project that may say itself whether it counts as true."""
+    paths = sorted({path for word in COUNTED for path in facts.mentions.get(word, ())})
+    return next((path for path in paths if b"ogger" in facts.sources[path].unescaped), None)
 
 
 def _operand(file: PythonFile, value: ast.expr) -> str:
@@ -114,5 +124,6 @@ RULE = Rule(
     triggers=(b"Trainer(", b"from_argparse_args(", b"instantiate("),
     words=tuple(name.encode() for name in WHAT),
     check=_check,
+    mentions=COUNTED,
     examples=(Example(BEFORE, AFTER), Example(NEW, NEW, pins=("pytorch-lightning>=2.0",))),
 )

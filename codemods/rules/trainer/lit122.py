@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -18,6 +19,8 @@ LOGGER, EXPERIMENT, COLLECTION = "logger", "experiment", "LoggerCollection"
 TAKING = frozenset({"enumerate", "iter", "len", "list", "reversed", "tuple", "zip"})
 ALL = frozenset({"log_graph", "log_hyperparams", "log_image", "log_metrics", "log_text", "save"})
 """What a collection handed on to each of its loggers."""
+LOGGERS = (b"Logger)", b"Logger,", b"LoggerBase)", b"LoggerBase,")
+DEFINED = re.compile(rb"class\s+\w+\([^)]*Logger")
 MODULES = ("pl_module", "module", "model", "lightning_module")
 MESSAGE = "several loggers are no logger of their own since Lightning 1.8: `{}` is the first"
 DOUBT = "`{}` is called so and taken to be a {}"
@@ -34,12 +37,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not (taken or sent):
             continue
         certain, kind = _owner(file, facts, node.value, within)
-        if certain is False or _is_set(file, node, within) or _is_answered(within):
+        if certain is False or _is_set(file, facts, node, within) or _is_answered(within):
             continue
         if taken:
-            yield _read(
-                file, node, place, around, DOUBT.format(file.source_of(node.value), kind) if not certain else ""
-            )
+            doubt = DOUBT.format(file.source_of(node.value), kind) if not certain else ""
+            if not (doubt or several) and (own := _own_logger(facts)):
+                doubt = f"a logger of {own} may be the only one, and answer for itself"
+            yield _read(file, node, place, around, doubt)
         elif certain:
             advice = "give it to each of `loggers`, unless the first alone is to have it"
             yield Match(file.span(node), _message(file, node), "manual", f"Not rewritten: {advice}.", "M081")
@@ -86,6 +90,12 @@ def _has_several(facts: Facts) -> bool:
     return any(_counts_several(each.text) for each in found if each)
 
 
+def _own_logger(facts: Facts) -> str | None:
+    """A file with a logger of the project, which may be read as what can be counted itself."""
+    paths = sorted({path for word in LOGGERS for path in facts.mentions.get(word, ())})
+    return next((path for path in paths if DEFINED.search(facts.sources[path].unescaped)), None)
+
+
 def _counts_several(text: str) -> bool:
     try:
         value = ast.parse(text, mode="eval").body
@@ -117,14 +127,21 @@ def _owner(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> tu
     return (None if last in MODULES and reads_lightning(file) else False), "module"
 
 
-def _is_set(file: PythonFile, node: ast.Attribute, within: Within) -> bool:
-    """Whether the file sets such an attribute of its own."""
+def _is_set(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within) -> bool:
+    """Whether the file sets such an attribute of its own, or a class above has it."""
     text = ast.unparse(node)
     owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), file.tree)
     return any(
         isinstance(item, ast.Attribute) and type(item.ctx) is ast.Store and ast.unparse(item) == text
         for item in ast.walk(owner)
-    ) or any(isinstance(item, Function) and item.name == LOGGER for item in getattr(owner, "body", ()))
+    ) or _has_its_own(file, facts, owner)
+
+
+def _has_its_own(file: PythonFile, facts: Facts, owner: ast.AST) -> bool:
+    """Whether a class, or one above it, has a `logger` of its own."""
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    return fact is not None and any(LOGGER in each.methods for each in (fact, *facts.ancestry(fact)))
 
 
 def _is_answered(within: Within) -> bool:
@@ -218,6 +235,7 @@ RULE = Rule(
     versions="Lightning < 1.8",
     triggers=(b".logger",),
     check=_check,
+    mentions=LOGGERS,
     examples=(Example(BEFORE, AFTER), Example(ONE, ONE)),
     breaks_in="1.8.0",
     needs="1.6.0",

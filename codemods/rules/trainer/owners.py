@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, self_name, targets_of
+from codemods.code.syntax import Function, self_name, takes, targets_of
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.lightning.kept import assigned_to, is_given, reads_lightning, unpacked_to
 from codemods.lightning.keywords import builds_trainer
@@ -34,7 +34,8 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
         return annotated
     if any(is_given(facts, file, file.scope, "", value) for value in assigned_to(file, text)):
         return True
-    if any(is_given(facts, file, file.scope, "", value, part) for value, part in unpacked_to(file, text)):
+    own = isinstance(node, ast.Name) and any(takes(function, node.id) for function in functions)
+    if not own and any(is_given(facts, file, file.scope, "", value, part) for value, part in unpacked_to(file, text)):
         return True
     if text.rpartition(".")[2].strip("_") != "trainer":
         return False

@@ -33,6 +33,8 @@ def read_of_each(file: PythonFile, node: ast.expr, within: Within) -> list[tuple
     outside = within[: within.index(loop)]
     inner = outside[-1] if isinstance(loop, ast.comprehension) and outside else None
     space = inner or next((item for item in reversed(outside) if isinstance(item, Function)), file.tree)
+    if any(isinstance(item, ast.arg) and item.arg == target.id for item in ast.walk(space)):
+        return None
     found = list(_readings(space, target))
     return None if None in found else [(item, f"{target.id}.{key}") for item, key in filter(None, found)]
 

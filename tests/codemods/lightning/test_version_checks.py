@@ -6,7 +6,7 @@ import pytest
 
 from codemods.engine.plan import Plan
 from codemods.rule import all_rules
-from tests.codemods.support import run_rules
+from tests.codemods.support import rule, run_rules
 
 HEAD = """\
 import importlib.metadata
@@ -132,3 +132,23 @@ def test_the_target_decides() -> None:
     text = f'if parse(pl.__version__) >= parse("2.99"):\n    trainer = {NEW}\nelse:\n    trainer = {OLD}\n'
     made = run(text).final()["train.py"].decode()
     assert "gpus=1" not in made
+
+
+LIVE = {
+    "a list": "if pl.__version__.split('.')[:1] == ['2']:\n    Trainer(gpus=1)\n",
+    "an operand": "V = os.environ.get('V') or pl.__version__\nif V == '2.6.6':\n    Trainer(gpus=1)\n",
+    "a cache of the project": "from mine import RequirementCache\nif RequirementCache('lightning>=2.0'):\n    pass\n"
+    "else:\n    Trainer(gpus=1)\n",
+    "another distribution": "from lightning_utilities.core.imports import RequirementCache\n"
+    "if RequirementCache('lightning>=2.0'):\n    pass\nelse:\n    Trainer(gpus=1)\n",
+    "a decorated question": "from flags import is_old\nif is_old():\n    pass\nelse:\n    Trainer(gpus=1)\n",
+}
+
+
+@pytest.mark.parametrize("text", LIVE.values(), ids=LIVE)
+def test_an_arm_that_may_run_is_spoken_of(text: str) -> None:
+    head = "import os\n\nimport pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n\n"
+    flags = "import pytorch_lightning as pl\n\n\n@inverted\ndef is_old():\n    return pl.__version__ >= '2.0'\n"
+    files = {"a.py": head + text, "flags.py": flags, "mine.py": "class RequirementCache:\n    pass\n"}
+    made = run_rules(files, rule("LIT101"), pins=("pytorch-lightning==1.6.0",))
+    assert [item.path for item in made.findings] == ["a.py"]
