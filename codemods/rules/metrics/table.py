@@ -17,19 +17,12 @@ from pathlib import Path
 
 from codemods.code.scopes import ROOT
 from codemods.finding import Fix
+from codemods.rules.metrics.renamed import renamed
 
 PACKAGES = ("torchmetrics.", f"{ROOT}.metrics.")
 RENAMED = {
-    "F1": "F1Score",
-    "FBeta": "FBetaScore",
     "Fbeta": "FBetaScore",
-    "IoU": "JaccardIndex",
-    "Hinge": "HingeLoss",
-    "MatthewsCorrcoef": "MatthewsCorrCoef",
-    "f1": "f1_score",
-    "fbeta": "fbeta_score",
-    "iou": "jaccard_index",
-    "hinge": "hinge_loss",
+    **{row.old.rpartition(".")[2]: row.last for row in renamed().values() if row.level == "task"},
 }
 TASK = "who makes it has to say task= too, with num_classes= or num_labels="
 PASSED = frozenset({"dist_sync_on_step", "process_group", "dist_sync_fn"})
