@@ -190,7 +190,7 @@ def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     floor = min((minor.python for minor in left), key=_number)
     if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
         return None
-    said = shown(pin) if pin.language == "conda" else pin.specifier
+    said = pin.specifier if pin.specifier[:1].isdigit() or pin.language != "conda" else shown(pin)
     message = f"`{said}` admits Pythons that Lightning {target} does not run on"
     asked = f"what is asked for of Lightning needs Python {floor} or later"
     wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
