@@ -181,6 +181,9 @@ class Rule:
     words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash(self.code)
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """A rule of the package goes to another process by its code, and is found there again."""
         if any(rule is self for rule in all_rules()):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Container
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple
 
 from codemods.code.imports import Known
@@ -50,6 +50,7 @@ def _is_own(name: str) -> bool:
 
 def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | None:
     """The body of a class with one helper where it is called, if there is one that nothing else speaks of."""
+    callers: Mapping[str, list[ast.FunctionDef]] = {}
     for helper in node.body:
         # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
         if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not _is_own(helper.name):
@@ -57,12 +58,23 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
         plain = _without_mark(helper)
         if not _can_stand_elsewhere(plain, returning=True):
             continue
-        for method in node.body:
-            if isinstance(method, ast.FunctionDef) and method is not helper and _has_instance(method):
+        callers = callers or _by_attribute(node)
+        for method in callers[helper.name]:
+            if method is not helper and _has_instance(method):
                 made = _inlined(method, plain, _as_method(method, helper.name, plain is not helper))
                 if made is not None:
                     return [made if item is method else item for item in node.body if item is not helper]
     return None
+
+
+def _by_attribute(node: ast.ClassDef) -> Mapping[str, list[ast.FunctionDef]]:
+    """The methods of a class by the attributes that they speak of."""
+    found: defaultdict[str, list[ast.FunctionDef]] = defaultdict(list)
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef):
+            for name in {item.attr for item in every_node(method) if isinstance(item, ast.Attribute)}:
+                found[name].append(method)
+    return found
 
 
 def _has_instance(method: ast.FunctionDef) -> bool:

@@ -37,10 +37,11 @@ class Trees:
     def open(self, path: str) -> PythonFile:
         """The file, the same as long as it is held. Raises Unreadable."""
         file = self._kept.pop(path, None)
-        if file is None:
-            file = self._parse(path)
-            self._length += len(file.text)
-        self._kept[path] = file
+        if file is not None:
+            self._kept[path] = file
+            return file
+        file = self._kept[path] = self._parse(path)
+        self._length += len(file.text)
         self._make_room(path)
         return file
 
@@ -95,7 +96,7 @@ class Trees:
             return
         for path in [path for path in self._kept if path not in self._held and path != newest]:
             gone = self._kept.pop(path)
-            gone.memo.clear()  # it may lead back to the file, which would then never be freed
+            gone.let_go()
             self._length -= len(gone.text)
             if self._length <= self._room:
                 return

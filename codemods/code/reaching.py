@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.ClassDef
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-CACHED = 200
-"""So many spaces are remembered with their names."""
 SWALLOWING = frozenset({"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "ExitStack"})
 """Managers that end what is raised in their body. Any other may, and hardly one does: a lock, a file, a mode of torch
 are no reason to doubt what stands behind them, unless something is to be read `surely`."""
@@ -37,9 +35,15 @@ PARAMETER = ast.Name("", ast.Load())
 """What stands for what a caller gives."""
 
 
-@lru_cache(maxsize=CACHED)
+_BOUND: WeakKeyDictionary[Space, frozenset[str | None]] = WeakKeyDictionary()
+_SAID: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
+"""The names that spaces may bind, and those that statements and their heads say, as long as there are these."""
+
+
 def _bound_in(space: Space) -> frozenset[str | None]:
     """The names that anything in a space may bind."""
+    if (known := _BOUND.get(space)) is not None:
+        return known
     found: set[str | None] = set()
     for node in every_node(space):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -50,7 +54,7 @@ def _bound_in(space: Space) -> frozenset[str | None]:
             found.add(node.name)
         elif isinstance(node, ast.MatchMapping):
             found.add(node.rest)
-    return frozenset(found)
+    return _BOUND.setdefault(space, frozenset(found))
 
 
 def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozenset(), *, surely: bool = False) -> Env:
@@ -81,6 +85,7 @@ class _Walk:
 
     def __init__(self, name: str, use: ast.AST | None, surely: bool) -> None:
         self.name, self.use, self.surely = name, use, surely
+        self.named = use is None or (isinstance(use, ast.Name) and use.id == name)
         self.seen: list[Env] = []
         self.left: list[Env] = []
         self.made: dict[Definition, None] = {}
@@ -135,6 +140,8 @@ class _Walk:
 
     def _said(self, node: ast.AST, env: Env) -> Env:
         """The definitions behind what a statement says itself."""
+        if self.named and not self._says_name(node):
+            return env
         if self.use is not None and any(item is self.use for item in _inside(node)):
             self.seen.append(self._bound(None) if _is_held_apart(node, self.use, self.name) else env)
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
@@ -155,6 +162,13 @@ class _Walk:
                 walrus = any(isinstance(other, ast.NamedExpr) and other.target is item for other in _inside(node))
                 env = env if walrus else self._bound(None)
         return env
+
+    def _says_name(self, node: ast.AST) -> bool:
+        """Whether a statement itself binds or reads the name."""
+        known = _SAID.get(node)
+        if known is None:
+            known = _SAID[node] = frozenset(_said_by(node))
+        return self.name in known
 
     def _if(self, node: ast.If, env: Env) -> Env | None:
         env = self._said(node.test, env)
@@ -242,6 +256,25 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
         yield item
         if not isinstance(item, NESTED):
             stack.extend(ast.iter_child_nodes(item))
+
+
+def _said_by(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds or reads, but for what runs later."""
+    stack: list[Any] = [node]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is ast.Name:
+            yield item.id
+        elif kind is ast.alias:
+            yield item.asname or item.name.split(".")[0]
+        elif kind not in NESTED:
+            for field in CHILD_FIELDS.get(kind, ()):
+                value = getattr(item, field)
+                if type(value) is list:
+                    stack.extend(value)
+                else:
+                    stack.append(value)
 
 
 def _swallows(node: ast.expr) -> bool:

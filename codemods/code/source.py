@@ -172,6 +172,12 @@ class PythonFile:
         vars(made).update(known, **({"normal": plain.again()} if plain else {}))
         return made
 
+    def let_go(self) -> None:
+        """Forgets what may lead back to the file or its normal form, which would then never be freed."""
+        self.memo.clear()
+        if normal := vars(self).get("normal"):
+            normal.let_go()
+
     def encode(self, text: str) -> bytes:
         """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
         return (BOM if self.bom else b"") + text.encode(self.encoding)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
-from codemods.code.nodes import every_node
+from codemods.code.nodes import children, every_node
 from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -301,7 +301,7 @@ def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if node is owner or not isinstance(node, apart):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -20,6 +20,7 @@ from codemods.finding import Finding, Span
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.version_checks import is_dead
+from codemods.lightning.versions import LIGHTNING, is_open
 from codemods.rule import Match, Rule
 
 INDIRECT = re.compile(
@@ -75,8 +76,11 @@ def read(desk: Desk, item: Item) -> Read:
     spread = INDIRECT.search(file.text) is not None
     present = []
     for rule in rules:
+        if rule.present is None or (spread and rule.kinds == ("python",) and asks_of_trainers(rule)):
+            present.append(rule.code)
+            continue
         with desk.timed(rule):
-            if (spread and rule.kinds == ("python",) and asks_of_trainers(rule)) or is_present(rule, file):
+            if is_present(rule, file):
                 present.append(rule.code)
     if present and desk.trees.has_room:
         desk.trees.hold(path)
@@ -186,7 +190,8 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())
         elif facts.forked and rule.breaks_in and match.fix == "safe":
-            unknown = "Lightning comes from an address here: its release, and so the effect, is unknown."
+            what = "its release" if is_open(facts, LIGHTNING) else "what it changed"
+            unknown = f"Lightning comes from an address here: {what}, and so the effect, is unknown."
             reason = f"{match.reason.rstrip('.')}. {unknown}"
             match = replace(match, fix="unsafe", reason=reason)
         yield match

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from codemods.code.nodes import every_node
@@ -122,8 +123,14 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
-        known[rule.code] = any(item.decode() in file.unlike for item in (*rule.triggers, *called_words(rule)))
+        known[rule.code] = any(word in file.unlike for word in _called_by(rule))
     return known[rule.code]
+
+
+@cache
+def _called_by(rule: Rule) -> tuple[str, ...]:
+    """What calls a rule."""
+    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
