@@ -1,16 +1,18 @@
 """What each Lightning 2 needs beside it: `compat.csv` and `torch.csv`, as of 2026-11.
 
 The floors (`python`, `torch`, `torchmetrics`) are the metadata of the last patch of each minor on the package index;
-`*_ci_max` is what Lightning's own tests run; `setuptools` is there while it imports pkg_resources, `numpy` says
-whether it still installs it. `*_exact` is what an exact pin becomes: the oldest torch from the floor on that takes
-NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics that does
-without pkg_resources (run with Lightning 2.6.6). `transformers` says what the Pythons that are left ask for: before
-4.16 it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
+`*_ci_max` is what Lightning's own tests run; `setuptools` is there while it imports pkg_resources, `numpy` is the first
+release with a build for the oldest Python. `*_exact` is what an exact pin becomes: the oldest torch from the floor on
+that takes NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics
+that does without pkg_resources (run with Lightning 2.6.6); of NumPy it is the newest that still has `np.int` and its
+like, which 1.20 deprecated and 1.24 took out. `transformers` says what the Pythons that are left ask for: before 4.16
+it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
 `jsonargparse` is what LightningCLI runs with and the extras that bring it ask for (its own check when it starts says
 4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0). An exact PyYAML becomes the oldest release that has a
 build for Python 3.10 and later.
-`torch.csv` holds what of torchvision, torchaudio and torchtext is
-built for a torch.
+`torch.csv` holds what of torchvision, torchaudio and torchtext is built for a torch, and for the builds of conda's
+channel pytorch: what took the place of cudatoolkit, and what has to be asked for beside them, since a newer mkl lacks
+a symbol that they import (torch's issue 123097).
 To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
 """
 
@@ -48,7 +50,6 @@ class Minor:
     python_newest: str
     beside: Mapping[str, Need]
     resources: bool
-    numpy: bool
 
     def admitted(self) -> tuple[str, ...]:
         """Every release that there may be of it."""
@@ -65,11 +66,10 @@ def minors() -> tuple[Minor, ...]:
             row["python"],
             row["python_ci_max"],
             {
-                **{name: Need(row[name], row[f"{name}_exact"]) for name in OWN},
+                **{name: Need(row[name], row[f"{name}_exact"]) for name in (*OWN, "numpy")},
                 **{name: Need(along[row["torch"]][name], along[row["torch_exact"]][name]) for name in FAMILY},
             },
             bool(row["setuptools"]),
-            row["numpy"] == "yes",
         )
         for row in _rows("compat.csv")
     )

@@ -106,7 +106,7 @@ def items_of(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
             within.append((deeper, match["key"], start))
             continue
         if within and within[-1][1] in keys and (match := _ITEM.match(line)):
-            stated = _COMMENT.sub("", match["text"])
+            stated = _COMMENT.sub("", match["text"]).rstrip()
             place = start + match.start("text")
             if stated[0] in "'\"" and stated[-1] == stated[0] and len(stated) > 1:
                 stated, place = stated[1:-1], place + 1

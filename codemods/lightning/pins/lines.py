@@ -51,11 +51,18 @@ def _stated(text: str, start: int, line: str) -> Pin | None:
     option = _OPTION.search(line, editable.end() if editable else indent)
     stated = line[: option.start()] if option else line
     pin = read(stated, start, editable.end() if editable else indent)
+    if pin and editable and pin.bare:
+        return _plain(pin, text, start + indent)
     if pin and not pin.problem and option and "--hash" in line[option.start() :]:
         return replace(pin, problem="hashed")
     if pin and not pin.problem and text[pin.start : pin.end] != pin.specifier:
         return replace(pin, problem="unplaced")
     return pin
+
+
+def _plain(pin: Pin, text: str, start: int) -> Pin:
+    """An editable requirement with its option: a release of the index takes the place of both."""
+    return replace(pin, start=start, specifier=text[start : pin.end], place=start)
 
 
 def included(text: str) -> Iterator[tuple[int, str]]:

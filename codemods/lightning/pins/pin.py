@@ -10,6 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from codemods.lightning.pins.address import named
 from codemods.lightning.pins.brought import names as brought_along
 from codemods.lightning.pins.specifier import Language, pep440
 
@@ -31,7 +32,9 @@ class Pin:
     point at. `requirement` is its PEP 508 text, empty where there is no such text. `problem` says why the
     specifier may not be edited. `repaired` is what an invalid specifier plainly means, `word` the place of a shell
     word without quotes that a specifier with `<`, `>` or `*` needs quotes in, `group` the extra or group that asks
-    for it, beside what is asked for in any case.
+    for it, beside what is asked for in any case. One that comes from an address has all of that for a specifier;
+    `repaired` is then the release that the address names, `bare` says that the name of the distribution has to be
+    written in front of it, and `fork` that what stands there may be another Lightning than the one of the index.
     """
 
     name: str
@@ -45,6 +48,13 @@ class Pin:
     repaired: str = ""
     word: tuple[int, int] | None = None
     group: str = ""
+    bare: bool = False
+    fork: bool = False
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it asks for what stands at an address."""
+        return self.problem == "address" or "://" in self.specifier
 
     @property
     def meant(self) -> str:
@@ -104,7 +114,7 @@ def read(text: str, offset: int = 0, start: int = 0) -> Pin | None:
     if name not in READ:
         return None
     if requirement.url:
-        return Pin(name, "", place, end, stated, place, problem="address")
+        return _addressed(requirement, stated, place)
     first, last = _specifier_range(stated, requirement)
     return Pin(
         name,
@@ -117,6 +127,21 @@ def read(text: str, offset: int = 0, start: int = 0) -> Pin | None:
     )
 
 
+def _addressed(requirement: Requirement, stated: str, place: int) -> Pin:
+    """A requirement `name @ address; marker`."""
+    name, address = canonicalize_name(requirement.name), requirement.url or ""
+    release = named(address) if name in LIGHTNING else None
+    end = place + len(stated)
+    if release is None:
+        return Pin(name, "", place, end, stated, place, problem="address", fork=True)
+    first = len(stated.partition("@")[0].rstrip())
+    last = stated.index(address) + len(address)
+    marker = f"; {requirement.marker}" if requirement.marker else ""
+    asked = f"{name}{release.specifier}{marker}"
+    specifier, meant = stated[first:last], release.specifier
+    return Pin(name, asked, place + first, place + last, specifier, place, repaired=meant, fork=not release.sure)
+
+
 def _invalid(stated: str, place: int, end: int) -> Pin | None:
     address = "://" in stated
     name = _name_of_address(stated) if address else leading_name(stated)
@@ -124,10 +149,16 @@ def _invalid(stated: str, place: int, end: int) -> Pin | None:
         return None
     if not address and re.search(r"[${]", stated):
         return Pin(name, "", place, end, stated, place, problem="variable")
-    broken = None if address else _BROKEN.fullmatch(stated)
+    if address:
+        release = named(stated)
+        meant, asked = (release.specifier, f"{name}{release.specifier}") if release else ("", "")
+        problem: Problem | None = None if release and not re.search(r"\s", stated) else "address"
+        fork = not (release and release.sure)
+        return Pin(name, asked, place, end, stated, place, problem=problem, repaired=meant, bare=True, fork=fork)
+    broken = _BROKEN.fullmatch(stated)
     repaired = _repaired(broken) if broken else None
     if not broken or not repaired:
-        return Pin(name, "", place, end, stated, place, problem="address" if address else "invalid")
+        return Pin(name, "", place, end, stated, place, problem="invalid")
     requirement = str(Requirement(f"{broken['name']}{broken['extras'] or ''}{repaired}{broken['marker'] or ''}"))
     first, last = broken.span("specifier")
     return Pin(name, requirement, place + first, place + last, broken["specifier"], place, repaired=repaired)

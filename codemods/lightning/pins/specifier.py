@@ -128,15 +128,18 @@ def raised(text: str, target: str, language: Language = "pep440", floor: str = "
     return _reached(text, Goal(version, upper, least, least, MALICIOUS), language)
 
 
-def lifted(text: str, floor: str, exact: str, language: Language = "pep440") -> str | None:
-    """The nearest specifier that admits a release from `floor` on; an exact one becomes `exact`.
+def lifted(
+    text: str, floor: str, exact: str, language: Language = "pep440", upper: tuple[int, ...] | None = None
+) -> str | None:
+    """The nearest specifier that admits a release from `floor` on; an exact one becomes `exact`, an upper bound that is
+    in the way `upper`, or else the next major release.
 
     None where there is none.
     """
     version = Version(exact)
     if not version.major:
         return _reached(text, Goal(version, (0, version.minor + 1), version.release), language)
-    return _reached(text, Goal(version, (version.major + 1,), _short(Version(floor).release)), language)
+    return _reached(text, Goal(version, upper or (version.major + 1,), _short(Version(floor).release)), language)
 
 
 def floored(text: str, floor: str, language: Language = "pep440") -> str | None:

@@ -20,13 +20,13 @@ def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def is_forked(sources: Sequence[Source]) -> bool:
-    """Whether the project takes Lightning from an address, and from nowhere else."""
-    problems: set[str | None] = set()
+    """Whether the project takes Lightning from addresses that may hold another one, and from nowhere else."""
+    forks: set[bool] = set()
     for source, text in _manifests(sources):
         with suppress(Unparsable):
             kind = manifest_kind(source.path, source.kind, text) or ""
-            problems |= {pin.problem for pin in read_pins(kind, text) if pin.name in LIGHTNING}
-    return problems == {"address"}
+            forks |= {pin.fork for pin in read_pins(kind, text) if pin.name in LIGHTNING}
+    return forks == {True}
 
 
 def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:

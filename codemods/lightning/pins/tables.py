@@ -16,7 +16,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from codemods.lightning.pins import toml
-from codemods.lightning.pins.pin import READ, Pin, Problem, read
+from codemods.lightning.pins.address import named
+from codemods.lightning.pins.pin import LIGHTNING, READ, Pin, Problem, read
 from codemods.lightning.pins.specifier import Language, pep440
 from codemods.lightning.pins.toml import Unparsable
 
@@ -113,7 +114,17 @@ def _entry(text: str, document: Mapping[str, Any], keys: Keys, value: Any) -> It
         for kind in ("git", "url", "path", "file"):
             if isinstance(value.get(kind), str):
                 offset = _place(text, document, (*keys, kind)) or 0
-                yield Pin(name, "", offset, offset + len(value[kind]), value[kind], offset, "poetry", "address")
+                pin = Pin(name, "", offset, offset + len(value[kind]), value[kind], offset, "poetry", "address")
+                yield _from_address(pin, value)
+
+
+def _from_address(pin: Pin, table: Mapping[str, Any]) -> Pin:
+    """A requirement on an address, with the release that it names."""
+    key = next((key for key in ("tag", "rev", "branch") if isinstance(table.get(key), str)), "")
+    release = named(pin.specifier, table.get(key), tag=key != "branch") if pin.name in LIGHTNING else None
+    if release is None:
+        return replace(pin, fork=True)
+    return replace(pin, requirement=f"{pin.name}{release.specifier}", repaired=release.specifier, fork=not release.sure)
 
 
 def _versioned(name: str, specifier: str, offset: int | None, language: Language, table: Mapping[str, Any]) -> Pin:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, Minor, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
@@ -17,7 +18,6 @@ from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
 from codemods.rules.pins.lightning import ADVICE, Verdict, after, shown
 
-_NUMPY_FOR_310 = "1.21.3"
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
     "Lightning {target} needs torch>={floor}, and no older Lightning that is still admitted runs with it: there is "
@@ -70,7 +70,7 @@ def _of_group(
         elif pin.name == "python" and pin.requirement:
             found = _of_python(pin, left or [newest], target)
         elif pin.name == "numpy" and pin.requirement:
-            found = _of_numpy(pin, left or [newest], target)
+            found = _of_numpy(pin, own, area, left or [newest], target)
         elif pin.name == "setuptools" and pin.requirement:
             found = _of_setuptools(pin, left or [newest], target)
         else:
@@ -204,17 +204,21 @@ def _number(python: str) -> tuple[int, ...]:
     return tuple(map(int, python.split(".")))
 
 
-def _of_numpy(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[Minor], target: str) -> Verdict | None:
     """NumPy before 1.21.3 has no build for Python 3.10."""
-    if min(_number(minor.python) for minor in left) < (3, 10) or _reaches(pin, _NUMPY_FOR_310):
+    oldest = min(left, key=lambda minor: _number(minor.python))
+    need = oldest.beside["numpy"]
+    if admits_from(pin.meant, need.floor, pin.language):
         return None
     message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
-    reason = f"Python 3.10 is the oldest, NumPy {_NUMPY_FOR_310} the first built for it: raise it"
-    return Verdict(message, "manual", reason, stops=True)
-
-
-def _reaches(pin: Pin, floor: str) -> bool:
-    return admits_from(pin.meant, floor, pin.language)
+    asked = f"Python {oldest.python} is the oldest, NumPy {need.floor} the first built for it"
+    after = Version(need.exact)
+    wanted = lifted(pin.meant, need.floor, need.exact, pin.language, (after.major, after.minor + 1))
+    why = why_not(pin, own, area)
+    if why or wanted is None:
+        return Verdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
+    kept = f"{pin.specifier} becomes {wanted}, which still has what 1.20 deprecated, as np.int"
+    return Verdict(message, "safe", f"{asked}: {kept}", wanted, stops=True)
 
 
 def _of_setuptools(pin: Pin, left: list[Minor], target: str) -> Verdict | None:

@@ -44,6 +44,10 @@ _WHAT: dict[Problem | None, str] = {
 }
 
 
+LEFT_BEHIND = (
+    "it comes from an address that is none of Lightning's own releases: what was changed there is left behind; look "
+    "what it is, and whether the release has it"
+)
 _LOCK = "renew the lock file, if one is made from it"
 _FURTHER = {
     **dict.fromkeys(("requirements", "pyproject", "pipfile", "setup.py", "setup.cfg"), _LOCK),
@@ -113,7 +117,9 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     if pin.problem in _WHAT:
         needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
         said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
-        return Verdict(said, "manual", ADVICE[pin.problem] + needed, stops=area.breaks)
+        known = pin.problem == "address" and pin.repaired
+        advice = f"it names {pin.name} {pin.meant}: ask for a release by number" if known else ADVICE[pin.problem]
+        return Verdict(said, "manual", advice + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:
         return None
@@ -126,7 +132,7 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     short = None if fits or admits(wanted, target, pin.language) else _short(pin, area, target)
     stops = not dead and bool(fits or not _stays(pin, area)) and not admits(pin.meant, target, pin.language)
     stops = stops and bool(area.rewritten)
-    if wanted == pin.specifier:
+    if wanted == pin.specifier or (pin.is_address and wanted == pin.meant):
         reason = "; ".join(filter(None, (short[1], problem))) if short else ""
         return Verdict(short[0], "manual", reason, stops=stops) if short else None
     if fits and fits != pin.meant:
@@ -137,9 +143,11 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
         message, reason = f"`{shown(pin)}` is not a valid requirement", f"it plainly means {wanted}"
     if problem:
         return Verdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}", stops=stops)
-    if pin.repaired and wanted != pin.meant:
+    if pin.repaired and not pin.is_address and wanted != pin.meant:
         reason += f"; pip refuses to read it as it was, which plainly meant {pin.meant}"
     reason += f"; {short[0]}: {short[1]}" if short else ""
+    if pin.fork:
+        return Verdict(message, "unsafe", f"{reason}; {LEFT_BEHIND}", wanted, stops)
     if pin.language == "conda" and any(clause.version == target for clause in clauses(wanted)):
         reason = f"{reason}; whether the channels have {target} could not be seen"
         return Verdict(message, "unsafe", reason, wanted, stops)
@@ -230,7 +238,7 @@ def admits_malicious(pin: Pin) -> bool:
 
 def shown(pin: Pin) -> str:
     """A requirement as a message names it."""
-    if pin.problem in _WHAT and pin.language == "pep440":
+    if pin.bare or (pin.problem in _WHAT and pin.language == "pep440"):
         return pin.specifier
     name = "pytorch" if (pin.name, pin.language) == ("torch", "conda") else pin.name
     return f"{name}{' ' * (pin.language == 'poetry')}{pin.specifier}"

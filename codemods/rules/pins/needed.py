@@ -12,6 +12,7 @@ from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.brought import Brought, brought
+from codemods.lightning.pins.reach import is_manifest
 
 EXPERIMENT = "*.experiment"
 """In the table: what a SummaryWriter has, asked of the `experiment` of a logger."""
@@ -63,6 +64,16 @@ def uses(facts: Facts) -> dict[str, tuple[Use, ...]]:
 def of_row(row: Brought, facts: Facts) -> list[Use]:
     """The places that show that a distribution is used."""
     return sorted(use for name in row.uses for use in uses(facts).get(name, ()))
+
+
+def unasked(facts: Facts) -> tuple[str, ...]:
+    """What Lightning itself stops without, is used, and no manifest asks for."""
+    read = {**facts.collected("PIN004"), **facts.collected_texts("PIN004")}
+    if not read and any(map(is_manifest, facts.kinds)):
+        return ()
+    named = {pin.name for manifest in read.values() for pin in manifest.pins}
+    rows = (row for row in brought() if row.any_release and not row.served_by & named and of_row(row, facts))
+    return tuple(dict.fromkeys(row.ask for row in rows))
 
 
 def other_logger(facts: Facts) -> Use | None:

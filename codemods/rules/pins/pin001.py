@@ -18,10 +18,12 @@ from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.rules.pins.beside import beside, clashing
+from codemods.rules.pins.environment import Conflict, conflict
 from codemods.rules.pins.floor import raising
 from codemods.rules.pins.lightning import ADVISORY, Verdict, moves, verdict
 from codemods.rules.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.rules.pins.together import contradictions
+from codemods.rules.pins.wheels import builds
 
 CODE = "PIN001"
 USED = {
@@ -32,7 +34,6 @@ USED = {
     "LightningCLI": (b"LightningCLI",),
 }
 """What shows in Python files that a library is used."""
-NUMPY = (b"import numpy", b"from numpy")
 _MOVED = frozenset((*NAMES, *BESIDE, "python"))
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
@@ -90,12 +91,16 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     ours = facts.uses_lightning or any(pin.name in LIGHTNING for pin in area.pins)
     for pin, found in contradictions(own, area, target) if ours else ():
         yield _match(text, pin, found)
-    said = set()
+    said: set[Pin] = set()
+    if held := conflict(text.text, own, area, target) or builds(text.text, own, area, target):
+        said |= set(held.pins)
+        yield _of_environment(text, held)
     if moving:
         yield from _alone(text, own, area, facts)
         for pin, found in beside(own, area, target, used):
-            said.add(pin)
-            yield _match(text, pin, found)
+            if pin not in said:
+                said.add(pin)
+                yield _match(text, pin, found)
     for pin, found in raising(own, others, area, facts):
         if pin not in said:
             yield _match(text, pin, found)
@@ -149,12 +154,6 @@ def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[
     if minor.resources and "setuptools" not in asked:
         message = f"Lightning {facts.target} imports pkg_resources, which setuptools 82 took out"
         yield Match(place, message, "manual", "nothing asks for setuptools here: add setuptools<82")
-    users = sorted(item for word in NUMPY for item in _in_python(facts, word))
-    if not minor.numpy and users and "numpy" not in asked:
-        message = f"Lightning {facts.target} does not ask for NumPy any more, and {users[0]} imports it"
-        yield Match(
-            place, message, "manual", "torchmetrics still installs a release of its choice: add numpy, to have yours"
-        )
 
 
 def _in_python(facts: Facts, word: bytes) -> list[str]:
@@ -183,8 +182,15 @@ def _as_text(file: PythonFile | TextFile) -> TextFile:
 
 def _match(text: TextFile, pin: Pin, found: Verdict) -> Match:
     place = text.span(pin.place, pin.end)
-    edits = (_edit(text, pin, found.wanted),) if found.wanted is not None else ()
+    named = pin.name if pin.bare else ""
+    edits = (_edit(text, pin, named + found.wanted),) if found.wanted is not None else ()
     return Match(place, found.message, found.fix, found.reason, edits=edits, stops=found.stops)
+
+
+def _of_environment(text: TextFile, held: Conflict) -> Match:
+    """The releases of an environment that go together, as one finding at the first of them."""
+    place = text.span(held.pins[0].place, held.pins[0].end)
+    return Match(place, held.message, held.fix, held.reason, edits=held.edits, stops=True)
 
 
 def _edit(text: TextFile, pin: Pin, wanted: str) -> TextEdit:
@@ -254,7 +260,7 @@ RULE = Rule(
     collect_text=collect,
     kinds=("requirements", "pyproject", "yaml", "dockerfile", "notebook", "shell", "other", "lock"),
     names=("setup.py",),
-    mentions=(*MENTIONS, *NUMPY, *(word for words in USED.values() for word in words)),
+    mentions=(*MENTIONS, *(word for words in USED.values() for word in words)),
     last=True,
     rows=partial(
         best_levels,
@@ -262,7 +268,7 @@ RULE = Rule(
             ("M162", "manual"),
             ("M163", "safe"),
             ("M307", "safe"),
-            ("G20090", "manual"),
+            ("G20090", "safe"),
             ("B17", "safe"),
             ("B18", "manual"),
             ("B21", "safe"),

@@ -14,31 +14,49 @@ from codemods.lightning.pins.reach import MENTIONS, is_manifest
 from codemods.lightning.pins.specifier import raised
 from codemods.rule import Example, Match, Rule, all_rules
 from codemods.rules.pins.lightning import listed
+from codemods.rules.pins.needed import mentions, unasked
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The first place that is left for a person and tells of an older Lightning, where no manifest names it."""
+    first = told_at(facts)
+    if first is None or first.path != file.path:
+        return
+    breaks = _breaks()
+    old = _old(facts)
+    era = min(breaks[item.code] for item in old)
+    evidence = tuple(item for item in old if breaks[item.code] == era)
+    message = f"No requirement on Lightning: the code was written for one before {era}"
+    asks = (f"lightning{raised('', facts.target)}", *unasked(facts))
+    reason = (
+        f"the newest release is installed, which breaks at {listed(evidence)}: when that is done, ask for "
+        f"{' and '.join(asks)}"
+    )
+    yield Match(first.span, message, "manual", reason)
+
+
+def told_at(facts: Facts) -> Finding | None:
+    """The finding at whose place a project is told that it asks for no Lightning; None where it is not."""
     read = (*facts.collected_texts("PIN001").values(), *facts.collected("PIN001").values())
     if any(pin.name in LIGHTNING for manifest in read for pin in manifest.pins):
-        return
+        return None
     if facts.pins and any("lightning" in pin.lower() for pin in facts.pins):
-        return
+        return None
     if any(_states(path, facts) for text in MENTIONS for path in facts.mentions.get(text, ())):
-        return
-    breaks = {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
-    old = sorted((item for item in facts.planned if item.code in breaks), key=_place)
+        return None
     speaking = frozenset[str]().union(*(facts.mentions.get(text, frozenset()) for text in MENTIONS))
-    left = [item for item in old if not item.applied and item.path in speaking]
-    if not left or left[0].path != file.path:
-        return
-    first = min(breaks[item.code] for item in old)
-    evidence = tuple(item for item in old if breaks[item.code] == first)
-    message = f"No requirement on Lightning: the code was written for one before {first}"
-    reason = (
-        f"what shows it: {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
-        f"not work: when it is done, ask for the one that is imported, as in lightning{raised('', facts.target)}"
-    )
-    yield Match(left[0].span, message, "manual", reason)
+    return next((item for item in _old(facts) if not item.applied and item.path in speaking), None)
+
+
+def _breaks() -> dict[str, Version]:
+    """The first release on which what a rule finds does not work, by the rule's code."""
+    return {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
+
+
+def _old(facts: Facts) -> list[Finding]:
+    """The places that tell of an older Lightning, in order."""
+    breaks = _breaks()
+    return sorted((item for item in facts.planned if item.code in breaks), key=_place)
 
 
 def _states(path: str, facts: Facts) -> bool:
@@ -65,7 +83,7 @@ RULE = Rule(
     versions="any",
     triggers=MENTIONS,
     check=check,
-    mentions=MENTIONS,
+    mentions=(*MENTIONS, *mentions()),
     last=True,
     examples=(
         Example(_CODE, _CODE, "train.py", (("requirements.txt", "numpy\n"),)),

@@ -20,6 +20,7 @@ from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.lightning import ADVICE, fitting, is_dead
 from codemods.rules.pins.needed import EXPERIMENT, Use, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
+from codemods.rules.pins.pin002 import told_at
 from codemods.rules.pins.placing import beside
 from codemods.rules.pins.together import MAIN
 
@@ -136,7 +137,7 @@ def _doubt(row: Brought, places: list[Use], before: Manifest, facts: Facts) -> s
     if before.kind in _PACKAGE and on_2 and all(use.what == EXPERIMENT for use in inside):
         return f"the package writes to the logger that it is given: ask for {row.ask} where that is TensorBoard's"
     other = other_logger(facts)
-    if other and all(use.what == EXPERIMENT for use in places):
+    if other and on_2 and all(use.what == EXPERIMENT for use in places):
         told = f"{other.path}:{other.line} makes another logger"
         return f"{told}, which needs none of it: ask for {row.ask} where TensorBoard's is used as well"
     return ""
@@ -183,7 +184,7 @@ def _is(names: Sequence[str]) -> str:
 
 def _unasked(file: PythonFile, base: Mapping[str, Manifest], facts: Facts) -> Iterator[Match]:
     """The first use of what Lightning itself stops without, where no manifest asks for Lightning or for that."""
-    if any(map(_states, base.values())):
+    if any(map(_states, base.values())) or told_at(facts):
         return
     named = {pin.name for manifest in base.values() for pin in manifest.pins}
     for row in brought():

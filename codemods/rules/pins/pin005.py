@@ -14,6 +14,7 @@ from codemods.lightning.pins.pin import Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.lightning.pins.specifier import OLDER, Language, admits
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.pins.environment import conflict
 from codemods.rules.pins.lightning import fitting, is_dead, shown
 from codemods.rules.pins.parts import is_for
 from codemods.rules.pins.pythons import Item, Named, Version, classifiers, nox, pythons, remaining
@@ -47,6 +48,9 @@ def _floor(text: TextFile, kind: str, facts: Facts) -> tuple[Version, str] | Non
     others: dict[str, Manifest] = {**facts.collected("PIN001"), **facts.collected_texts("PIN001")}
     own = others.get(text.path) or Manifest(text.path, kind if kind != "lock" else COMMANDS[0], ())
     area = area_of(own, others, facts)
+    held = conflict(text.text, own, area, facts.target)
+    if held and any(pin.name == "python" for pin in held.pins):
+        return None  # PIN001 says the whole set
     if not is_for(area.home, text.path, facts) and area.home not in text.text:
         return None
     asked = [

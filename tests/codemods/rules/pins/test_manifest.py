@@ -56,9 +56,9 @@ def test_other_lines(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("pytorch-lightning @ git+http://github.com/x/pytorch-lightning.git@v0.8#egg=pytorch-lightning", "address"),
+        ("pytorch-lightning @ git+http://github.com/x/pytorch-lightning.git@fixes#egg=pytorch-lightning", "address"),
         ("git+https://github.com/x/y.git#egg=pytorch-lightning", "address"),
-        ("git+https://github.com/PyTorchLightning/pytorch-lightning.git@1.8", "address"),
+        ("git+https://github.com/PyTorchLightning/pytorch-lightning.git@a677833f", "address"),
         ("-e git+https://github.com/x/y.git#egg=pytorch_lightning", "address"),
         ("https://github.com/PyTorchLightning/pytorch-lightning/archive/master.zip", "address"),
         ("pytorch-lightning>=!1.8.1", "invalid"),
@@ -76,6 +76,63 @@ def test_problems(text: str, problem: str) -> None:
     (pin,) = read_pins("requirements", text)
     assert pin.problem == problem
     assert bool(find_pins("r.txt", "requirements", text)) == (problem not in ("address", "invalid", "variable"))
+
+
+OWN = "git+https://github.com/PyTorchLightning/pytorch-lightning.git"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "fork"),
+    [
+        (f"pytorch-lightning @ {OWN}@1.5.10", "pytorch-lightning==1.5.10", False),
+        (f"pytorch_lightning[extra] @ {OWN}@v1.5.10 ; python_version>'3.8'", "pytorch-lightning==1.5.10", False),
+        (f"{OWN}@1.5.10#egg=pytorch-lightning", "pytorch-lightning==1.5.10", False),
+        ("lightning @ git+ssh://git@github.com/Lightning-AI/lightning.git@2.0.1", "lightning==2.0.1", False),
+        ("https://github.com/Lightning-AI/lightning/archive/refs/tags/2.0.1.zip", "lightning==2.0.1", False),
+        (
+            "https://github.com/PyTorchLightning/pytorch-lightning/archive/1.1.5.tar.gz",
+            "pytorch-lightning==1.1.5",
+            False,
+        ),
+        ("https://github.com/Lightning-AI/lightning/archive/refs/heads/2.0.1.zip", "lightning==2.0.1", True),
+        (f"{OWN}@release/1.6.x", "pytorch-lightning==1.6.*", True),
+        (f"{OWN}@1.8", "pytorch-lightning==1.8.*", True),
+        ("-e git+https://github.com/x/y.git@v0.8.5_fixes#egg=pytorch_lightning", "pytorch-lightning==0.8.5", True),
+        (
+            "pytorch-lightning @ git+http://github.com/x/pytorch-lightning.git@v0.8.5_fixes",
+            "pytorch-lightning==0.8.5",
+            True,
+        ),
+        ("pytorch-lightning @ git+https://github.com/x/pytorch-lightning@1.5.10", "pytorch-lightning==1.5.10", True),
+        ("pytorch-lightning @ git+https://github.com/x/pytorch-lightning@torch-1.7", None, True),
+        ("pytorch-lightning @ git+https://github.com/x/pytorch-lightning@py3.8", None, True),
+        ("pytorch-lightning @ git+https://github.com/x/pytorch-lightning@11.5.10", None, True),
+        ("pytorch-lightning @ git+https://me@host.org/1.5.10/pytorch-lightning", None, True),
+        (f"{OWN}#egg=pytorch-lightning", None, True),
+    ],
+)
+def test_releases_that_addresses_name(text: str, asked: str | None, fork: bool) -> None:
+    (pin,) = read_pins("requirements", text)
+    assert pin.is_address and pin.fork is fork
+    assert text[pin.start : pin.end] == pin.specifier
+    found = find_pins("r.txt", "requirements", text)
+    assert [item.requirement.partition(";")[0].strip() for item in found] == ([asked] if asked else [])
+
+
+@pytest.mark.parametrize(
+    ("rest", "asked", "fork"),
+    [
+        ('tag = "1.5.10"', "==1.5.10", False),
+        ('rev = "1.5.10"', "==1.5.10", False),
+        ('branch = "1.5.10"', "==1.5.10", True),
+        ('branch = "release/1.5.x"', "==1.5.*", True),
+        ('branch = "master"', "", True),
+    ],
+)
+def test_releases_that_addresses_in_tables_name(rest: str, asked: str, fork: bool) -> None:
+    table = f'lightning = {{ git = "https://github.com/Lightning-AI/lightning.git", {rest} }}'
+    (pin,) = read_pins("pyproject", f"[tool.poetry.dependencies]\n{table}\n")
+    assert (pin.problem, pin.repaired, pin.fork) == ("address", asked, fork)
 
 
 @pytest.mark.parametrize(

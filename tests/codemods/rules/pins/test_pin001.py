@@ -94,6 +94,41 @@ def test_left_to_a_person(text: str, word: str) -> None:
     assert word in found[0][1] or word == "address"
 
 
+OWN, FORK = (f"git+https://github.com/{name}/pytorch-lightning.git" for name in ("PyTorchLightning", "someone"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fix"),
+    [
+        (f"pytorch-lightning @ {OWN}@1.6.5  # why\n", "pytorch-lightning==2.6.6  # why\n", "safe"),
+        (f"pytorch-lightning[extra] @ {OWN}@1.6.5 ; python_version > '3'", None, "safe"),
+        (f"{OWN}@1.6.5#egg=pytorch-lightning\n", "pytorch-lightning==2.6.6\n", "safe"),
+        (f"  -e {OWN}@1.6.5#egg=pytorch-lightning\n", "  pytorch-lightning==2.6.6\n", "safe"),
+        (f"pytorch-lightning @ {FORK}@v1.6.5_fixes\n", "pytorch-lightning==2.6.6\n", "unsafe"),
+        (f"{FORK}@release/1.6.x#egg=pytorch-lightning\n", "pytorch-lightning==2.6.*,!=2.6.2,!=2.6.3\n", "unsafe"),
+    ],
+)
+def test_a_release_that_comes_from_an_address(before: str, after: str | None, fix: str) -> None:
+    made = run_rules({"train.py": OLD, "requirements.txt": before}, GPUS, RULE, unsafe=True)
+    [found] = [item for item in made.findings if item.code == "PIN001"]
+    wanted = after or "pytorch-lightning[extra]==2.6.6 ; python_version > '3'"
+    assert found.fix == fix and ("left behind" in found.reason) == (fix == "unsafe")
+    assert {item.path: item.after.decode() for item in made.changes}["requirements.txt"] == wanted
+    again = run_rules({"train.py": NEW, "requirements.txt": wanted}, GPUS, RULE, unsafe=True)
+    assert not [item for item in again.changes if item.path == "requirements.txt"]
+
+
+def test_a_fork_is_left_by_default_and_so_is_a_release_that_suits() -> None:
+    for text, code in (
+        (f"pytorch-lightning @ {FORK}@v1.6.5_fixes\n", OLD),
+        (f"pytorch-lightning @ {OWN}@1.6.5\n", NEW),
+        (f"pytorch-lightning @ {OWN}@2.6.6\n", OLD),
+        (f"pytorch-lightning @ {FORK}@abc\n", OLD),
+    ):
+        made = run_rules({"train.py": code, "requirements.txt": text}, GPUS, RULE)
+        assert not [item for item in made.changes if item.path == "requirements.txt"]
+
+
 def test_what_is_left_is_named() -> None:
     many = OLD + "".join(f"Trainer(gpus=n{index})\n" for index in range(4))
     _, found = pinned("pytorch-lightning==1.6.5", many)

@@ -15,6 +15,7 @@ from codemods.engine.scan import Options
 from codemods.finding import Finding
 from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, brought
 from codemods.rules.pins.pin001 import RULE as PINS
+from codemods.rules.pins.pin002 import RULE as NONE
 from codemods.rules.pins.pin004 import RULE
 from codemods.rules.trainer.lit101 import RULE as GPUS
 from fixer.files import kind_of
@@ -206,6 +207,17 @@ def test_where_no_manifest_asks_for_lightning_the_use_is_named() -> None:
     assert not told({"train.py": BOARD, "requirements.txt": "tensorboard\n"})
 
 
+def test_a_project_without_requirements_is_told_once() -> None:
+    code = BOARD.replace("gpus=1", "gpus=n")
+    for more, end in (({}, "!=2.6.3 and tensorboard"), ({"requirements.txt": "tensorboard\n"}, "!=2.6.3")):
+        sources = [
+            Source(path, kind_of(path) or "other", text.encode()) for path, text in {"a.py": code, **more}.items()
+        ]
+        findings = plan(sources, Options((GPUS, NONE, PINS, RULE), target="2.6.6")).findings
+        (found,) = [item for item in findings if item.code.startswith("PIN")]
+        assert found.code == "PIN002" and found.reason.endswith(end)
+
+
 def test_an_ignored_requirement_is_left() -> None:
     text = "pytorch-lightning==2.6.6  # fixer: ignore[PIN004]\n"
     assert after("requirements.txt", text) == text
@@ -295,9 +307,9 @@ def test_the_reason_says_of_each_where_it_is_used_and_why_it_was_there() -> None
 
 def test_writing_to_an_experiment_is_no_proof_where_another_logger_is_made() -> None:
     wandb = WRITES + "from pytorch_lightning.loggers import WandbLogger\n\nlogger = WandbLogger()\n"
-    files = {"requirements.txt": "pytorch-lightning==1.8.0\n", "train.py": wandb}
-    (found,) = told(files)
+    (found,) = told({"requirements.txt": "pytorch-lightning>=2.0\n", "train.py": wandb})
     assert found.fix == "manual" and "train.py:13 makes another logger" in found.reason
+    assert after("requirements.txt", "pytorch-lightning==1.8.0\n", wandb).endswith("\ntensorboard\n")
     both = wandb + 'from pytorch_lightning.loggers import TensorBoardLogger\n\nboard = TensorBoardLogger("a")\n'
     assert after("requirements.txt", "pytorch-lightning==1.8.0\n", both).endswith("\ntensorboard\n")
 
