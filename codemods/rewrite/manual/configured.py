@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from codemods.code.scopes import Scope, bind
 from codemods.code.syntax import Function, is_none, returns
 from codemods.rewrite.manual.bindings import Bindings, Items
+from codemods.rewrite.manual.later import later
 from codemods.rewrite.manual.optimizers import CLOSURE, SCHEDULERS, NotPlain
 
 PLATEAU = "ReduceLROnPlateau"
@@ -21,10 +22,10 @@ OPTIMIZER_KEYS = frozenset({"optimizer", "lr_scheduler", "monitor", "frequency"}
 @dataclass(frozen=True)
 class Schedule:
     """How a scheduler is stepped: every `frequency`-th `step` or `epoch`, or, with a `monitor` (source text of the
-    metric's name), by the value of a metric after validation."""
+    metric's name), by the value of a metric after validation. The frequency is source text where it is no literal."""
 
     interval: str = "epoch"
-    frequency: int = 1
+    frequency: int | str = 1
     monitor: str | None = None
 
 
@@ -206,8 +207,10 @@ class _Reader:
         frequency = self.literal(fields, "frequency", 1)
         if interval not in ("step", "epoch"):
             raise NotPlain("the scheduler's interval is not a literal 'step' or 'epoch'")
-        if type(frequency) is not int or frequency < 1:
-            raise NotPlain("the scheduler's frequency is not a literal number")
+        if frequency is NotPlain:
+            frequency = self.own(fields["frequency"])
+        if not isinstance(frequency, int | str) or isinstance(frequency, bool) or frequency in (0, "None"):
+            raise NotPlain("the scheduler's frequency is not a number")
         if self.literal(fields, "strict", True) is not True:
             raise NotPlain("the scheduler's monitor is not strict, so that it may be missing")
         plateau = self.literal(fields, "reduce_on_plateau", name.endswith(f".{PLATEAU}"))
@@ -226,29 +229,11 @@ class _Reader:
         return Schedule(interval, frequency)
 
     def own(self, node: ast.expr) -> str:
-        """The text of a literal, a chain of attributes of `self` or a name of the module, which means the same in
-        another method; names of the function are followed."""
-        choices = self.names.choices(node) if isinstance(node, ast.Name) and node.id in self.names.bound else [node]
-        if len(choices) == 1:
-            text = self._meant(choices[0])
-            if text:
-                return text
-        raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
-
-    def _meant(self, node: ast.expr) -> str | None:
-        if isinstance(node, ast.Constant):
-            return f'"{node.value}"' if isinstance(node.value, str) and '"' not in node.value else repr(node.value)
-        inner = node
-        while isinstance(inner, ast.Attribute):
-            inner = inner.value
-        if not isinstance(inner, ast.Name):
-            return None
-        module = self.scope
-        while module.parent is not None:
-            module = module.parent
-        of_module = inner.id in module.bindings and inner.id not in self.scope.bindings
-        own = inner.id == "self" and inner is not node
-        return ast.unparse(node) if own or of_module else None
+        """The text of an expression, which means the same in another method."""
+        text = later(node, self.names, self.scope)
+        if text is None:
+            raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
+        return text
 
     def literal(self, fields: dict[str, ast.expr], key: str, default: object) -> object:
         node = fields.get(key)

@@ -37,7 +37,7 @@ class Fitting:
     `cli` holds, a LightningCLI that does so by itself, and that can be given a `before_fit`.
 
     `fitted` is the class of the model where that can be seen, `made` the text of the call that makes the model where
-    it has no name yet. Other rules may move the `line`.
+    it has no name yet, `built` the line of the call that builds the Trainer. Other rules may move the lines.
     """
 
     trainer: str
@@ -46,6 +46,7 @@ class Fitting:
     made: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
     cli: bool = False
+    built: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None]
             continue
         model, made = _model(file, call.node)
         if model:
-            return Fitting(name, model, dotted, made, call.node.lineno)
+            return Fitting(name, model, dotted, made, call.node.lineno, built=build.node.lineno)
     return build.node.lineno, dotted
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import CallNode, PythonFile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 WITHOUT = {"gradient_clip_val": "None", "accumulate_grad_batches": "1"}
 """What a Trainer is left with."""
 NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse."
+TOLD = "what the Trainer was given, the module needs"
 Places = tuple[tuple[str, Fitting], ...]
 
 
@@ -52,29 +54,37 @@ def may_be(facts: Facts, fact: ClassFact, path: str, dotted: str | None) -> bool
 
 
 def handing_matches(
-    file: PythonFile, facts: Facts, given: Iterable[tuple[tuple[str, ...], Places]], level: Fix, unit: str
+    file: PythonFile,
+    facts: Facts,
+    given: Iterable[tuple[tuple[str, ...], Places]],
+    level: Fix,
+    unit: str,
+    told: Mapping[Fitting, str] = MappingProxyType({}),
 ) -> Iterator[Match]:
     """The places of a file where something is handed over; `given` are the names of what, and the places, for each
-    class."""
+    class, `told` are statements that stand in front of a `fit` besides."""
     wanted: dict[Fitting, set[str]] = {}
     for names, places in given:
         for path, place in places:
             if path == file.path:
                 wanted.setdefault(place, set()).update(names)
+    for place in told:
+        wanted.setdefault(place, set())
     here = {place.line: place for place in read_fits(file).plain if place in wanted} if wanted else {}
     statements = [(call, statement) for statement, call, _ in fit_statements(file)] if here else []
     for call, statement in [*statements, *(cli_statements(file) if here else ())]:
         found = here.get(call.node.lineno)
         left = [name for name in WITHOUT if found and name in wanted[found] and not _is_handed(file, found, name)]
-        if found is None or not left:
+        if found is None or not (left or found in told):
             continue
         sure = found.fitted is not None and facts.find_class(found.fitted, file.path) is not None
         made = f"{found.model} = {found.made}\n" if found.made else ""
-        text = made + "".join(_lines(found, name, sure) for name in left)
-        own = NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None), line=True)
+        text = made + "".join(_lines(found, name, sure) for name in left) + told.get(found, "")
+        note = NOTE if left else None
+        own = NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None, note=note), line=True)
         yield Match(
             file.span(call.node),
-            f"manual optimization refuses a Trainer that is given {' or '.join(left)}",
+            f"manual optimization refuses a Trainer that is given {' or '.join(left)}" if left else TOLD,
             level,
             "Whatever the Trainer was given, the module gets here, and does what automatic optimization did.",
             "M214",
@@ -148,15 +158,17 @@ def _lines(each: Fitting, name: str, sure: bool) -> str:
     return f'if hasattr({each.model}, "{name}") and not {each.model}.automatic_optimization:\n    {swap}'
 
 
-def _behind(line: cst.SimpleStatementLine, *, text: str, name: str | None) -> cst.FlattenSentinel[Any]:
+def _behind(
+    line: cst.SimpleStatementLine, *, text: str, name: str | None, note: str | None = NOTE
+) -> cst.FlattenSentinel[Any]:
     """The statements, and the line behind them, which is given the model by its new name, if it has one."""
     import libcst as cst
 
     from codemods.rewrite import edits
 
     first, *rest = edits.statements(text)
-    note = cst.EmptyLine(comment=cst.Comment(NOTE))
-    first = first.with_changes(leading_lines=[*line.leading_lines, note])
+    above = [cst.EmptyLine(comment=cst.Comment(note))] if note else []
+    first = first.with_changes(leading_lines=[*line.leading_lines, *above])
     line = line.with_changes(leading_lines=[])
     if name:
         (only,) = line.body

@@ -10,6 +10,7 @@ from codemods.code.syntax import returns
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import family
 from codemods.rewrite.manual.configured import Configured, read_configured
+from codemods.rewrite.manual.later import set_while_training
 from codemods.rewrite.manual.optimizers import NotPlain
 
 METHOD = "configure_optimizers"
@@ -32,9 +33,14 @@ def _read(item: ClassNode) -> Configured | str:
     if not returns(method) and isinstance(method.body[-1], ast.Raise | ast.Pass):
         return ""
     try:
-        return read_configured(method, item.scope)
+        found = read_configured(method, item.scope)
     except NotPlain as error:
         return str(error)
+    for schedule in found.schedules:
+        for text in (schedule.monitor, schedule.frequency):
+            if isinstance(text, str) and (name := set_while_training(item, text)):
+                return f"configure_optimizers works out `{text}`, which the loop needs too, and `{name}` is set again"
+    return found
 
 
 def makers(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> tuple[ClassFact, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
+from codemods.rewrite.manual.fits import Fitting
 from codemods.rewrite.manual.handing import handing_matches
 from codemods.rewrite.manual.trainers import Given
 from codemods.rule import Match, touches
@@ -29,13 +31,16 @@ class Loop(Protocol):
     def unit(self) -> str: ...
 
 
-def hand_over(file: PythonFile, facts: Facts, loops: Sequence[Loop]) -> Iterator[Match]:
-    """The places of a file where classes are given what their Trainers get from where it cannot be moved."""
+def hand_over(
+    file: PythonFile, facts: Facts, loops: Sequence[Loop], told: Mapping[Fitting, str] = MappingProxyType({})
+) -> Iterator[Match]:
+    """The places of a file where classes are given what their Trainers get from where it cannot be moved; `told` are
+    statements that stand in front of a `fit` besides."""
     handing = [loop for loop in loops if loop.given.handed]
     if handing:
         first = min(handing, key=lambda loop: loop.level)
         given = [(loop.given.handed, loop.given.places) for loop in handing]
-        yield from handing_matches(file, facts, given, first.level, first.unit)
+        yield from handing_matches(file, facts, given, first.level, first.unit, told)
 
 
 @touches("arguments")

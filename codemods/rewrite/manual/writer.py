@@ -151,10 +151,18 @@ def _due(schedule: Schedule, this: str, batch_idx: str, stepped: str) -> str:
     """When a scheduler is stepped, at the end of a training step; empty for always."""
     every = schedule.frequency
     if schedule.interval == "step":
-        counted = f"({batch_idx} + 1) % {every} == 0" if every > 1 else ""
+        counted = _divides(f"{batch_idx} + 1", every)
         return " and ".join(filter(None, (stepped, counted)))
-    counted = f"({this}.current_epoch + 1) % {every} == 0" if every > 1 else ""
+    counted = _divides(f"{this}.current_epoch + 1", every)
     return " and ".join(filter(None, (f"{this}.trainer.is_last_batch", counted)))
+
+
+def _divides(count: str, every: int | str) -> str:
+    """The condition under which a count is a multiple; empty for always."""
+    if every == 1:
+        return ""
+    plain = str(every).replace(".", "").replace("_", "").isalnum()
+    return f"({count}) % {every if plain else f'({every})'} == 0"
 
 
 def _guarded(condition: str, lines: list[str]) -> list[str]:
@@ -175,7 +183,7 @@ def add_plateaus(node: cst.ClassDef, configured: Configured, after: str) -> cst.
             if schedule.monitor is not None:
                 taken = f"{this}.lr_schedulers()" if len(schedules) == 1 else f"{this}.lr_schedulers()[{index}]"
                 step = f"{taken}.step({this}.trainer.callback_metrics[{schedule.monitor}])"
-                due = f"({this}.current_epoch + 1) % {schedule.frequency} == 0" if schedule.frequency > 1 else ""
+                due = _divides(f"{this}.current_epoch + 1", schedule.frequency)
                 found += _guarded(due, [step])
         return "\n".join(found) + "\n"
 

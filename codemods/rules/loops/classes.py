@@ -95,7 +95,7 @@ def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
         reached = _reached(item, fact, facts, code, file)
         flows = tuple(flow for name, flow in eventful if name in reached)
         if flows:
-            yield Loop(item, fact, facts, state_of(fact, facts, code, file), flows)
+            yield Loop(item, fact, facts, state_of(fact, facts, code, file, begun=True), flows)
 
 
 def _told(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Shown | None:
@@ -182,9 +182,10 @@ def flag_index(init: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
-    """How a class, of this or another file, is trained, from what it, its relatives and others who set the flag say."""
-    state = _flagged(fact, facts, code, file)
+def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile, begun: bool = False) -> Flagged:
+    """How a class, of this or another file, is trained, from what it, its relatives and others who set the flag say;
+    with `begun` once the training has begun, where hooks in front of it may say so."""
+    state = _flagged(fact, facts, code, file, begun)
     itself = _told(fact, facts, code, file)
     if itself and itself.flag and state in ("off", "unclear"):
         return state
@@ -192,19 +193,20 @@ def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flag
         return "unclear"
     related = [other for other in family(facts, fact) if (shown := _told(other, facts, code, file)) and shown.flag]
     if state == "off":
-        below = [_flagged(other, facts, code, file) for other in facts.subclasses(fact)]
+        below = [_flagged(other, facts, code, file, begun) for other in facts.subclasses(fact)]
         return "unclear" if "unclear" in below else "off"
     return "unclear" if related else state
 
 
-def _flagged(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
+def _flagged(fact: ClassFact, facts: Facts, code: str, file: PythonFile, begun: bool) -> Flagged:
     """How a class is trained, going by it and the classes above it."""
 
     def told_of(member: ClassFact) -> Told | None:
         shown = _told(member, facts, code, file)
         return shown.told if shown else None
 
-    return _state(answer_of(facts, fact, told_of))
+    found = answer_of(facts, fact, told_of)
+    return "off" if begun and found.begun == "manual" else _state(found)
 
 
 def _state(found: Answer) -> Flagged:

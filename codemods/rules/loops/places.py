@@ -6,11 +6,12 @@ import ast
 import re
 from typing import Any
 
-from codemods.code.source import PythonFile
+from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, targets_of
 from codemods.finding import Span
 from codemods.lightning.facts import CALLBACK
 from codemods.rewrite.manual.configured import Configured, read_configured
+from codemods.rewrite.manual.makers import METHOD as MAKER
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rule import Match, NodeEdit
 from codemods.rules.loops.classes import Loop
@@ -60,18 +61,31 @@ def _watches(loop: Loop, item: Any) -> bool:
 
 
 def optimizers(loop: Loop) -> Configured | str:
-    """The one optimizer and the schedulers of the class's own `configure_optimizers`; a reason where they are not
-    plain."""
-    method = loop.item.methods.get("configure_optimizers")
-    if method is None:
+    """The one optimizer and the schedulers of the class's `configure_optimizers`, its own or that of a base; a reason
+    where they are not plain."""
+    item = _maker(loop)
+    if item is None:
         return "the class has no configure_optimizers of its own"
     try:
-        found = read_configured(method, loop.item.scope)
+        found = read_configured(item.methods[MAKER], item.scope)
     except NotPlain as error:
         return str(error)
     if found.count != 1:
         return "configure_optimizers returns several optimizers"
     return found.doubts[0] if found.doubts else found
+
+
+def _maker(loop: Loop) -> ClassNode | None:
+    """The class by whose `configure_optimizers` another is optimized."""
+    if MAKER in loop.item.methods:
+        return loop.item
+    above = (loop.facts.ancestry(loop.fact) or ())[1:] if loop.known_whole() else ()
+    for fact in above:
+        if MAKER in fact.methods:
+            home = loop.facts.open(fact.path)
+            items = [item for item in home.classes if item.qualname == fact.name] if home else []
+            return items[0] if len(items) == 1 and MAKER in items[0].methods else None
+    return None
 
 
 def bound_before(flow: Flow, event: Event, path: Path) -> bool:

@@ -59,7 +59,7 @@ def _untrained(file: PythonFile, facts: Facts) -> Iterator[Match]:
         step, fact = item.methods.get("training_step"), facts.files[file.path].find(item.qualname)
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
-        if state_of(fact, facts, CODE, file) != "off":
+        if state_of(fact, facts, CODE, file, begun=True) != "off":
             continue
         loop = Loop(item, fact, facts, "off", ())
         if isinstance(optimizers(loop), str) or not loop.known_whole() or _hands_itself_on(step):

@@ -22,15 +22,17 @@ from codemods.rewrite.manual.writer import (
     zero_lines,
 )
 from codemods.rules.tbptt.batch import Use
-from codemods.rules.tbptt.module import FLAG, HELPER, SPLIT
+from codemods.rules.tbptt.given import FLAG
+from codemods.rules.tbptt.module import HELPER, SPLIT
 from codemods.rules.tbptt.step import Step
 
 
 @dataclass(frozen=True)
 class Loop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
-    Trainer to the class, as source text; `outputs` and `batch_outputs` hold where a hook of the epoch or of the batch
-    reads what the chunks returned, `hooks` are those that the class overrides, and `shed` is what becomes of them."""
+    Trainer to the class, as source text, `may_be_off` whether it may be None or 0; `outputs` and `batch_outputs` hold
+    where a hook of the epoch or of the batch reads what the chunks returned, `hooks` are those that it overrides,
+    and `shed` is what becomes of them."""
 
     step: Step
     configured: Configured
@@ -44,6 +46,7 @@ class Loop:
     batch_outputs: bool = False
     hooks: Hooks = field(default_factory=Hooks)
     shed: Shed = field(default_factory=Shed)
+    may_be_off: bool = False
 
     @property
     def collects(self) -> bool:
@@ -116,23 +119,60 @@ def _loop_lines(loop: Loop) -> list[str]:
 
 
 def _chunks(loop: Loop) -> list[str]:
-    """The head of the loop over the chunks, which are cut as 1.x's default split cut them, or by the class."""
+    """The head of the loop over the chunks, which are cut as 1.x's default split cut them, or by the class; a batch is
+    one chunk where the flag is off."""
     this, batch = loop.step.this, loop.step.batch
     if loop.calls_split:
-        return [f"for chunk in {this}.{SPLIT}({batch}, {this}.{FLAG}):"]
+        return _over(loop, f"{this}.{SPLIT}({batch}, {this}.{FLAG})")
     if loop.batch.sequences:
-        return [
-            f"steps = {this}.{FLAG}",
-            f"for start in range(0, len({batch}[0][0]), steps):",
-            "    chunk = [  # tensors are cut along their second dimension, sequences sample by sample",
-            "        part[:, start : start + steps]",
-            "        if isinstance(part, torch.Tensor)",
-            "        else [sample[start : start + steps] for sample in part]",
-            f"        for part in {batch}",
-            "    ]",
-        ]
-    chunks = "map(list, zip(*pieces, strict=True))" if loop.batch.changed else "zip(*pieces, strict=True)"
-    return [f"pieces = [part.split({this}.{FLAG}, dim=1) for part in {batch}]", f"for chunk in {chunks}:"]
+        return _by_start(loop)
+    if loop.may_be_off:
+        pieces = f"*(part.split({this}.{FLAG}, dim=1) for part in {batch})"
+        return _over(loop, _zipped(loop, pieces))
+    return [f"pieces = [part.split({this}.{FLAG}, dim=1) for part in {batch}]", *_over(loop, _zipped(loop, "*pieces"))]
+
+
+def _zipped(loop: Loop, pieces: str) -> str:
+    zipped = f"zip({pieces}, strict=True)"
+    return f"map(list, {zipped})" if loop.batch.changed else zipped
+
+
+def _over(loop: Loop, chunks: str) -> list[str]:
+    if not loop.may_be_off:
+        return [f"for chunk in {chunks}:"]
+    return [
+        f"chunks = [{loop.step.batch}]",
+        f"if {loop.step.this}.{FLAG}:",
+        f"    chunks = {chunks}",
+        "for chunk in chunks:",
+    ]
+
+
+def _by_start(loop: Loop) -> list[str]:
+    """The head of a loop over chunks of a batch that holds more than tensors."""
+    batch = loop.step.batch
+    chunk = [
+        "[  # tensors are cut along their second dimension, sequences sample by sample",
+        "    part[:, start : start + steps]",
+        "    if isinstance(part, torch.Tensor)",
+        "    else [sample[start : start + steps] for sample in part]",
+        f"    for part in {batch}",
+        "]",
+    ]
+    steps, starts = f"{loop.step.this}.{FLAG}", f"range(0, len({batch}[0][0]), steps)"
+    if not loop.may_be_off:
+        first, *rest = (f"    {line}" for line in ["chunk = " + chunk[0], *chunk[1:]])
+        return [f"steps = {steps}", f"for start in {starts}:", first, *rest]
+    return [
+        f"steps = {steps}",
+        f"chunks = [{batch}]",
+        "if steps:",
+        "    chunks = [",
+        *(f"        {line}" for line in chunk),
+        f"        for start in {starts}",
+        "    ]",
+        "for chunk in chunks:",
+    ]
 
 
 def _one(loop: Loop) -> list[str]:

@@ -36,19 +36,19 @@ from codemods.rewrite.manual.outputs import judge_batch, judge_outputs, reads_ba
 from codemods.rewrite.manual.own import Own, read_own
 from codemods.rewrite.manual.trainers import Loose
 from codemods.rules.tbptt.batch import Helper, Use, as_batch, helpers
+from codemods.rules.tbptt.given import FLAG, Told, told
 from codemods.rules.tbptt.step import (
     INDEX,
     STATE,
     Step,
+    default_of,
     is_idle,
-    is_optional,
     judge_result,
     read_step,
     takes_state,
     third_parameter,
 )
 
-FLAG = "truncated_bptt_steps"
 SPLIT = "tbptt_split_batch"
 HELPER = "training_chunk"
 WORDS = (FLAG, SPLIT, STATE)
@@ -67,7 +67,8 @@ class TbpttClass:
     is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
     of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None,
     `outputs` whether its training_epoch_end reads what the chunks returned, `hooks` what it overrides,
-    `batch_outputs` whether its on_train_batch_end reads them.
+    `batch_outputs` whether its on_train_batch_end reads them, `begins` what the state is where nobody gives it, as
+    source text (None: it has to be given), `unset` whether the class may leave the flag without a value.
     """
 
     name: str
@@ -83,6 +84,8 @@ class TbpttClass:
     outputs: bool = False
     hooks: Hooks = field(default_factory=Hooks)
     batch_outputs: bool = False
+    begins: str | None = None
+    unset: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class Shown:
     Trainer's call, `flags` the classes that set the flag, `manual` those that switch automatic optimization off,
     `outside` where the flag is set on something else than self, `optimizers` what the classes'
     `configure_optimizers` return, or why that is not plain, `helpers` how their methods use what they are given,
-    `fits` where models are given to Trainers, `own` what the classes set that a loop calls or keeps.
+    `fits` where models are given to Trainers, `own` what the classes set that a loop calls or keeps, `told` what the
+    Trainers give by the flag.
     """
 
     classes: tuple[TbpttClass, ...] = ()
@@ -105,6 +109,7 @@ class Shown:
     helpers: tuple[Helper, ...] = ()
     fits: Fits = field(default_factory=Fits)
     own: Own = field(default_factory=dict)
+    told: tuple[Told, ...] = ()
 
 
 def candidates(file: PythonFile) -> list[ClassNode]:
@@ -145,6 +150,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         tuple(helpers(file.classes)) if STATE in file.text else (),
         fits,
         own,
+        told(file),
     )
 
 
@@ -168,8 +174,14 @@ def _built_from(file: PythonFile, name: str) -> str | None:
 def flag_values(item: ClassNode) -> list[ast.expr]:
     """What the class gives the flag, on self or in its body."""
     on_self = [node.value for method in item.methods.values() for node in self_assignments(method, FLAG)]
-    in_body = [
-        node.value
+    in_body = [node.value for node in _in_body(item)]
+    return [value for value in (*on_self, *in_body) if value is not None]
+
+
+def _in_body(item: ClassNode) -> list[ast.Assign | ast.AnnAssign]:
+    """The statements of the class's body that bind the flag."""
+    return [
+        node
         for node in item.node.body
         if isinstance(node, ast.Assign | ast.AnnAssign)
         and any(
@@ -177,7 +189,6 @@ def flag_values(item: ClassNode) -> list[ast.expr]:
             for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         )
     ]
-    return [value for value in (*on_self, *in_body) if value is not None]
 
 
 def sets_flag(item: ClassNode) -> bool:
@@ -217,10 +228,12 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         as_batch(method, step.batch) if method and step else Use(),
         sets_flag(item),
         _ends_early(item.methods.get("on_train_epoch_end")),
-        method is not None and is_optional(method) and _may_be_off(item),
+        _may_be_off(item),
         reads_outputs(item),
         read_hooks(item),
         reads_batch(item),
+        default_of(method, step.state) if method and step else None,
+        not _in_body(item) and _may_be_unset(item.methods.get("__init__")),
     )
 
 
@@ -231,14 +244,19 @@ def _may_be_off(item: ClassNode) -> bool:
         return False
     names = [argument.arg for argument in init.args.args]
     defaults = dict(zip(names[::-1], init.args.defaults[::-1], strict=False))
-    given = self_assignments(init, FLAG)
     off = [
         isinstance(node.value, ast.Name)
         and isinstance(default := defaults.get(node.value.id), ast.Constant)
         and not default.value
-        for node in given
+        for node in self_assignments(init, FLAG)
     ]
-    return any(off) or (bool(given) and not any(node in init.body for node in given))
+    return any(off) or _may_be_unset(init)
+
+
+def _may_be_unset(init: Function | None) -> bool:
+    """Whether a constructor gives the flag under a condition alone."""
+    given = self_assignments(init, FLAG) if init else []
+    return init is not None and bool(given) and not any(node in init.body for node in given)
 
 
 def _ends_early(hook: Function | None) -> bool:

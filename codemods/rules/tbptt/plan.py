@@ -20,7 +20,8 @@ from codemods.rewrite.manual.settings import Setting
 from codemods.rewrite.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.rules.tbptt.batch import OWN_SPLIT, Helper, Use, followed
-from codemods.rules.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
+from codemods.rules.tbptt.given import FLAG, Carried, carry
+from codemods.rules.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS, *CARRIED}
 UNHEARD = {
@@ -46,9 +47,11 @@ Settings = Mapping[str, tuple[Setting, ...]]
 class Verdict:
     """What is to be done with one class: rewrite it (`refusal` is None) with what its Trainers give, or not.
 
-    `steps` is the flag that its Trainers give it, as source text, and `flagged` are these Trainers (path, how many
-    stand before it in the file). `calls_split` says that the class cuts the batch itself, `by_class` that the flag
-    of manual optimization has to be one of the class. `doubts` are what may be otherwise than before.
+    `steps` is what the class sets the flag to, as source text (None: it does already), and `flagged` are the Trainers
+    that give it (path, how many stand before it in the file); `carried` those of which the models get it where they are
+    fitted. `may_be_off` says that a batch may have to be trained on as a whole, `calls_split` that the class cuts the
+    batch itself, `by_class` that the flag of manual optimization has to be one of the class. `doubts` are what may be
+    otherwise than before.
     """
 
     item: TbpttClass
@@ -61,6 +64,8 @@ class Verdict:
     calls_split: bool = False
     by_class: bool = False
     doubts: tuple[str, ...] = ()
+    carried: tuple[tuple[str, int], ...] = ()
+    may_be_off: bool = False
 
     @property
     def level(self) -> Fix:
@@ -141,7 +146,12 @@ def _plain(
     if item.refusal:
         raise NotPlain(item.refusal)
     giving = _giving(facts, fact)
-    steps = _steps(facts, fact, flagged, giving)
+    steps, carried = _steps(facts, shown, item, fact, flagged, giving)
+    off = bool(carried) or (not giving and item.begins is not None and item.may_be_off)
+    if off:
+        _judge_whole(item)
+    if off and not giving and _is_unset(facts, shown, item, fact):
+        steps = "None"
     configured = configured_by(facts, fact, {path: seen.optimizers for path, seen in shown.items()})
     _judge_configured(facts, item, fact, configured)
     split = _judge_split(facts, fact)
@@ -178,47 +188,78 @@ def _plain(
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        (*configured.doubts, *_doubts(facts, item, steps, given), *_ended(doubts_of_own(facts, fact, own, given))),
+        (
+            *configured.doubts,
+            *_doubts(facts, item, bool(giving), given),
+            *_ended(doubts_of_own(facts, fact, own, given)),
+        ),
+        carried,
+        off,
     )
 
 
-def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) -> str | None:
-    """The flag that the class's Trainers give it, None where it is set on the module."""
+def _steps(
+    facts: Facts,
+    shown: Mapping[str, Shown],
+    item: TbpttClass,
+    fact: ClassFact,
+    own: bool,
+    giving: list[TrainerFact],
+) -> tuple[str | None, Carried]:
+    """The flag that the class is to have, None where it is set on the module; and the Trainers of which the models get
+    it where they are fitted."""
+    trainers = tuple(trainers_of(facts, fact))
     for trainer in giving:
         place = f"{trainer.path}:{trainer.line}"
-        argument = trainer.argument(FLAG)
         if own:
-            raise NotPlain(f"the Trainer at {place} is given truncated_bptt_steps too")
-        if argument is None or not argument.literal:
-            text = argument.text if argument else ""
-            raise NotPlain(
-                f"the Trainer at {place} is given truncated_bptt_steps={text}, which is not a literal: set "
-                f"self.{FLAG} from it in the module, and drop it from the call"
-            )
+            raise NotPlain(f"the Trainer at {place} is given {FLAG} too")
         if not fits_only(facts, fact, trainer):
-            raise NotPlain(f"the Trainer at {place} is given truncated_bptt_steps, and may train other modules too")
+            raise NotPlain(f"the Trainer at {place} is given {FLAG}, and may train other modules too")
     if own:
-        return None
+        return None, ()
     if not giving:
-        raise NotPlain(f"training_step takes a state, but the project does not set `{FLAG}` for the class")
-    values = {
-        argument.text for trainer in trainers_of(facts, fact) for argument in [trainer.argument(FLAG)] if argument
-    }
-    if len(values) > 1 or len(giving) != len(tuple(trainers_of(facts, fact))):
-        raise NotPlain("its Trainers are given different truncated_bptt_steps, or some of them none")
-    return min(values)
+        raise NotPlain(f"training_step takes a state, but {_nowhere(facts)}")
+    arguments = [argument for trainer in giving if (argument := trainer.argument(FLAG))]
+    texts = {argument.text for argument in arguments}
+    if len(texts) == 1 and len(giving) == len(trainers) and all(argument.literal for argument in arguments):
+        return min(texts), ()
+    told = {path: seen.told for path, seen in shown.items()}
+    fits = {path: seen.fits for path, seen in shown.items()}
+    return "None", carry(facts, fact, giving, item.begins is not None, told, fits)
 
 
-def _doubts(facts: Facts, item: TbpttClass, steps: str | None, given: Given) -> Iterator[str]:
+def _nowhere(facts: Facts) -> str:
+    """Why no flag is seen."""
+    paths = sorted(facts.mentions.get(FLAG.encode(), frozenset()))
+    outside = [path for path in paths if path not in facts.files and facts.kinds.get(path) != "docs"]
+    if not outside:
+        return f"the project does not set `{FLAG}` for the class"
+    return f"what {outside[0]} says of `{FLAG}` is not followed: set self.{FLAG} from it in the module"
+
+
+def _is_unset(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> bool:
+    """Whether neither the class nor a base of it gives every model a flag."""
+    above = (facts.ancestry(fact) or ())[1:]
+    return item.unset and not any(other.path in shown and other.name in shown[other.path].flags for other in above)
+
+
+def _judge_whole(item: TbpttClass) -> None:
+    """Raises NotPlain where a batch that is not cut cannot be trained on by the same loop."""
+    if item.outputs or item.batch_outputs:
+        reader = HOOK if item.outputs else BATCH_END
+        raise NotPlain(f"{reader} reads what a batch's chunks returned, which are none where `{FLAG}` may be None")
+    if item.begins not in (None, "None"):
+        raise NotPlain(f"the state is {item.begins} where a batch is not cut, as it may be, and None where it is")
+
+
+def _doubts(facts: Facts, item: TbpttClass, moves: bool, given: Given) -> Iterator[str]:
     if given.elsewhere:
         yield (
             f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk "
             "of a window's batches by it."
         )
-    if item.may_be_off:
-        yield f"Without a value for `{FLAG}`, Lightning up to 1.4 trained on whole batches; the loop needs one."
     counts = counting(facts)
-    if steps and counts:
+    if moves and counts:
         yield f"{counts} may count steps."
     if item.batch_outputs and admits_below(facts, LIGHTNING, BY_BATCH):
         yield f"{BATCH_END} gets a dict for each chunk, as on 1.8 and 1.9; before, it may have been in more lists."

@@ -24,6 +24,7 @@ INDEX = "optimizer_idx"
 ANY = frozenset({"loss", STATE})
 LOOP_NAMES = (
     "chunk",
+    "chunks",
     "closure",
     "config",
     "optimizer",
@@ -193,8 +194,13 @@ def is_idle(step: Function) -> bool:
 
 def is_optional(step: Function) -> bool:
     """Whether `hiddens` is None where nobody gives it."""
+    return default_of(step, STATE) == "None"
+
+
+def default_of(step: Function, name: str) -> str | None:
+    """What a parameter of the step is where nobody gives it, as source text; None where it has to be given."""
     names = [argument.arg for argument in step.args.args]
-    if STATE not in names:
-        return False
-    place = names.index(STATE) - len(names)
-    return len(step.args.defaults) >= -place and is_none(step.args.defaults[place])
+    if name not in names:
+        return None
+    place = names.index(name) - len(names)
+    return ast.unparse(step.args.defaults[place]) if len(step.args.defaults) >= -place else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +10,16 @@ from codemods.code.source import ClassNode, PythonFile, TextFile
 from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.lightning.family import definitions
 from codemods.rewrite.manual import outputs, surroundings
-from codemods.rewrite.manual.fits import WORDS, read_fits
+from codemods.rewrite.manual.fits import WORDS, Fitting, read_fits
+from codemods.rewrite.manual.handing import handing_matches
 from codemods.rewrite.manual.hooks import shed_of
 from codemods.rewrite.manual.makers import METHOD
-from codemods.rewrite.manual.moving import hand_over, without
+from codemods.rewrite.manual.moving import hand_over
 from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
+from codemods.rules.tbptt.given import FLAG, call_edits, lines
+from codemods.rules.tbptt.module import IMPORTS, SPLIT, Shown, candidates, show
 from codemods.rules.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 from codemods.rules.tbptt.step import STATE
 from codemods.rules.tbptt.trainer import GIVEN, leftover
@@ -52,7 +54,14 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     inherited = {*INHERITED, SPLIT, METHOD}
     if not names:
         return ()
-    return (*ASKED, *outputs.ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names))
+    return (
+        *ASKED,
+        FLAG.encode(),
+        *outputs.ASKED,
+        *surroundings.asked(UNHEARD),
+        *definitions(inherited),
+        *sorted(names),
+    )
 
 
 def _present(file: PythonFile) -> bool:
@@ -73,8 +82,20 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield from _class_match(file, verdict)
         if verdict.refusal is None:
             yield from _trainer_matches(file, verdict)
-    yield from hand_over(file, facts, [verdict for verdict in found if verdict.refusal is None])
+    yield from _handed(file, facts, [verdict for verdict in found if verdict.refusal is None])
     yield from leftover(file, facts, found)
+
+
+def _handed(file: PythonFile, facts: Facts, found: Sequence[Verdict]) -> Iterator[Match]:
+    """The places where models are given what their Trainers got."""
+    told: dict[Fitting, str] = {}
+    for verdict in found:
+        mine = lines(file, [index for path, index in verdict.carried if path == file.path]) if verdict.carried else {}
+        if verdict.given.handed:
+            told |= mine
+        elif mine:
+            yield from handing_matches(file, facts, (), verdict.level, verdict.unit, mine)
+    yield from hand_over(file, facts, found, told)
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
@@ -102,7 +123,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
 
 def _reason(verdict: Verdict) -> str:
     reason = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
-    if verdict.steps:
+    if verdict.flagged:
         reason += (
             " The Trainer's flag is of Lightning before 1.5, which counted one global_step for a batch; it now counts "
             "one for a chunk, as 1.6 to 1.9 did."
@@ -130,6 +151,7 @@ def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.Class
             verdict.item.batch_outputs,
             verdict.item.hooks,
             shed_of(item),
+            verdict.may_be_off,
         ),
     )
     return keep_in_loop(node, item) if verdict.item.outputs else node
@@ -151,7 +173,7 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             CLIP[
                 0
             ]: f"{verdict.item.name} clips at the end of on_before_optimizer_step, as automatic optimization did.",
-            FLAG: f"{verdict.item.name} keeps it, and cuts its batches by it.",
+            FLAG: f"{verdict.item.name} {'is given' if verdict.carried else 'keeps'} it, and cuts its batches by it.",
         }
         yield Match(
             file.span(keywords[first]),
@@ -159,7 +181,7 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             verdict.level,
             reasons[first],
             "M259",
-            edits=(NodeEdit(call.node, partial(without, names=frozenset(moved))),),
+            edits=tuple(call_edits(file, index, call, frozenset(moved))),
             unit=verdict.unit,
         )
 

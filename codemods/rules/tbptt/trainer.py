@@ -12,7 +12,7 @@ from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, Facts, is_traine
 from codemods.lightning.guards import guard_of
 from codemods.rewrite.manual.moving import without
 from codemods.rule import Match, NodeEdit
-from codemods.rules.tbptt.module import FLAG
+from codemods.rules.tbptt.given import FLAG
 from codemods.rules.tbptt.plan import Verdict
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"

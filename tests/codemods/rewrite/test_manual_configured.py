@@ -50,6 +50,23 @@ READ = {
         'return [a, b], [StepLR(b, 1), {"scheduler": ReduceLROnPlateau(a), "monitor": self.hparams.watched}]',
         Configured(2, 2, (EVERY_EPOCH, Schedule(monitor="self.hparams.watched"))),
     ),
+    "monitor worked out": (
+        'm = f"{self.split}_{TIMES}"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": m}]',
+        Configured(1, 1, (Schedule(monitor='f"{self.split}_{TIMES}"'),)),
+    ),
+    "monitor by a method": (
+        'p = self.hparams.get("split", "val")\n'
+        'return [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": "{}_loss".format(p)}]',
+        Configured(1, 1, (Schedule(monitor="'{}_loss'.format(self.hparams.get('split', 'val'))"),)),
+    ),
+    "monitor put together": (
+        'return [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": self.split + "_loss"}]',
+        Configured(1, 1, (Schedule(monitor="self.split + '_loss'"),)),
+    ),
+    "frequency worked out": (
+        'n = max(1, self.each)\nreturn [a], [{"scheduler": StepLR(a, 1), "frequency": n}]',
+        Configured(1, 1, (Schedule(frequency="max(1, self.each)"),)),
+    ),
     "dicts with turns": (
         'return [{"optimizer": a, "frequency": 1}, dict(optimizer=b, frequency=self.times)]',
         Configured(2, 2, frequencies=("1", "self.times")),
@@ -112,7 +129,19 @@ NOT_READ = {
     "dict changed": ('s = {"scheduler": StepLR(a, 1)}\ns["interval"] = "step"\nreturn [a], [s]', "cannot be told"),
     "name of a loop": ("for o in self.all:\n    pass\nreturn o", "cannot be told"),
     "interval worked out": ('return [a], [{"scheduler": StepLR(a, 1), "interval": self.each}]', "not a literal"),
-    "frequency worked out": ('return [a], [{"scheduler": StepLR(a, 1), "frequency": self.each}]', "not a literal"),
+    "frequency that may be anything": (
+        'return [a], [{"scheduler": StepLR(a, 1), "frequency": warm(a)}]',
+        "works out `warm`",
+    ),
+    "frequency that is no number": ('return [a], [{"scheduler": StepLR(a, 1), "frequency": 1.5}]', "not a number"),
+    "monitor by a local function": (
+        'def name():\n    return "x"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": name()}]',
+        "works out `name`",
+    ),
+    "monitor in two ways": (
+        'm = "x" if self.x else "y"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": m}]',
+        "works out `m`",
+    ),
     "scheduler in two ways": (
         's = StepLR(a, 1)\nif self.x:\n    s = {"scheduler": s, "interval": "step"}\nreturn [a], [s]',
         "one way or another",

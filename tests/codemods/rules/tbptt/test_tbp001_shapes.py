@@ -113,17 +113,6 @@ def test_flag_is_read_where_it_was_set(replacements: tuple[tuple[str, str], ...]
     assert "part.split(self.truncated_bptt_steps, dim=1)" in after(*replacements)
 
 
-def test_flag_that_may_be_off_is_doubted() -> None:
-    text = changed(
-        ("def __init__(self):", "def __init__(self, steps=None):"),
-        (FLAG, "        if steps is not None:\n            self.truncated_bptt_steps = steps\n"),
-        (STEP, STEP.replace("hiddens", "hiddens=None")),
-    )
-    found = run_rules({"train.py": text}, TBP)
-    assert found.changes == ()
-    assert any("the loop needs one" in item.reason for item in found.findings)
-
-
 HELPER = changed((UNPACK, "        x, y = self.cut(batch)\n"))
 CHILD = """\
 from train import Model
