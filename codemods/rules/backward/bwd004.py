@@ -29,6 +29,7 @@ from codemods.rules.backward.hooks import (
     takes_anything,
     use_of,
 )
+from codemods.rules.backward.premature import premature
 from codemods.rules.backward.taking import emptied
 
 if TYPE_CHECKING:
@@ -184,6 +185,17 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
     hook = find_hook(call.node.args[0], call, file)
     if hook is None:
         return
+    found = list(_followed(file, call, hook, receiver, level, why))
+    yield from found
+    told = None if found else premature(file, call, hook, receiver)
+    if told:
+        yield Match(file.span(call.node), told[0], "manual", told[1])
+
+
+def _followed(
+    file: PythonFile, call: CallNode, hook: Hook, receiver: ast.expr, level: Fix, why: str
+) -> Iterator[Match]:
+    """Hooks of which it is plain what they do with the parameter that they are set on."""
     left = hook.parameters()
     if hook.through == "" and left and left[0] == "self":
         left = left[1:]

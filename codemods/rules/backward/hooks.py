@@ -161,6 +161,12 @@ def followed(hook: Hook, name: str, call: CallNode, file: PythonFile) -> list[tu
     return seen
 
 
+def called_by(hook: Hook, call: CallNode, file: PythonFile) -> list[AnyFunction]:
+    """The functions of the file that the function of a hook calls."""
+    called = (_function(node.func, call, file) for node in body_of(hook.function) if isinstance(node, ast.Call))
+    return [function for function in called if function is not None]
+
+
 def use_of(seen: list[tuple[AnyFunction, str]]) -> Use | None:
     """What those functions do with what is accumulated: they read it, or step an optimizer of its own with it."""
     if any(reads_gradient(each, name) for each, name in seen):

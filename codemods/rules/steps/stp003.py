@@ -12,6 +12,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
+from codemods.rules.steps.anew import BATCH_NAMES, TRIGGERS, anew
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
 from codemods.rules.steps.optimization import held_by, optimized, steps_of
@@ -22,7 +23,6 @@ from codemods.rules.steps.totals import whole_method
 if TYPE_CHECKING:
     import libcst as cst
 
-BATCH_NAMES = ("batch_idx", "batch_nb")
 _STEPS_OF = f"Not rewritten: compare self.global_step with self.trainer.{STEPS}."
 OF_BATCHES = {
     "max_steps": f"max_steps the optimizer steps of the whole training, -1 without a limit. {_STEPS_OF}",
@@ -44,6 +44,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = kind_of(file, facts, item)
         if kind not in (MODULE, CALLBACK):
             continue
+        for function in item.methods.values() if "batch" in file.text else ():
+            yield from anew(file, function, reader_of(item, function))
         for function in _speaking(file, item):
             reader = reader_of(item, function)
             yield from _counted_twice(file, function, reader)
@@ -351,7 +353,7 @@ def _value(node: Any, *, text: str) -> cst.BaseExpression:
 
 def _present(file: PythonFile) -> bool:
     words = (STEPS, "use_pl_optimizer", "accumulate_grad_batches", "max_steps", "global_step")
-    return any(word in file.text for word in words)
+    return any(word in file.text for word in (*words, *(word.decode() for word in TRIGGERS)))
 
 
 _HEAD = "from lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"
@@ -375,11 +377,15 @@ RULE = Rule(
         "already, every optimizer of a manual loop is one more, and `optimizers(use_pl_optimizer=False)` none at all. "
         "`batch_idx` counts the batches of one epoch. `max_steps` is -1 where it was not given. What compares one with "
         "the other is wrong by a factor, silently. A product of estimated_stepping_batches and accumulate_grad_batches "
-        "that is compared with global_step loses the factor; the rest is named."
+        "that is compared with global_step loses the factor; the rest is named, as is a warm-up that `batch_idx` is "
+        "compared with, which begins anew in each epoch."
     ),
     fix="safe",
     versions="Lightning 1.6 and later",
-    triggers=(STEPS.encode(), b"use_pl_optimizer", b"accumulate_grad_batches", b"max_steps", b"global_step"),
+    triggers=(
+        *(STEPS.encode(), b"use_pl_optimizer", b"accumulate_grad_batches", b"max_steps", b"global_step"),
+        *TRIGGERS,
+    ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(BATCHES, BATCHES)),
     needs="1.6.0",

@@ -112,15 +112,8 @@ SILENT = {
     "log": LOOP + "        p.register_hook(lambda grad: reduce(grad.norm()))\n",
     "both gradients": LOOP
     + "        def hook(grad):\n            reduce(p.grad + grad)\n\n        p.register_hook(hook)\n",
-    "returned": LOOP
-    + "        def hook(grad):\n            reduce(p.grad)\n            return grad\n\n        p.register_hook(hook)\n",
-    "another's gradient": LOOP
-    + "        def hook(grad):\n            for q in module.parameters():\n                reduce(q.grad)\n\n"
-    "        p.register_hook(hook)\n",
     "flag": LOOP + "        p.register_hook(lambda grad: reduce(name))\n",
-    "activation": "def watch(out, seen):\n    out.register_hook(lambda grad: seen.append(out.grad))\n",
     "runner": "def build(runner, hook):\n    runner.register_hook(hook)\n",
-    "bound to another": LOOP + "        p.register_hook(lambda grad, p=masks: reduce(p.grad))\n",
     "right already": LOOP + f"        p.{NEW}(lambda p: reduce(p.grad))\n",
 }
 
