@@ -19,7 +19,8 @@ from codemods.code.syntax import (
     super_init_index,
     uses,
 )
-from codemods.rules.tbptt.module import FLAG, sets_flag
+from codemods.rules.tbptt.given import FLAG
+from codemods.rules.tbptt.module import sets_flag
 
 
 @dataclass(frozen=True)
@@ -177,15 +178,9 @@ def _called(node: ast.expr) -> ast.expr:
 
 
 def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
-    """The calls `self.method(argument)` below a class, each with one plain argument."""
+    """The calls `self.method(...)` below a class."""
     for node in ast.walk(item.node):
-        if (
-            isinstance(node, ast.Call)
-            and is_self_attribute(node.func, method)
-            and len(node.args) == 1
-            and not isinstance(node.args[0], ast.Starred)
-            and not node.keywords
-        ):
+        if isinstance(node, ast.Call) and is_self_attribute(node.func, method):
             yield node
 
 

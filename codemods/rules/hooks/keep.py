@@ -82,8 +82,12 @@ def _is_free(item: ClassNode, hook: EpochEnd, keeping: Keeping) -> bool:
     free = keeping.where == "idle" and hook.apart and old in hook.idle and new not in item.methods
     method = item.methods[old]
     plain = not method.decorator_list and not method.args.defaults and method.returns is None
-    handed = [call.args[0] for call in own_calls(item, old)]
-    return free and plain and all(isinstance(value, ast.Name) for value in handed)
+    return free and plain and all(_hands_a_name(call) for call in own_calls(item, old))
+
+
+def _hands_a_name(call: ast.Call) -> bool:
+    """Whether a call has one argument, a plain name."""
+    return len(call.args) == 1 and isinstance(call.args[0], ast.Name) and not call.keywords
 
 
 def _renamed_freely(node: cst.ClassDef, item: ClassNode, stage: Stage) -> cst.ClassDef:

@@ -13,7 +13,15 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import HOOKS, Returned, logged_returns, read_return, why_not
+from codemods.rules.hooks.returned_logs import (
+    HOOKS,
+    Returned,
+    calls_from_hooks,
+    hooks_of,
+    logged_returns,
+    read_return,
+    why_not,
+)
 from codemods.rules.hooks.step_end import named_lines
 from codemods.rules.hooks.training_steps import STEPS, steps_of
 
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        methods = [*steps_of(item), *(item.methods[name] for name in HOOKS if name in item.methods)]
+        methods = [*steps_of(item), *hooks_of(item)]
         logging = [(method, found) for method in methods if (found := logged_returns(method))]
         fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
         if fact is None or facts.kind(fact) != MODULE:
@@ -40,7 +48,7 @@ def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
     """Why a method's returns are left."""
     why = why_not(file, item, method)
     named = named_lines(file, method.name) if method.name in HOOKS and not why else []
-    return f"{method.name} is used by name in line {min(named)}" if named else why
+    return f"{method.name} is used by name in line {min(named)}" if len(named) > calls_from_hooks(item, method) else why
 
 
 def _match(

@@ -14,7 +14,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.monitored import Watch, is_number, unheard, watch, watch_text
-from codemods.rules.hooks.returned_logs import HOOKS, Returned, logs, why_not, written_out
+from codemods.rules.hooks.returned_logs import HOOKS, Returned, hooks_of, logs, why_not, written_out
 from codemods.rules.hooks.step_end import named_lines
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         fact = known.find(item.qualname) if known else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
-        methods = [item.methods[name] for name in HOOKS if name in item.methods]
+        methods = hooks_of(item)
         hooks = [_Hook(file, facts, item, method, lost, asked) for method in methods]
         found = [match for hook in hooks if not hook.tests and (match := hook.match())]
         yield from found

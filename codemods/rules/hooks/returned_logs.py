@@ -13,6 +13,7 @@ from codemods.code.syntax import (
     crowded_return,
     finally_leaves,
     is_plain,
+    is_self_attribute,
     parameters,
     returns,
     self_name,
@@ -21,7 +22,9 @@ from codemods.code.syntax import (
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
 
-HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)))
+APART = {stage.helper: stage.new for stage in (*STAGES, *OLDEST)}
+"""What an old hook that something else calls too has become, and the hook that calls it."""
+HOOKS = (*dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)), *APART)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,34 @@ class Returned:
     emptied: bool
     last: bool
     spread: tuple[str, ...] = ()
+
+
+def hooks_of(item: ClassNode) -> list[Function]:
+    """The methods of a class that are called at the end of an epoch, each once, by whatever name."""
+    return [
+        item.methods[name]
+        for name in HOOKS
+        if name in item.methods and (name not in APART or any(_calls_of(item, APART[name], name)))
+    ]
+
+
+def _calls_of(item: ClassNode, method: str, name: str) -> Iterator[ast.Call]:
+    """The calls `self.name(...)` in one method of a class."""
+    for node in ast.walk(item.methods[method]) if method in item.methods else ():
+        if isinstance(node, ast.Call) and is_self_attribute(node.func, name):
+            yield node
+
+
+def calls_from_hooks(item: ClassNode, method: Function) -> int:
+    """How many calls there are of a hook of which Lightning gets what it returns, or after which nothing does: in what
+    another hook returns, and in the hook that calls one that stands apart."""
+    name = method.name
+    ends = [node.value for each in hooks_of(item) for node in returns(each) if isinstance(node.value, ast.Call)]
+    found = [
+        *(call for call in ends if is_self_attribute(call.func, name)),
+        *_calls_of(item, APART.get(name, ""), name),
+    ]
+    return len({id(call) for call in found})
 
 
 def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
-from codemods.lightning.kinds import bound_once, stated_once
+from codemods.lightning.kinds import bound_once, is_repeatable, stated_once
 from codemods.lightning.options import default_of
+from codemods.lightning.values import constants_of
 
 FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
 FOLDERS = ("os.getcwd", "pathlib.Path.cwd", "tempfile.gettempdir", "tempfile.mkdtemp")
@@ -23,6 +24,7 @@ TAKEN = "Its last part is taken to name the files; where a folder of that name w
 PLAIN = (
     "Its last part names the files, the rest their folder; what is added behind the last slash is taken to have none."
 )
+ASKED = "As 1.x did, it asks whether there is such a folder, and else takes its last part for a name; it is no None."
 _QUOTES = "'\""
 
 
@@ -45,11 +47,14 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> P
         guard = f" if {file.source_of(value)} else None" if default is None else ""
         new = tuple((name, f"{text}{guard}") for name, text in _split(file.source_of(value)))
         return Parted(new, "unsafe", TAKEN, (("os", None),))
+    value = _unwrapped(value)
     parts = _parts(file, value)
     if parts and _has_field(parts[1]):
         return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
+    if parts := _named(facts, file, call, value):
+        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
     bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
-    if bound is not None and (inner := _parts(file, bound)) and _has_field(inner[1]) and _knows_os(file):
+    if bound is not None and (inner := _parts(file, _unwrapped(bound))) and _has_field(inner[1]) and _knows_os(file):
         return Parted(_split(file.source_of(value)), "safe", SPLIT)
     if isinstance(value, ast.Call) and call.scope.resolve(value.func) in FOLDERS:
         return Parted((("dirpath", None),), "safe", "It is a folder.")
@@ -57,9 +62,52 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> P
         return Parted((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
     if file.source_of(value) in _made(file):
         return Parted((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
+    parts = _parts(file, value)
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
         return Parted((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
+    if joined := _joined(file, value):
+        return Parted((("dirpath", joined[0]), ("filename", joined[1])), "unsafe", TAKEN)
+    if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
+        return Parted(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
     return None
+
+
+def _unwrapped(node: ast.expr) -> ast.expr:
+    """What is made a text of, or a path."""
+    plain = isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords
+    if plain and isinstance(node, ast.Call) and ast.unparse(node.func) in ("str", "os.fspath"):
+        return node.args[0]
+    return node
+
+
+def _joined(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
+    """The texts of what `os.path.join` joins, of a name that is not written out."""
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "os.path.join" or node.keywords:
+        return None
+    if len(node.args) < 2 or any(map(_is_spread, node.args)) or not is_repeatable(node.args[-1]):
+        return None
+    heads = [file.source_of(item) for item in node.args[:-1]]
+    folder = heads[0] if len(heads) == 1 else f"os.path.join({', '.join(heads)})"
+    return folder, file.source_of(node.args[-1])
+
+
+def _named(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> tuple[str, str] | None:
+    """The parts of a path whose name is a name that only texts with fields, and without folders, may reach."""
+    parts = _joined(file, value)
+    if parts is None or not isinstance(value, ast.Call) or not isinstance(value.args[-1], ast.Name):
+        return None
+    told = constants_of(facts, file, call.within, value.args[-1])
+    texts = [item.node.value for item in told.found if isinstance(item.node, ast.Constant)]
+    plain = [text for text in texts if isinstance(text, str) and "{" in text and "/" not in text]
+    return parts if told.unknown is None and not told.called and plain and len(plain) == len(told.found) else None
+
+
+def _asked(text: str) -> tuple[tuple[str, str], ...]:
+    """The folder and the name of a path that may be a folder when the callback is made, as 1.x asked."""
+    return (
+        ("dirpath", f'{text} if os.path.isdir({text}) else os.path.dirname({text}) or "."'),
+        ("filename", f"None if os.path.isdir({text}) else os.path.basename({text})"),
+    )
 
 
 def _hides_os(file: PythonFile) -> bool:

@@ -21,6 +21,7 @@ from codemods.lightning.objects import OTHERS
 from codemods.lightning.options import default_of
 from codemods.lightning.own import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
+from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
@@ -34,6 +35,7 @@ TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
 AUTO = '`mode="auto"` is gone since Lightning 1.3'
 FLAGGED = "It is taken to be True or False: the best alone, or every one."
+EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
     "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
     "what happens at each validation without it."
@@ -208,7 +210,9 @@ def _match(
         return Match(file.span(keyword), message, "unsafe", f"{FLAGGED} {UNWATCHED}", row.row, (edit,))
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
     if below:
-        return Match(file.span(keyword), message, "unsafe", NO_PERIOD, row.row, drop)
+        old = not admits_from(facts, LIGHTNING, "1.0.0")
+        level: Fix = "safe" if old else "unsafe"
+        return Match(file.span(keyword), message, level, EVERY_CHECK if old else NO_PERIOD, row.row, drop)
     if row.level in ("manual", "empty", "path", "flag") or row.becomes in given:
         clash = f"`{row.becomes}=` is given too: keep the one you mean"
         why = row.advice or clash

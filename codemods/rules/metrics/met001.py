@@ -29,6 +29,8 @@ ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" wi
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+ALWAYS_NOW = "It only said whether a call hands back the value of its batch, which it always does now."
+COMPUTES = f"{ALWAYS_NOW[:-1]}: the metric works it out at each call, too."
 
 
 @dataclass(frozen=True)
@@ -232,9 +234,8 @@ def _without_step(file: PythonFile, call: CallNode) -> Match | None:
     text = given.written("", None)
     if text is None or given.reason:
         return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
-    reason = "It only said whether a call hands back the value of its batch, which it always does now."
     edit = TextEdit(*given.extent, text)
-    return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=unit_of(file, call))
+    return Match(file.span(call.node), message, "safe", ALWAYS_NOW, ROW, (edit,), unit=unit_of(file, call))
 
 
 def _handed_up(file: PythonFile, call: CallNode) -> Match | None:
@@ -247,7 +248,31 @@ def _handed_up(file: PythonFile, call: CallNode) -> Match | None:
     if keyword is None or not any(is_of_torchmetrics(base or "") for base in bases):
         return None
     message = "`compute_on_step=` is gone since torchmetrics 0.11"
-    return Match(file.span(keyword), message, "manual", "Not rewritten: take it out.", ROW)
+    given = read_arguments(file, call.node, "", False)
+    read = [node for node in file.attributes("compute_on_step") if node is not keyword.value]
+    if read or given.reason or not given.plain:
+        why = f"line {read[0].lineno} reads it" if read else "take it out"
+        return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", ROW)
+    kept = [text for name, text in given.items if name != "compute_on_step"]
+    text = f"{given.lead}{given.between.join(kept)}{given.tail}" if kept else ""
+    edit = TextEdit(*given.extent, text)
+    computed = _is_true(call, keyword.value)
+    reason = ALWAYS_NOW if computed else COMPUTES
+    return Match(file.span(keyword), message, "safe" if computed else "unsafe", reason, ROW, (edit,))
+
+
+def _is_true(call: CallNode, value: ast.expr) -> bool:
+    """Whether a value is True, or a parameter that is True by default."""
+    if isinstance(value, ast.Constant):
+        return value.value is True
+    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    defaults = method.args.args[::-1][: len(method.args.defaults)] if method else []
+    named = zip(defaults, method.args.defaults[::-1] if method else [], strict=True)
+    only = zip(method.args.kwonlyargs if method else [], method.args.kw_defaults if method else [], strict=True)
+    return isinstance(value, ast.Name) and any(
+        item.arg == value.id and isinstance(default, ast.Constant) and default.value is True
+        for item, default in (*named, *only)
+    )
 
 
 BEFORE = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index, targets_of
+from codemods.code.syntax import (
+    Function,
+    is_self_attribute,
+    own_nodes,
+    self_assignments,
+    super_init_index,
+    taken,
+    targets_of,
+)
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -31,13 +40,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if fact is None or facts.kind(fact) not in KINDS:
             continue
         for method, node in places:
-            refusal = _refusal(item, method, node, len(places))
+            plain = facts.kind(fact) != MODULE
+            refusal = _refusal(item, method, node, len(places), plain)
             if refusal:
                 yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
                 continue
             old = not admits_from(facts, LIGHTNING, "0.8.0")
-            plain = facts.kind(fact) != MODULE
-            change = partial(_saved, this=_this(method), logged=not plain)
+            change = partial(_saved, this=_this(method), logged=not plain, ignored=_arrays(method, node))
             begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
             if begins and _is_saved_too(method, node):
                 edit = NodeEdit(node, partial(_dropped, change=change), line=True)
@@ -98,7 +107,11 @@ def _this(method: Function) -> str:
     return method.args.args[0].arg
 
 
-def _refusal(item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign, places: int) -> str | None:
+def _refusal(
+    item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign, places: int, plain: bool
+) -> str | None:
+    """Why what is set is left; a module's setter refused all but a Namespace and a mapping, while a datamodule, where
+    `plain` holds, kept any object."""
     if method.name != "__init__" or places > 1 or node not in method.body:
         return "it is not set once, at the top of __init__"
     if not isinstance(node, ast.Assign) or len(node.targets) > 1:
@@ -106,16 +119,57 @@ def _refusal(item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign
     called = super_init_index(method)
     if called is None or method.body.index(node) < called:
         return "super().__init__() does not stand before it"
-    value = node.value
-    if not isinstance(value, ast.Name) or value.id not in {argument.arg for argument in method.args.args[1:]}:
-        return "what is set is not a parameter of __init__"
-    if any(
-        isinstance(inner, ast.Name) and inner.id == value.id and type(inner.ctx) is ast.Store
-        for inner in own_nodes(method)
-    ):
-        return f"`{value.id}` is set anew in __init__"
+    if not (_is_given(method, node.value) or (_may_be_mapping(item, node.value) if plain else _is_kept(node.value))):
+        return "it cannot be told whether what is set is a Namespace or a mapping"
     whole = _used_whole(item)
     return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
+
+
+def _is_given(method: Function, value: ast.expr) -> bool:
+    """Whether a value is a parameter, as it was given."""
+    stored = (inner.id for inner in own_nodes(method) if isinstance(inner, ast.Name) and type(inner.ctx) is ast.Store)
+    given = {argument.arg for argument in method.args.args[1:]}
+    return isinstance(value, ast.Name) and value.id in given - {*stored}
+
+
+def _is_kept(value: ast.expr) -> bool:
+    """Whether a module kept a value, whatever it is."""
+    return not isinstance(value, ast.Constant | ast.List | ast.Tuple | ast.Set | ast.JoinedStr)
+
+
+def _may_be_mapping(item: ClassNode, value: ast.expr) -> bool:
+    """Whether a value is seen to be a Namespace or a mapping."""
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.Dict)
+    name = value.func.id if isinstance(value.func, ast.Name) else ""
+    return item.scope.resolve(value.func) in _MAPPINGS or (name in ("dict", "vars") and not item.scope.lookup(name))
+
+
+_MAPPINGS = ("argparse.Namespace", "omegaconf.OmegaConf.create", "omegaconf.DictConfig")
+
+
+def _arrays(method: Function, node: ast.Assign | ast.AnnAssign) -> tuple[str, ...]:
+    """The other parameters that look like arrays: save_hyperparameters compares what it gets with each parameter, to
+    find its name, and what an array answers is neither true nor false."""
+    value = node.value.id if isinstance(node.value, ast.Name) else ""
+    others = [each for each in taken(method) if each.arg not in (_this(method), value)]
+    asked = {
+        inner.value.id
+        for inner in own_nodes(method)
+        if isinstance(inner, ast.Attribute) and inner.attr in _OF_ARRAYS and isinstance(inner.value, ast.Name)
+    }
+    return tuple(
+        each.arg
+        for each in others
+        if each.arg in asked
+        or _FRAME.search(each.arg)
+        or (each.annotation is not None and _ARRAY.search(ast.unparse(each.annotation)))
+    )
+
+
+_OF_ARRAYS = ("iloc", "loc", "columns", "values", "shape")
+_FRAME = re.compile(r"(^|_)(df|dataframe|ndarray|array)s?(_|\d|$)", re.IGNORECASE)
+_ARRAY = re.compile(r"\b(DataFrame|Series|ndarray|NDArray|array)\b")
 
 
 def _used_whole(item: ClassNode) -> int | None:
@@ -135,8 +189,9 @@ def _used_whole(item: ClassNode) -> int | None:
 def _is_saved_too(method: Function, node: ast.stmt) -> bool:
     """Whether `__init__` hands the same to save_hyperparameters: before the statement, with nothing in between that may
     change it, or behind it, with nothing in between that may read what is kept, or return."""
-    value = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
-    this = _this(method)
+    if not isinstance(node, ast.Assign) or not _is_given(method, node.value):
+        return False
+    value, this = ast.unparse(node.value), _this(method)
     saved = f"{this}.save_hyperparameters({value})"
     at = method.body.index(node)
     for index, line in enumerate(method.body):
@@ -197,12 +252,14 @@ def _dropped(line: cst.SimpleStatementLine, *, change: Callable[[Any], cst.Expr]
     return line.with_changes(body=[change(line.body[0]), *line.body[1:]])
 
 
-def _saved(node: Any, *, this: str, logged: bool) -> cst.Expr:
+def _saved(node: Any, *, this: str, logged: bool, ignored: Sequence[str] = ()) -> cst.Expr:
     import libcst as cst
 
-    call = cst.ensure_type(cst.parse_expression(f"{this}.save_hyperparameters(logger=False)"), cst.Call)
-    given = [cst.Arg(value=node.value), *([] if logged else call.args)]
-    return cst.Expr(value=call.with_changes(args=given), semicolon=node.semicolon)
+    names = ", ".join(f'"{name}"' for name in ignored)
+    more = [*([f"ignore=[{names}]"] if ignored else []), *([] if logged else ["logger=False"])]
+    call = cst.ensure_type(cst.parse_expression(f"{this}.save_hyperparameters({', '.join(more)})"), cst.Call)
+    args = [cst.Arg(value=node.value), *call.args]
+    return cst.Expr(value=call.with_changes(args=args), semicolon=node.semicolon)
 
 
 BEFORE = """\
@@ -218,6 +275,7 @@ class Model(LightningModule):
 """
 AFTER = BEFORE.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)")
 BUILT = BEFORE.replace("self.hparams = hparams", "self.hparams = dict(width=hparams)")
+BUILT_AFTER = BUILT.replace("self.hparams = dict(width=hparams)", "self.save_hyperparameters(dict(width=hparams))")
 NOT_LIGHTNING = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
 
 RULE = Rule(
@@ -232,7 +290,7 @@ RULE = Rule(
     versions="written for Lightning < 1.3; the result runs on 1.0 and later",
     triggers=(b".hparams = ", b".hparams="),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
+    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
     breaks_in="1.3.0",
     needs="1.0.0",
 )

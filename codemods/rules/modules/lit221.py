@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts
-from codemods.lightning.family import family
+from codemods.lightning.family import definitions, family
+from codemods.lightning.hardware import MENTIONS, question, reason_of
+from codemods.lightning.spelling import Spelled
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 
 
@@ -31,11 +34,11 @@ _STEP = "return the value from the step, or keep it on self"
 MISSING = {
     "datamodule": Missing("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
     "precision": Missing("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
-    "use_amp": Missing("1.8", "M135", 'ask whether self.trainer.precision is "16-mixed" or "bf16-mixed"'),
-    "use_ddp": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
-    "use_ddp2": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
-    "use_dp": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
-    "use_tpu": Missing("1.2", None, "ask for the class of self.trainer.accelerator"),
+    "use_amp": Missing("1.8", "M135", "that is what it told"),
+    "use_ddp": Missing("1.2", None, reason_of("use_ddp")),
+    "use_ddp2": Missing("1.2", None, reason_of("use_ddp2")),
+    "use_dp": Missing("1.2", None, reason_of("use_dp")),
+    "use_tpu": Missing("1.2", None, reason_of("use_tpu")),
     "summarize": Missing("1.7", "M053", f"{_UTILITIES}.model_summary.summarize(self, max_depth=...) does it"),
     "model_size": Missing("1.7", "M054", "ModelSummary(self).model_size has it"),
     "grad_norm": Missing("1.5", "M012", f"{_UTILITIES}.grad_norm(self, norm_type=...) does it, under other keys"),
@@ -54,9 +57,46 @@ MISSING = {
         for stage in ("train", "val", "test", "predict")
     },
 }
+_NOTHING = "Lightning's own did nothing: take the call out"
+MISSING |= {
+    **{
+        f"{stage}_epoch_end": Missing("2.0", row, _NOTHING)
+        for stage, row in (("training", "M179"), ("validation", "M180"), ("test", "M181"))
+    },
+    **{f"{stage}_end": Missing("1.0", None, _NOTHING) for stage in ("training", "validation", "test")},
+    **{f"{stage}_step_end": Missing("2.0", None, _NOTHING) for stage in ("training", "validation", "test")},
+    **{f"on_{when}": Missing("1.8", None, _NOTHING) for when in ("epoch_start", "epoch_end")},
+}
 LOADERS = "_dataloader"
 """What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
+TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
+"""What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
+MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
+EARLY = "no Trainer has the module yet, and it was always False here: ask in setup or later"
+_STAGES = ("train", "validation", "test", "predict", "fit")
+ATTACHED = frozenset({
+    "configure_optimizers", "configure_callbacks", "configure_model", "configure_sharded_model", "setup", "teardown",
+    "prepare_data", "transfer_batch_to_device", "optimizer_step", "optimizer_zero_grad", "lr_scheduler_step",
+    "configure_gradient_clipping", "on_after_backward", "on_before_backward", "on_before_zero_grad",
+    "on_before_optimizer_step", "on_save_checkpoint", "on_sanity_check_start", "on_sanity_check_end",
+    *(f"{stage}_{what}" for stage in ("training", "validation", "test", "predict") for what in (
+        "step", "step_end", "epoch_end", "end")),
+    *(f"{stage}_dataloader" for stage in ("train", "val", "test", "predict")),
+    *(f"on_{stage}_{what}" for stage in _STAGES for what in ("start", "end")),
+    *(f"on_{stage}_{part}_{what}" for stage in _STAGES for part in ("epoch", "batch") for what in ("start", "end")),
+    *(f"on_{part}_{what}" for part in ("epoch", "batch") for what in ("start", "end")),
+})  # fmt: skip
+"""Hooks that a Trainer calls, with the module in its hands."""
 PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
+
+
+def _collect(file: PythonFile) -> frozenset[str]:
+    return frozenset(name for name in MISSING if name in file.text and any(True for _ in file.attributes(name)))
+
+
+def _context(collected: Any) -> tuple[bytes, ...]:
+    """Files that define what is asked of a module are read: a class below may have it."""
+    return definitions(sorted({name for names in collected.values() for name in names}))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -70,8 +110,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
                 continue
-            for node in _inside(item, places):
-                yield _match(file, item, node, name, missing)
+            for method, node in _inside(item, places):
+                known = _told(file, facts, method, node, name, missing) if name in TOLD else None
+                yield known or _match(file, item, node, name, missing)
 
 
 def _own(item: ClassNode, name: str) -> bool:
@@ -96,14 +137,34 @@ def _settings(name: str) -> tuple[bytes, ...]:
     return f".{name} = ".encode(), f"def {name}".encode()
 
 
-def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[ast.Attribute]:
+def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[tuple[str, ast.Attribute]]:
+    """Those of some attributes that are of `self`, each with the method that it stands in."""
     own = {
-        id(node)
-        for method in item.methods.values()
+        id(node): name
+        for name, method in item.methods.items()
         for node in ast.walk(method)
         if is_self_attribute(node, getattr(node, "attr", ""), self_name(method))
     }
-    return [node for node in places if id(node) in own]
+    return [(own[id(node)], node) for node in places if id(node) in own]
+
+
+def _told(
+    file: PythonFile, facts: Facts, method: str, node: ast.Attribute, name: str, missing: Missing
+) -> Match | None:
+    """What the module told of its Trainer, asked of that; it was False as long as there was none."""
+    message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(node)
+    trainer = f"{file.source_of(node.value)}.trainer"
+    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer)
+    if isinstance(asked, str):
+        return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
+    if method == "__init__" and asked.text != "False":
+        return Match(place, message, "manual", f"Not rewritten: {EARLY}.", missing.row)
+    told = f"{missing.advice[0].upper()}{missing.advice[1:]}"
+    if asked.text == "False" or method in ATTACHED:
+        level: Fix = "safe"
+    else:
+        level, told = "unsafe", f"{told}; {method} is taken to be called while a Trainer runs the module"
+    return Match(place, message, level, f"{told}.", missing.row, (_edit(file, node, asked.text),), asked.imports)
 
 
 def _match(file: PythonFile, item: ClassNode, node: ast.Attribute, name: str, missing: Missing) -> Match:
@@ -167,7 +228,9 @@ OWN = BEFORE.replace("self.classes = ", "self.datamodule = stage\n        self.p
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
-    return best_levels((missing.row, "safe" if missing.new else "manual") for missing in MISSING.values())
+    return best_levels(
+        (missing.row, "safe" if missing.new or name in TOLD else "manual") for name, missing in MISSING.items()
+    )
 
 
 RULE = Rule(
@@ -185,9 +248,11 @@ RULE = Rule(
     versions="written for Lightning < 2.0",
     triggers=tuple(f".{name}".encode() for name in MISSING),
     check=_check,
+    collect=_collect,
+    context=_context,
     examples=(Example(BEFORE, AFTER), Example(OWN, OWN)),
     breaks_in="2.0.0",
     needs="2.0.0",
     rows=_rows,
-    mentions=tuple(text for name in MISSING for text in _settings(name)),
+    mentions=(*MENTIONS, *(text for name in MISSING for text in _settings(name))),
 )

@@ -150,7 +150,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     saving: set[tuple[str, str]] = facts.memo[CODE]
     for call in file.calls_near((LOADS, "ckpt_path", *LAST)) if saving or old else ():
         function = call.node.func
-        if not isinstance(function, ast.Attribute) or _is_told(call.node) or _was_told(file, call, function.attr):
+        if not isinstance(function, ast.Attribute) or function.attr not in (LOADS, *RUNS) or _is_told(call.node):
+            continue
+        if _was_told(file, call, function.attr):
             continue
         name = None
         if function.attr == LOADS:

@@ -40,8 +40,8 @@ REFUSED = {
     "async hook": ((HOOK, HOOK.replace("def", "async def")), "not a plain method"),
     "hook of the class": ((HOOK, "    @staticmethod\n" + HOOK), "not a plain method"),
     "hook that yields": ((HOOK, HOOK + "        yield outputs\n"), "not a plain method"),
-    "called by another with more": (
-        (HOOK, "    def test_run(self, outs):\n        self.validation_epoch_end(outputs=outs)\n\n" + HOOK),
+    "taken by another": (
+        (HOOK, "    def test_run(self, outs):\n        return map(self.validation_epoch_end, outs)\n\n" + HOOK),
         "used by name",
     ),
     "called from outside": (

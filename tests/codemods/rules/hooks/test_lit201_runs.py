@@ -127,6 +127,17 @@ CASES = {
         "        result = self.validation_epoch_end(outputs)\n        see('test', result)\n",
         {},
     ),
+    "hook that another calls with more": (
+        CHILD
+        + VALIDATION
+        + HOOK.replace("outputs)", "outputs, prefix='val', *, more=0)", 1).replace(
+            '"error", torch', "f'{prefix}_error', torch"
+        )
+        + TEST
+        + "    def test_epoch_end(self, outputs):\n"
+        "        see('test', self.validation_epoch_end(outputs, prefix='test', more=1))\n",
+        {},
+    ),
     "step that another calls": (
         CHILD + VALIDATION + HOOK + "    def test_step(self, batch, batch_idx):\n"
         "        return self.validation_step(batch, batch_idx)\n\n" + TEST_HOOK,

@@ -321,3 +321,47 @@ def test_a_result_by_a_name_that_is_read_so_is_for_a_person() -> None:
     hook = "\n    def training_epoch_end(self, outputs):\n        print([x['train_loss'] for x in outputs])\n"
     text = HANDED.replace('return {"loss": loss, "log": logs}', 'out = {"loss": loss, "log": logs}\n        return out')
     assert "reads `train_loss`" in refusals({"a.py": text + hook}, "LIT213")[0]
+
+
+SHARED = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+
+    def validation_step(self, batch, batch_idx):
+        return {"error": self.layer(batch).mean()}
+
+    def test_step(self, batch, batch_idx):
+        return {"error": self.layer(batch).mean()}
+
+    def validation_epoch_end(self, outputs, prefix="val"):
+        mean = torch.stack([each["error"] for each in outputs]).mean()
+        print(prefix, mean)
+        return {"avg": mean, "log": {"error": mean}}
+
+    def test_epoch_end(self, outputs):
+        return self.validation_epoch_end(outputs, prefix="test")
+"""
+
+
+def test_a_hook_that_another_one_returns_logs_under_its_new_name() -> None:
+    made = plan(sources({"model.py": SHARED}), Options(rules=(rule("LIT201"), LIT)))
+    text = made.changes[-1].after.decode()
+    assert text.count("self.log_dict(") == 1
+    hook = text.split("    def _validation_epoch_end(")[1].split("\n    def ")[0]
+    assert 'self.log("avg", mean, logger=False)' in hook and 'self.log_dict({"error": mean})' in hook
+
+
+def test_a_hook_whose_result_another_one_keeps_for_itself_is_left() -> None:
+    text = SHARED.replace("return self.validation_epoch_end", "self.last = self.validation_epoch_end")
+    assert "used by name" in refusals({"model.py": text}, "LIT213")[0]
+
+
+def test_a_method_that_is_called_like_a_hook_by_nobody_logs_nothing() -> None:
+    text = SHARED.replace("validation_epoch_end", "_validation_epoch_end").replace("test_epoch_end", "summary")
+    assert run_rules({"model.py": text}, LIT).findings == ()

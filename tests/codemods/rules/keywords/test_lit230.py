@@ -102,6 +102,9 @@ def test_a_period_below_one_goes_when_asked_for(period: int) -> None:
     assert run_rules({"a.py": text}, rule("LIT230")).changes == ()
     after = rewritten({"a.py": text}, rule("LIT230"), unsafe=True)["a.py"]
     assert after == f"{HEAD}ModelCheckpoint(save_top_k=1)\n"
+    for pin, level in (("==0.8.5", "safe"), ("<1.0", "safe"), (">=0.9", "unsafe"), ("==1.2.10", "unsafe")):
+        [found] = run_rules({"a.py": text}, rule("LIT230"), pins=(f"pytorch-lightning{pin}",)).findings
+        assert found.fix == level
 
 
 @pytest.mark.parametrize(("value", "kept"), [("True", "1"), ("False", "-1")])

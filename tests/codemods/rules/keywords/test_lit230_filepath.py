@@ -87,7 +87,8 @@ def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
     "path",
     [
         "where()",
-        "args.path",
+        "os.path.join(root, where())",
+        "os.path.join(*parts)",
         '"a/b/"',
         'f"{root}/{name}"',
         'f"{root}"',
@@ -101,6 +102,46 @@ def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
 def test_a_path_that_is_not_seen_through_is_left(path: str) -> None:
     [reason] = refusals({"a.py": f"{HEAD}ModelCheckpoint(filepath={path})\n"}, "LIT230")
     assert "dirpath=" in reason
+
+
+NAMED = """\
+def make(root, metric):
+    if metric == "a":
+        name = "{a:.2f}-{step}"
+    else:
+        name = "{b}"
+"""
+
+
+def test_a_name_that_is_one_of_some_texts() -> None:
+    text = f"{HEAD}{NAMED}    return ModelCheckpoint(filepath=os.path.join(root, name))\n"
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert [item.fix for item in made.findings] == ["safe"]
+    assert "ModelCheckpoint(dirpath=root, filename=name)" in made.final()["a.py"].decode()
+    assert call("str(root / '{epoch}')") == "ModelCheckpoint(dirpath=root, filename='{epoch}')"
+    assert call("path", "path = str(root / 'x-{epoch}')\n").startswith("ModelCheckpoint(dirpath=os.path.dirname(path)")
+
+
+@pytest.mark.parametrize("other", ['"best"', '"x/{b}"', "find()", "metric"])
+def test_a_name_that_may_be_something_else_is_unsafe(other: str) -> None:
+    text = f"{HEAD}{NAMED}    return ModelCheckpoint(filepath=os.path.join(root, name))\n".replace('"{b}"', other)
+    made = run_rules({"a.py": text}, rule("LIT230"), unsafe=True)
+    assert [item.fix for item in made.findings] == ["unsafe"]
+    assert "ModelCheckpoint(dirpath=root, filename=name)" in made.final()["a.py"].decode()
+
+
+@pytest.mark.parametrize("path", ["args.save_to", "save_to", "config['save_to']"])
+def test_a_path_of_which_nothing_is_known_is_asked(path: str, tmp_path: Path) -> None:
+    [found] = run_rules({"a.py": f"{HEAD}ModelCheckpoint(filepath={path})\n"}, rule("LIT230")).findings
+    assert found.fix == "unsafe" and "None" in found.reason
+    written = call(path, unsafe=True).replace(path, "given")
+    for given, wanted in (
+        (str(tmp_path), (str(tmp_path), None)),
+        (str(tmp_path / "a"), (str(tmp_path), "a")),
+        ("name", (str(Path.cwd()), "name")),
+    ):
+        made = eval(written, {"os": os, "given": given, "ModelCheckpoint": ModelCheckpoint})
+        assert (made.dirpath, made.filename) == wanted
 
 
 def test_what_says_nothing_goes() -> None:

@@ -339,12 +339,36 @@ def test_a_metric_of_the_project_that_hands_up_a_dead_argument_is_named(where: s
     text = (
         f"{where}\n\n\nclass Mine(Metric):\n    def __init__(self):\n        super().__init__(compute_on_step=False)\n"
     )
-    [finding] = run_rules({"a.py": text}, rule("MET001")).findings
-    assert finding.fix == "manual" and "`compute_on_step=`" in finding.message
+    made = run_rules({"a.py": text}, rule("MET001"), unsafe=True)
+    [finding] = made.findings
+    assert finding.fix == "unsafe" and "`compute_on_step=`" in finding.message
+    assert made.final()["a.py"].decode() == text.replace("compute_on_step=False", "")
+    [read] = run_rules({"a.py": f"{text}        print(self.compute_on_step)\n"}, rule("MET001")).findings
+    assert read.fix == "manual" and "line 7" in read.reason
     with pytest.raises(ValueError, match="compute_on_step"):
         torchmetrics.SumMetric(compute_on_step=False)
     other = text.replace("(Metric)", "(object)")
     assert not run_rules({"a.py": other}, rule("MET001")).findings
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given", "left", "level"),
+    [
+        ("self", "compute_on_step=True", "", "safe"),
+        ("self, step=True, a=1", "compute_on_step=step, dist_sync_fn=a", "dist_sync_fn=a", "safe"),
+        ("self, *, step=True", "dist_sync_fn=1, compute_on_step=step", "dist_sync_fn=1", "safe"),
+        ("self, step=False", "compute_on_step=step", "", "unsafe"),
+        ("self, step", "compute_on_step=step", "", "unsafe"),
+        ("self, other", "compute_on_step=other.compute_on_step", "", "unsafe"),
+        ("self, kw", "compute_on_step=True, **kw", None, "manual"),
+    ],
+)
+def test_what_a_metric_of_the_project_hands_up(parameters: str, given: str, left: str | None, level: str) -> None:
+    text = "from torchmetrics import Metric\n\n\nclass Mine(Metric):\n"
+    text += f"    def __init__({parameters}):\n        super().__init__({{}})\n"
+    made = run_rules({"a.py": text.format(given)}, rule("MET001"), unsafe=True)
+    assert [item.fix for item in made.findings] == [level]
+    assert left is None or made.final()["a.py"].decode() == text.format(left)
 
 
 TABLE = """\

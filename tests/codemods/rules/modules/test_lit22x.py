@@ -96,10 +96,35 @@ def test_a_datamodule_keeps_them_from_the_logger() -> None:
     assert data.hparams.width == 3 and not data._log_hyperparams
 
 
+@pytest.mark.parametrize("made", ["hparams", "dict(hparams)", "{**hparams}", "self.given", "Namespace(**hparams)"])
+def test_whatever_a_module_kept_is_kept(made: str) -> None:
+    given = "        self.given = hparams = dict(hparams)\n"
+    text = f"from argparse import Namespace\n{HEAD}{INIT}{given}        self.hparams = {made}\n"
+    model = built(rewritten({"a.py": text}, rule("LIT220"))["a.py"], {"width": 3})
+    assert dict(model.hparams) == {"width": 3}
+
+
+@pytest.mark.parametrize("made", ["hparams['data']", "self.read(hparams)", "make(hparams)"])
+def test_what_a_datamodule_kept_and_may_be_no_mapping_is_left(made: str) -> None:
+    text = HEAD.replace("LightningModule", "LightningDataModule") + INIT + f"        self.hparams = {made}\n"
+    assert "cannot be told whether" in refusals({"a.py": text}, "LIT220")[0]
+
+
+@pytest.mark.parametrize("given", ["train_df", "rows: np.ndarray", "table"])
+def test_arrays_are_not_compared_with_what_is_kept(given: str) -> None:
+    init = INIT.replace("(self, hparams)", f"(self, hparams, {given})") + "        self.rows = table.shape[0]\n"
+    text = HEAD.replace("import torch", "import numpy as np\n\ntable = np.ones((2, 2))") + init
+    after = rewritten({"a.py": text + "        self.hparams = hparams\n"}, rule("LIT220"))["a.py"]
+    space: dict[str, type[LightningModule]] = {}
+    exec(after, space)
+    model = space["Model"]({"width": 3}, space["table"])  # type: ignore[call-arg, arg-type]
+    assert dict(model.hparams) == {"width": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (INIT + "        hparams = dict(hparams)\n        self.hparams = hparams\n", "set anew"),
+        (INIT + "        self.hparams = [hparams]\n", "cannot be told whether"),
         (INIT + "        self.hparams = hparams\n        print(vars(self.hparams))\n", "as a whole"),
         (INIT + "        if hparams:\n            self.hparams = hparams\n", "not set once"),
         ("    def __init__(self, hparams):\n        self.hparams = hparams\n        super().__init__()\n", "before it"),
@@ -233,3 +258,79 @@ def test_hparams_with_a_setter_of_their_own_stay() -> None:
     own += "        pass\n"
     text = OUTSIDE.format(MADE[0], "args").replace("\n\n\ndef main", f"\n\n{own}\n\ndef main")
     assert run_rules({"a.py": text}, rule("LIT220"), unsafe=True).findings == ()
+
+
+CALLS_HOOK = HEAD + "    def test_epoch_end(self, outputs):\n        return self.validation_end(outputs)\n"
+
+
+def test_a_hook_that_only_lightning_had_is_called_no_more() -> None:
+    assert "take the call out" in refusals({"a.py": CALLS_HOOK}, "LIT221")[0]
+
+
+def test_a_hook_that_a_class_below_has_is_its_own() -> None:
+    below = "from a import Model\n\n\nclass Child(Model):\n    def validation_end(self, outputs):\n        ...\n"
+    assert run_rules({"a.py": CALLS_HOOK, "b.py": below}, rule("LIT221")).findings == ()
+
+
+SET_BY = [
+    ("        self.args = hparams\n", "self.args"),
+    ("        hparams = dict(hparams, depth=2)\n", "hparams"),
+    ("        kept = {}\n        kept.update(hparams)\n", "kept"),
+    ("", "dict(hparams)"),
+    ("", "{'width': hparams['width']}"),
+    ("", "argparse.Namespace(**hparams)"),
+]
+
+
+@pytest.mark.parametrize(("before", "value"), SET_BY)
+def test_what_the_setter_took_is_kept(before: str, value: str, tmp_path: Path) -> None:
+    text = f"import argparse\n{HEAD}{INIT}{before}        self.hparams = {value}\n"
+    made = run_rules({"a.py": text}, rule("LIT220"), pins=("pytorch-lightning==1.2.10",))
+    assert [item.fix for item in made.findings] == ["safe"]
+    model = built(made.final()["a.py"].decode(), {"width": 3})
+    assert model.hparams.width == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "level"),
+    [
+        ("        hparams = dict(hparams)\n", "hparams", "manual"),
+        ("        kept = load()\n", "kept", "manual"),
+        ("", "load()", "manual"),
+        ("", "argparse.Namespace(**hparams)", "safe"),
+        ("", "{'width': 3}", "safe"),
+    ],
+)
+def test_a_data_module_kept_anything(before: str, value: str, level: str) -> None:
+    head = HEAD.replace("LightningModule", "LightningDataModule")
+    text = f"import argparse\n{head}{INIT}{before}        self.hparams = {value}\n"
+    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT220")).findings] == [level]
+
+
+ASKED = "isinstance(self.trainer.strategy, DDPStrategy)"
+
+
+@pytest.mark.parametrize(
+    ("method", "old", "new", "level"),
+    [
+        ("validation_epoch_end", "use_ddp", ASKED, "safe"),
+        ("training_step", "use_amp", '(self.trainer.precision in ("16-mixed", "bf16-mixed"))', "safe"),
+        ("on_train_start", "use_tpu", "isinstance(self.trainer.accelerator, XLAAccelerator)", "safe"),
+        ("forward", "use_ddp", ASKED, "unsafe"),
+        ("__init__", "use_ddp", None, "manual"),
+        ("__init__", "use_dp", "False", "safe"),
+        ("forward", "use_ddp2", "False", "safe"),
+    ],
+)
+def test_what_lightning_told_the_module_of_its_trainer(method: str, old: str, new: str | None, level: str) -> None:
+    text = HEAD + f"    def {method}(self, outputs=None):\n        print(self.{{}})\n"
+    made = run_rules({"a.py": text.format(old)}, rule("LIT221"), unsafe=True)
+    assert [item.fix for item in made.findings] == [level]
+    if new:
+        assert made.changes[0].after.decode().endswith(text.format("\0").partition("class")[2].replace("self.\0", new))
+
+
+@pytest.mark.parametrize("setting", ["self.use_ddp = False", "self.use_ddp: bool = True"])
+def test_what_the_module_sets_itself_is_its_own(setting: str) -> None:
+    text = HEAD + INIT + f"        {setting}\n\n    def training_step(self, batch):\n        print(self.use_ddp)\n"
+    assert run_rules({"a.py": text}, rule("LIT221")).findings == ()
