@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from codemods.lightning.file_facts import ClassFact
 
@@ -17,3 +18,38 @@ class ClassAnswers:
     ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict)
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
     below: dict[ClassFact, list[ClassFact]] | None = None
+
+    def exchanged(self, others: Mapping[ClassFact, ClassFact]) -> ClassAnswers:
+        """The same where others stand for some classes, of which each differs by its methods alone; what is below them
+        is known."""
+        by_identity = {id(one): other for one, other in others.items()}
+        below = dict(self.below or {})
+        touched = {item: others.get(item, item) for one in others for item in (one, *below.get(one, ()))}
+        made = ClassAnswers(
+            {asked: by_identity.get(id(item), item) for asked, item in self.found.items()},
+            dict(self.kinds),
+            dict(self.ancestry),
+            dict(self.orders),
+            below,
+        )
+        for one, other in touched.items():
+            if one in self.kinds and one is not other:
+                made.kinds[other] = made.kinds.pop(one)
+            if one in self.ancestry:
+                del made.ancestry[one]
+                made.ancestry[other] = tuple(others.get(item, item) for item in self.ancestry[one])
+            if one in self.orders:
+                del made.orders[one]
+                made.orders[other] = [
+                    others.get(item, item) if isinstance(item, ClassFact) else item for item in self.orders[one]
+                ]
+        for base in {base for one in others for base in self.ancestry.get(one, ())}:
+            if base in below:
+                below[others.get(base, base)] = [others.get(item, item) for item in below.pop(base)]
+        return made
+
+
+def differs_by_methods(one: ClassFact, other: ClassFact) -> bool:
+    """Whether two classes are the same but for methods by which nothing is told of other classes, if at all."""
+    constructed = "__init__" in one.methods, "__init__" in other.methods
+    return replace(one, methods=other.methods, quiet=other.quiet) == other and constructed[0] == constructed[1]

@@ -13,7 +13,7 @@ from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
-from codemods.lightning.class_answers import ClassAnswers
+from codemods.lightning.class_answers import ClassAnswers, differs_by_methods
 from codemods.lightning.file_facts import CALLBACK as CALLBACK
 from codemods.lightning.file_facts import CALLBACKS as CALLBACKS
 from codemods.lightning.file_facts import KINDS as KINDS
@@ -69,9 +69,26 @@ class Facts:
 
     def having(self, own: FileFacts) -> Facts:
         """The same with other facts of one file, and a memory of its own."""
-        same = replace(own, trainers=(), collected={}) == replace(self.files[own.path], trainers=(), collected={})
-        files = {**self.files, own.path: own}
-        return replace(self, files=files, of_classes=self.of_classes if same else ClassAnswers())
+        classes = self._answers_with(own)
+        made = replace(self, files={**self.files, own.path: own}, of_classes=classes)
+        shared = ("_modules", "_stems", *(("_classes",) if classes is self.of_classes else ()))
+        vars(made).update({name: vars(self)[name] for name in shared if name in vars(self)})
+        return made
+
+    def _answers_with(self, own: FileFacts) -> ClassAnswers:
+        """What is known of classes with other facts of one file: all of it where the same is said of its classes, and
+        what does not hang on their methods where these alone are others."""
+        before = self.files[own.path]
+        if replace(own, trainers=(), collected={}) == replace(before, trainers=(), collected={}):
+            return self.of_classes
+        others = replace(own, trainers=(), collected={}, classes=before.classes)
+        if others != replace(before, trainers=(), collected={}) or len(own.classes) != len(before.classes):
+            return ClassAnswers()
+        pairs = [*zip(before.classes, own.classes, strict=True)]
+        if not all(differs_by_methods(one, other) for one, other in pairs):
+            return ClassAnswers()
+        self.subclasses(before.classes[0])
+        return self.of_classes.exchanged({one: other for one, other in pairs if one != other})
 
     def open(self, path: str) -> PythonFile | None:
         """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.
@@ -333,11 +350,15 @@ def is_trainer_call(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) == TRAINER
 
 
+_LITERAL = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Call)
+"""What may be a literal besides constants: `set()` is the one call."""
+
+
 def literal(node: ast.expr) -> tuple[bool, Any]:
     """(True, value) where the node is a literal, else (False, None)."""
     if isinstance(node, ast.Constant):
         return True, node.value
-    if isinstance(node, ast.Name):
+    if not isinstance(node, _LITERAL) or (isinstance(node, ast.Call) and (node.args or node.keywords)):
         return False, None
     try:
         return True, ast.literal_eval(node)

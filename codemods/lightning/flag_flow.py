@@ -14,6 +14,7 @@ from typing import Any
 from codemods.code.nodes import every_node
 from codemods.code.syntax import Function, is_super_call, self_name
 from codemods.lightning.flag_values import NOTHING, THEN, UNSURE, Values, joined, owners_set, perhaps, set_by
+from codemods.lightning.stages import in_fit
 
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _OPAQUE = ("For", "AsyncFor", "While", "With", "AsyncWith", "Try", "TryStar", "Match")
@@ -65,7 +66,9 @@ class Flow:
             return None
         if isinstance(node, ast.If):
             env = self._within(node.test, env)
-            return joined(self.block(node.body, env), self.block(node.orelse, env))
+            holds = in_fit(self.function, node.test)
+            arms = [arm for arm, taken in ((node.body, True), (node.orelse, False)) if holds in (None, taken)]
+            return joined(*(self.block(arm, env) for arm in arms))
         if isinstance(node, ast.With | ast.AsyncWith) and all(map(_lets_pass, node.items)):
             for item in node.items:
                 env = self._within(item, env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
@@ -192,10 +193,18 @@ def is_given(
     every = [node.value for node in own_nodes(function) if isinstance(node, ast.Return)]
     calls = {item.node: item for item in other.calls_near(other.spellings("Trainer"))}
     built = {node: item for node, item in calls.items() if builds_trainer(item) and function in item.within}
-    names = {kept_in(other, item) for item in built.values()} - {None}
-    kept = {name for name in names if name and _is_bound_once(function, name)}
     given = [_part(node, part) for node in every]
-    return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)
+    return bool(given) and all(node in built or _holds_one_of(other, function, node, built) for node in given)
+
+
+def _holds_one_of(
+    file: PythonFile, function: ast.FunctionDef, node: ast.expr | None, built: Container[ast.AST]
+) -> bool:
+    """Whether all values of a name of a function, where it is read, are results of some calls."""
+    if not isinstance(node, ast.Name) or is_shared(function, node.id):
+        return False
+    values = next((found for read, found in _reached(file, function, node.id) if read is node), [])
+    return bool(values) and all(value in built for value in values)
 
 
 def _part(value: ast.expr | None, part: int | None) -> ast.expr | None:

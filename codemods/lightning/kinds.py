@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.bound import is_bound_elsewhere
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import kind_of_option
+from codemods.lightning.stored import is_rebound
 from codemods.lightning.values import constants_of
 
 
@@ -96,7 +96,7 @@ def bound_to(facts: Facts, file: PythonFile, call: CallNode, name: str) -> list[
     another file may bind it before the call."""
     space, values = _stated(file, call, name)
     later = bool(values) and space is file.tree and any(isinstance(item, Function) for item in call.within)
-    shared = later and is_bound_elsewhere(facts.sources, file.path, name)
+    shared = later and is_rebound(facts, file.path, name)
     return [] if shared else values
 
 

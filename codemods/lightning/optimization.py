@@ -32,16 +32,20 @@ from codemods.lightning.stored import is_stored
 Optimization = Literal["automatic", "manual", "unknown"]
 Chain = Sequence[Told | None]
 _DEEP = 8
+BEGINNING = ("setup", "configure_sharded_model", "configure_model", "on_fit_start")
+"""The hooks that Lightning calls in front of a training, in this order."""
 
 
 @dataclass(frozen=True)
 class Answer:
     """How a class is optimized, whether anything of it or above it speaks of that, and whether it switches automatic
-    optimization off in front of `super().__init__()`, which switches it on again."""
+    optimization off in front of `super().__init__()`, which switches it on again. `begun` is how it is optimized once
+    a training has begun, where a hook that comes before says that alone."""
 
     kind: Optimization
     said: bool = False
     lost: bool = False
+    begun: Optimization = "unknown"
 
 
 def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told | None]) -> Answer:
@@ -60,7 +64,7 @@ def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told
     found = answer(chain)
     constants = {name for item in chain if item is not None for name in item.constants}
     shared = found.said and any(is_stored(facts, facts.open, name) for name in sorted(constants))
-    return replace(found, kind="unknown") if shared else found
+    return replace(found, kind="unknown", begun="unknown") if shared else found
 
 
 def answer(chain: Chain) -> Answer:
@@ -77,7 +81,21 @@ def answer(chain: Chain) -> Answer:
     found = _built(chain, 0, {}, False, start, first=True)
     kind = _kind(found.union(*(_after(chain, values, found) for values in _later(chain))))
     lost = kind == "automatic" and any(item is not None and OFF in item.before for item in chain)
-    return Answer(kind, True, lost)
+    return Answer(kind, True, lost, _kind(_begun(chain, found)))
+
+
+def _begun(chain: Chain, found: Values) -> Values:
+    """What the flag is in a training, where the hooks in front of it have run."""
+    for hook in BEGINNING:
+        owner = next((item for item in chain if item is None or hook in item.methods), None)
+        unseen = owner is None and any(item is not None and hook in item.methods for item in chain)
+        setter = UNSURE if unseen else dict(owner.setters).get(hook) if owner else None
+        found = _after(chain, setter, found) if setter else found
+    others = [
+        replace(item, setters=tuple(pair for pair in item.setters if pair[0] not in BEGINNING)) if item else None
+        for item in chain
+    ]
+    return found.union(*(_after(chain, values, found) for values in _later(others)))
 
 
 def _later(chain: Chain) -> Iterator[Values]:

@@ -36,6 +36,8 @@ NEW = frozenset(
 """Arguments of Trainer that were no options in every 1.x."""
 KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
 """Options of 1.x that stay, where the script speaks of them or is given them."""
+IDLE = ("auto_lr_find", "auto_scale_batch_size", "auto_select_gpus")
+"""Options of 1.x that went without a successor, which stay so that what speaks of them goes on, and are reported."""
 SUCCESSORS = {
     "gpus": frozenset({"gpus", "accelerator", "devices"}),
     "distributed_backend": frozenset({"distributed_backend", "strategy", "plugins"}),
@@ -61,7 +63,7 @@ class Site:
     def given(self) -> ast.expr | None:
         """The parser, or what was parsed."""
         node = self.call.node
-        return node.args[0] if node.args else None if self.adds else keywords(node).get("args")
+        return node.args[0] if node.args else keywords(node).get("parent_parser" if self.adds else "args")
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def read_script(file: PythonFile) -> Script | None:
     sites = _of_trainer(file)
     if not any(_is_call(call) and call.scope.resolve(call.node.func) for call in file.calls_near(WORDS)):
         return None
-    kept = frozenset(spoken(file, frozenset(KEPT)))
+    kept = frozenset(spoken(file, frozenset((*KEPT, *IDLE))))
     left = refusal(file, sites, kept) is not None
     adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
     alone = left or configurations(file)
@@ -124,7 +126,7 @@ def kept_options(file: PythonFile) -> frozenset[str]:
     sites = _of_trainer(file)
     if len({site.adds for site in sites}) != 2:
         return frozenset()
-    return frozenset(option for option in KEPT if refusal(file, sites, {option}) is None)
+    return frozenset(option for option in (*KEPT, *IDLE) if refusal(file, sites, {option}) is None)
 
 
 def _of_trainer(file: PythonFile) -> list[Site]:
@@ -224,7 +226,9 @@ def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
         return f"the file uses the name {taken[0]} already"
     for site in sites:
         node = site.call.node
-        wide = site.adds and (len(node.args) != 1 or node.keywords)
+        wide = site.adds and (
+            len(node.args) + len(node.keywords) != 1 or any(item.arg is None for item in node.keywords)
+        )
         if wide or site.given is None or isinstance(site.given, ast.Starred):
             return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
         if not isinstance(site.given, ast.Name) and site.adds:
@@ -241,7 +245,7 @@ def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
 def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
     gone = once() - current()
-    speaks = sorted(spoken(file, gone - set(KEPT) - set(RENAMED)))
+    speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}))
     if CHECKPOINT in speaks and on_parsed(file, CHECKPOINT, parsed_names(file)):
         if why := checkpoint_of(file, sites).why:
             return why

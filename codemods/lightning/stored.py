@@ -1,4 +1,4 @@
-"""Whether anything in a project may store to an attribute of some name."""
+"""Whether anything in a project may store to an attribute of some name, or bind a name of a module."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 
-from codemods.code.bound import bound_by_name
+from codemods.code.bound import bound_by_name, is_bound_elsewhere
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 
@@ -35,3 +35,11 @@ def is_stored(
             if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
                 return True
     return False
+
+
+def is_rebound(facts: Facts, path: str, name: str) -> bool:
+    """Whether a file, of whatever kind, may bind a name of the module of another."""
+    known: dict[tuple[str, str], bool] = facts.of_sources.setdefault("rebound", {})
+    if (path, name) not in known:
+        known[path, name] = is_bound_elsewhere(facts.sources, path, name)
+    return known[path, name]

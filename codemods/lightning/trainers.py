@@ -169,8 +169,8 @@ def _alias_of(at_: _At, call: CallNode) -> str | None:
             inner = space is (spaces[-1] if spaces else at_.file.tree)
             found = reaching(space, function.id, function if inner else None, surely=True)
             kinds = {at_.kind_of(at_.file, call, item.value) if item.value else None for item in found}
-            shared = re.search(rf"^\s*(global|nonlocal)\b.*\b{function.id}\b", at_.file.text, re.MULTILINE)
-            return kinds.pop() if len(kinds) == 1 and not shared else None
+            kind = kinds.pop() if len(kinds) == 1 else None
+            return None if kind and re.search(_SHARED.format(function.id), at_.file.text, re.MULTILINE) else kind
     return None
 
 
@@ -337,7 +337,7 @@ def _spelled_makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
     if asked not in facts.of_sources:
         names: set[str] = set()
         spoken = re.compile("|".join(sorted(wanted.names)).encode())
-        given = re.compile(rf"(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
+        given = re.compile(rf"\b(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
         for source in facts.sources.values():
             if source.kind in ("python", "notebook") and spoken.search(source.unescaped):
                 text = source.unescaped.decode(errors="replace")
@@ -365,8 +365,9 @@ def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:
     return None
 
 
+_SHARED = r"^\s*(?:global|nonlocal)\b.*\b{}\b"
 _WORD = re.compile(r"\w+")
-_PARTIALS = re.compile(r"(\w+)\s*=\s*(?:functools\.)?partial\(")
+_PARTIALS = re.compile(r"\b(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.code.bound import is_bound_elsewhere
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
@@ -18,7 +17,7 @@ from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.parameters import default_of_parameter
-from codemods.lightning.stored import is_stored
+from codemods.lightning.stored import is_rebound, is_stored
 
 DEEPEST = 6
 """So many names are followed, each to the next."""
@@ -176,7 +175,7 @@ class _Reader:
         shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
         first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
-        stored = is_stored(self.facts, self.open, name) or is_bound_elsewhere(self.facts.sources, file.path, name)
+        stored = is_stored(self.facts, self.open, name) or is_rebound(self.facts, file.path, name)
         if shared or stored or any(line > first for line in stars):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found

@@ -12,8 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from codemods.code.bound import is_bound_elsewhere
-from codemods.code.nodes import every_node
+from codemods.code.nodes import children, every_node
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
@@ -21,6 +20,7 @@ from codemods.code.syntax import Function, returns, takes
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.stored import is_rebound
 from codemods.lightning.versions import pinned_names
 
 NEWEST = "2.6.6"
@@ -125,10 +125,11 @@ def questions(file: PythonFile, facts: Facts) -> tuple[Question, ...]:
 
 
 def _questions(file: PythonFile, facts: Facts) -> Iterator[Question]:
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(child, ()) for child in ast.iter_child_nodes(file.tree)]
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(child, ()) for child in children(file.tree)]
     while stack:
         node, within = stack.pop()
-        stack += [(child, (*within, node)) for child in ast.iter_child_nodes(node)]
+        inner = (*within, node)
+        stack += [(child, inner) for child in children(node)]
         if isinstance(node, ast.If | ast.IfExp) and (said := answer(file, facts, node.test, within)) is not None:
             yield Question(node, within, said)
 
@@ -341,9 +342,10 @@ class _Reader:
     def _of_module(self, file: PythonFile, name: str, depth: int) -> Any:
         """What a name of a module is bound to, once and nowhere else."""
         found = definitions(file.tree, name)
-        shared = any(isinstance(node, ast.Global) and name in node.names for node in every_node(file.tree))
-        if len(found) != 1 or found[0].value is None or shared:
+        if len(found) != 1 or found[0].value is None:
             raise _Unknown
-        if is_bound_elsewhere(self.facts.sources, file.path, name):
+        if any(isinstance(node, ast.Global) and name in node.names for node in every_node(file.tree)):
+            raise _Unknown
+        if is_rebound(self.facts, file.path, name):
             raise _Unknown
         return self.value(_Place(file, ()), found[0].value, depth + 1)

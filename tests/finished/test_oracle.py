@@ -85,6 +85,12 @@ WRONG = {
 }
 
 RIGHT = {
+    "never read": """
+        import pytorch_lightning as pl
+        class Net(pl.LightningModule):
+            def validation_step(self, batch, batch_idx):
+                return {"loss": 1, "log": {"loss": 1}}
+        """,
     "guarded by the version": """
         import pytorch_lightning as pl
         from packaging import version

@@ -32,7 +32,7 @@ def test_a_first_run_opens_it(world: World) -> None:
 
 
 def test_one_that_does_not_run_on_the_target_is_a_draft_until_it_does(world: World) -> None:
-    left = OLD + b"print(trainer.use_ddp)\n"
+    left = OLD + b"print(trainer.amp_level)\n"
     world.commit(left)
     report = world.run()
     pull = world.pull()
@@ -49,11 +49,11 @@ def test_one_that_does_not_run_on_the_target_is_a_draft_until_it_does(world: Wor
 
 
 def test_what_a_person_says_of_the_draft_stays(world: World) -> None:
-    world.commit(OLD + b"print(trainer.use_ddp)\n")
+    world.commit(OLD + b"print(trainer.amp_level)\n")
     world.run()
     pull = world.pull()
     pull.marked, pull.title = False, pull.title.removeprefix("Draft: ")
-    world.commit(OLD + b"print(trainer.use_ddp, 1)\n")
+    world.commit(OLD + b"print(trainer.amp_level, 1)\n")
     world.run()
     assert pull.writes == 1 and not pull.draft
 
@@ -61,7 +61,7 @@ def test_what_a_person_says_of_the_draft_stays(world: World) -> None:
 @pytest.mark.parametrize("world", ["github"], indirect=True)
 def test_where_the_server_knows_no_drafts_or_keeps_them(world: World) -> None:
     world.api.drafts = False
-    world.commit(OLD + b"print(trainer.use_ddp)\n")
+    world.commit(OLD + b"print(trainer.amp_level)\n")
     report = world.run()
     assert report["messages"][-1].startswith("pull request opened: ") and not world.pull().draft
     assert "### Not ready" in world.pull().body

@@ -23,7 +23,7 @@ from tests.support import commit_all
 from verify.evidence import Evidence, Failure, Recording
 
 ASKED = "pytorch-lightning==1.8.6\n"
-BY_HAND = OLD.decode() + "print(trainer.use_ddp)\n"
+BY_HAND = OLD.decode() + "print(trainer.amp_level)\n"
 BROKEN = replace(FAILED, failure=Failure("AttributeError", "'Model' object has no attribute 'x'", "train.py:3"))
 
 
@@ -55,7 +55,7 @@ def test_a_use_that_is_left_stops_at_its_place_on_the_branch() -> None:
     assert answer and not answer.ready
     (stop,) = answer.stops
     final = made.final()["train.py"].decode().splitlines()
-    assert stop.code == "LIT120" and stop.line and "use_ddp" in final[stop.line - 1]
+    assert stop.code == "LIT120" and stop.line and "amp_level" in final[stop.line - 1]
     assert "isinstance(trainer.strategy, DDPStrategy)" in stop.todo
     assert answer.headline == "Not ready: 1 use stops it on Lightning 2.6.6"
 
@@ -95,8 +95,8 @@ def test_manifests_that_contradict_each_other_by_the_next_check() -> None:
     after = [
         Source(path, kind_of(path) or "other", made.final().get(path, text.encode())) for path, text in files.items()
     ]
-    (checked,) = (item for item in find(after, Options(all_rules(), pins=pins_of(after))).findings)
-    assert "contradicts" in checked.message
+    left, checked = find(after, Options(all_rules(), pins=pins_of(after))).findings
+    assert left.path == "environment.yml" and "contradicts" in checked.message
     assert answer and not answer.ready
     assert [(stop.path, stop.what) for stop in answer.stops] == [
         ("environment.yml", "`pytorch=1.7.1` cannot stand beside Lightning 2.6.6"),
@@ -143,7 +143,7 @@ def test_what_is_missing_around_the_code_says_nothing_of_it(type: str, message: 
 
 def test_names_that_the_target_lacks_stop_once() -> None:
     files = {"train.py": BY_HAND, "requirements.txt": ASKED}
-    lines = ("train.py:4: Trainer.use_ddp (no such name)", "old.py:9: pytorch_lightning.x (no such name)")
+    lines = ("train.py:4: Trainer.amp_level (no such name)", "old.py:9: pytorch_lightning.x (no such name)")
     found = stops(files, seen(TRAINED, problems=(*lines, "odd.py:1: not read, as it does not parse")))
     assert [(place, code) for place, code, _ in found] == [("old.py:9", None), ("train.py:4", "LIT120")]
 

@@ -10,7 +10,7 @@ from codemods.lightning.configured import configured
 from codemods.lightning.kept import calls_of
 from codemods.lightning.keywords import keywords
 from codemods.lightning.parsed import default_calls
-from codemods.lightning.scripts import RENAMED, SUCCESSORS, Site, fits_of, statement_of
+from codemods.lightning.scripts import IDLE, RENAMED, SUCCESSORS, Site, fits_of, statement_of
 from codemods.rule import TextEdit
 from codemods.rules.trainer import helpers
 
@@ -33,7 +33,8 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool 
     between = file.text[end:at]
     separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
     owner = file.source_of(site.owner)
-    edits = [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
+    named = file.offsets(first)[0] if site.adds else at
+    edits = [TextEdit(start, end, name), TextEdit(at, named, f"{owner}{separator}")]
     callbacks = keywords(node).get("callbacks") if listed else None
     brought = f"*({_parsed(file, site)}.callbacks or [])"
     if isinstance(callbacks, ast.List):
@@ -105,6 +106,7 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
         "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',
         "resume_from_checkpoint": f'{parser}.add_argument("--resume_from_checkpoint", default=None)',
         "distributed_backend": f'{parser}.add_argument("--distributed_backend", default=None)',
+        **{name: f'{parser}.add_argument("--{name}", type=plain_value, default=False)' for name in IDLE},
     }
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]
 

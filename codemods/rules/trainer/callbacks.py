@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Literal
 
 from codemods.code.reaching import PARAMETER, Definition, reaching
-from codemods.code.scopes import NAMESPACES, ROOT, canonical
+from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_shared, taken_name, takes
+from codemods.code.syntax import is_shared, takes
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once
+from codemods.lightning.spelling import Spelled, spelled_in
 
 CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
 CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
 STOPPERS = (f"{ROOT}.callbacks.EarlyStopping", f"{ROOT}.callbacks.early_stopping.EarlyStopping")
-
-
-@dataclass(frozen=True)
-class Spelled:
-    """How a name of Lightning is written in a file, and what must be imported for it."""
-
-    text: str
-    imports: tuple[tuple[str, str | None], ...] = ()
 
 
 def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
@@ -35,20 +27,7 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
         function = function.value
     if isinstance(function, ast.Attribute) and call.scope.resolve(function.value) == ROOT:
         return Spelled(f"{file.source_of(function.value)}.{name}")
-    whole = [word for word, targets in file.scope.bindings.items() if {canonical(item) for item in targets} == {ROOT}]
-    if whole and "Trainer" not in file.scope.bindings:
-        return Spelled(f"{min(whole)}.{name}")
-    module, _, last = name.rpartition(".")
-    imports = ((f"{namespace_of(file)}.{module}", last),)
-    taken = taken_name(file.scope.bindings, imports)
-    return f"the file uses the name {taken} for something else" if taken else Spelled(last, imports)
-
-
-def namespace_of(file: PythonFile) -> str:
-    """The package that a file takes Lightning's Trainer and the like from."""
-    targets = [target for found in file.scope.bindings.values() for target in found]
-    used = [name for name in NAMESPACES if any(target == name or target.startswith(f"{name}.") for target in targets)]
-    return "pytorch_lightning" if used[:1] == ["pytorch_lightning"] or not used else "lightning.pytorch"
+    return spelled_in(file, name)
 
 
 def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:

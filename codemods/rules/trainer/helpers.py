@@ -13,41 +13,62 @@ from codemods.rule import TextEdit
 
 ADD = '''\
 def add_arguments(cls, parser, **defaults):
-    """Adds an option for each argument of a class to a parser; `defaults` win over those of the class."""
+    """Adds an option for each argument of a class to a parser.
+
+    `defaults` win over those of the class.
+    """
     group = parser.add_argument_group(cls.__name__)
     for name, parameter in inspect.signature(cls).parameters.items():
         if parameter.kind is not parameter.VAR_KEYWORD:
             required = parameter.default is parameter.empty
-            default = defaults.get(name, None if required else parameter.default)
+            default = None if required else parameter.default
             group.add_argument(
-                f"--{name}", type=plain_value, nargs="?", const=True, default=default, required=required
+                f"--{name}",
+                type=plain_value,
+                nargs="?",
+                const=True,
+                default=defaults.get(name, default),
+                required=required,
             )
     return parser
 '''
 VALUE = '''\
 def plain_value(text):
     """The number, truth value or None that a text spells, else the text."""
+    spelled = {"true": "True", "false": "False"}.get(text.lower(), text)
     try:
-        value = ast.literal_eval({"true": "True", "false": "False"}.get(text.lower(), text))
+        value = ast.literal_eval(spelled)
     except (SyntaxError, ValueError):
         return text
     return value if value is None or isinstance(value, (int, float)) else text
 '''
 BUILD = '''\
 def from_arguments(cls, args, **kwargs):
-    """Builds a class of the parsed options that it takes; keyword arguments win over them."""
+    """Builds a class of the parsed options that it takes.
+
+    Keyword arguments win over them.
+    """
     taken = inspect.signature(cls).parameters
-    return cls(**{**{name: value for name, value in vars(args).items() if name in taken}, **kwargs})
+    given = {key: value for key, value in vars(args).items() if key in taken}
+    return cls(**{**given, **kwargs})
 '''
 OPTIONS = '''\
 def from_options(cls, options, *handled, **kwargs):
-    """Builds a class of all options but those `handled` elsewhere; keyword arguments win over them."""
-    return cls(**{**{name: value for name, value in vars(options).items() if name not in handled}, **kwargs})
+    """Builds a class of all options but those `handled` elsewhere.
+
+    Keyword arguments win over them.
+    """
+    given = {**vars(options)}
+    for name in handled:
+        given.pop(name, None)
+    return cls(**{**given, **kwargs})
 '''
 OF_OPTIONS = "from_options"
 NAMES = ("add_arguments", "from_arguments", "plain_value")
 MODULE = "trainer_arguments"
 """What the module is called that several scripts share."""
+RUN = "__main__"
+"""The name of a module that is run as a script."""
 TESTS = frozenset({"test", "tests"})
 """Folders whose files run against the package as it lies in the tree."""
 MARK = b"def from_arguments(cls, args, **kwargs):"
@@ -57,7 +78,7 @@ MARK = b"def from_arguments(cls, args, **kwargs):"
 @dataclass(frozen=True)
 class Reach:
     """A module of the project that a file imports when it starts: its dotted name, without leading dots, and how many
-    there are."""
+    there are; `RUN` where the file is a script."""
 
     module: str
     level: int
@@ -97,13 +118,30 @@ def reaches(file: PythonFile) -> tuple[Reach, ...]:
             found.append(Reach(node.module, node.level))
         elif isinstance(node, ast.Import):
             found += [Reach(alias.name, 0) for alias in node.names]
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == f"__name__ == {RUN!r}":
+            found.append(Reach(RUN, 0))
     return tuple(dict.fromkeys(found))
+
+
+def _is_run_alone(path: str, facts: Facts) -> bool:
+    """Whether a script lies in no package, and no file names it by the folder that it lies in."""
+    folder, _, name = path.rpartition("/")
+    if f"{folder}/__init__.py".lstrip("/") in facts.kinds:
+        return False
+    dotted = f"{folder.rpartition('/')[2]}.{name.removesuffix('.py')}"
+    taken = f"from {folder.replace('/', '.')} import"
+    words = (dotted.encode(), taken.encode()) if folder else ()
+    return not any(word in source.data for source in facts.sources.values() for word in words)
 
 
 def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[str]]) -> Iterator[Home]:
     """Where a module can stand that is imported as surely as one of the project's own: beside it in the package that
     the file is part of, or tests, or beside the file, which is run as a script if it imports what lies there so."""
     folder = path.rpartition("/")[0]
+    if reach.module == RUN:
+        if _is_run_alone(path, facts):
+            yield Home(f"{folder}/{MODULE}.py".lstrip("/"), MODULE)
+        return
     if reach.level:
         parts = folder.split("/") if folder else []
         base = parts[: len(parts) - reach.level + 1]
@@ -125,7 +163,8 @@ def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[s
     name, tail = found[0]
     root = name.removesuffix(tail)
     package = f"{root}{first}/" if rest or tail.endswith("/__init__.py") else ""
-    if package and (path.startswith(package) or TESTS & set(path.split("/")[:-1])):
+    whole = f"{package}__init__.py" in facts.kinds or path.startswith(package) or TESTS & set(path.split("/")[:-1])
+    if package and whole:
         yield Home(f"{package}{MODULE}.py", f"{first}.{MODULE}")
     if root == (f"{folder}/" if folder else ""):
         yield Home(f"{root}{MODULE}.py", MODULE)

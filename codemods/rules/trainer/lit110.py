@@ -25,14 +25,15 @@ from codemods.lightning.keywords import (
 )
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
+from codemods.lightning.spelling import Spelled
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.bars import BAR, bar_among
 from codemods.rules.trainer.beside import clash, is_bar_shown
-from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
+from codemods.rules.trainer.callbacks import are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
-from codemods.rules.trainer.special import SPECIAL, Outcome
+from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, Outcome
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -398,5 +399,6 @@ RULE = Rule(
     present=_present,
     breaks_in="2.0.0",
     needs="2.0.0",
+    mentions=NORM_MENTIONS,
     references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),
 )

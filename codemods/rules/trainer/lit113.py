@@ -13,9 +13,10 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.kept import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
+from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.trainer.callbacks import Spelled, spelled
+from codemods.rules.trainer.callbacks import spelled
 from codemods.rules.trainer.owners import attributes_within, stands_for_trainer
 
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.hardware import MENTIONS, question, reason_of
+from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
 from codemods.rules.trainer.schedulers import read_of_each
@@ -97,7 +99,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         certain = stands_for_trainer(file, facts, node.value, within)
         if certain is False or (certain is None and not row.row):
             continue
-        found = _found(file, node, within, row)
+        found = _found(file, facts, node, within, row)
         if found is not None:
             yield _settled(found, certain)
 
@@ -108,17 +110,34 @@ def _settled(match: Match, certain: bool | None) -> Match:
     return replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {UNCERTAIN}.")
 
 
-def _found(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
-    if row.action == "special":
-        return _special(file, node, within, row)
+def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match | None:
     stored = not isinstance(node.ctx, ast.Load)
+    if row.target == "hardware" and not stored:
+        return _hardware(file, facts, node, within, row)
+    if row.action == "special" and row.target != "hardware":
+        return _special(file, node, within, row)
     if stored and row.action == "write":
         now = row.target.replace("{}", "trainer")
         return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
     if row.action == "manual" or stored:
         return _left(file, node, row, row.reason if not stored else f"it is set here; {row.reason}")
-    alone = isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return)
-    return _write(file, node, row, row.target.strip("()") if alone and row.target[0] == "(" else row.target)
+    alone = _is_alone(within) and row.target[0] == "("
+    return _write(file, node, row, row.target[1:-1] if alone else row.target)
+
+
+def _is_alone(within: Within) -> bool:
+    """Whether an expression needs no parentheses where it stands."""
+    return isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return | ast.Call | ast.keyword)
+
+
+def _is_number(within: Within) -> bool:
+    """Whether a value is asked for as a number, or whether there is any."""
+    match within[-1]:
+        case ast.Call(func=ast.Name(id="max" | "min" | "int" | "bool")):
+            return True
+        case ast.Compare(ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()]):
+            return True
+    return isinstance(within[-1], ast.If | ast.While | ast.IfExp | ast.UnaryOp | ast.BoolOp | ast.BinOp)
 
 
 def _message(row: Row) -> str:
@@ -136,6 +155,19 @@ def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.e
     edit = NodeEdit(node, partial(_parsed, text=text))
     reason = f"{row.reason[:1].upper()}{row.reason[1:]}."
     return Match(file.span(node), _message(row), row.level, reason, row.row or None, (edit,))
+
+
+def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match:
+    """What the Trainer runs on is asked of its strategy and its accelerator."""
+    asked = question(file, facts, node.attr, file.source_of(node.value))
+    if isinstance(asked, str):
+        return _left(file, node, row, asked)
+    text = asked.text[1:-1] if asked.text[0] == "(" and _is_alone(within) else asked.text
+    row = replace(row, reason=reason_of(node.attr))
+    if node.attr == "tpu_cores" and not _is_number(within) and admits_below(facts, LIGHTNING, "1.6.0"):
+        row = replace(row, level="unsafe", reason="that is what it told since 1.6; before, what the Trainer was given")
+    found = _write(file, node, row, text)
+    return replace(found, imports=asked.imports)
 
 
 def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
@@ -282,4 +314,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     breaks_in="2.0.0",
     needs="2.0.0",
+    mentions=MENTIONS,
 )

@@ -11,9 +11,9 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import taken_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
+from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.trainer.callbacks import namespace_of
 from codemods.rules.trainer.lit120 import UNCERTAIN
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
 

@@ -13,6 +13,7 @@ from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import keywords
 from codemods.lightning.parsed import COMMON, on_parsed
 from codemods.lightning.scripts import (
+    IDLE,
     KEPT,
     WORDS,
     Script,
@@ -53,6 +54,13 @@ ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
 ADDS = "add_argparse_args"
 CLI = "LightningCLI is what Lightning offers instead"
+WAYS = {
+    "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
+    "auto_scale_batch_size": "call Tuner(trainer).scale_batch_size(model), with Tuner from lightning.pytorch.tuner",
+    "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
+}
+"""What takes the place of options that went."""
+SPOKEN = "the script or a command speaks of it"
 CPU = "1.x trained on the CPU unless told otherwise, 2.x takes what it finds"
 
 
@@ -77,13 +85,13 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 def _kept(file: PythonFile, facts: Facts) -> set[str]:
     """The options of 1.x that stay: the script speaks of them, or the project's commands give them to it, or so they do
     where one file declares the options and another builds the Trainer of what was parsed."""
-    own = _given(file.path, facts) | spoken(file, frozenset(KEPT))
+    own = _given(file.path, facts) | spoken(file, frozenset((*KEPT, *IDLE)))
     scripts: Mapping[str, Script] = facts.collected(CODE)
     mine = scripts.get(file.path)
     if mine is not None:
         for path, other in scripts.items():
             if (other.builds and not mine.builds) or (other.adds and not other.builds and mine.adds and mine.builds):
-                own |= other.kept | _given(path, facts)
+                own |= (other.kept | _given(path, facts)) - set(IDLE)
     for change in configurations(file):
         own |= change.keys
     return own - own_options(file)
@@ -140,8 +148,16 @@ def _row(site: Site) -> str:
 
 def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> Iterator[Match]:
     made = configurations(file)
-    level: Fix = "unsafe" if made or any(site.level == "unsafe" for site in sites) else "safe"
+    idle = sorted(set(IDLE) & set(kept))
+    told = spoken(file, frozenset(idle))
+    level: Fix = "unsafe" if made or told or any(site.level == "unsafe" for site in sites) else "safe"
     home = _home(file, facts)
+    if idle:
+        first = next(site for site in sites if site.trainer)
+        message = f"{' and '.join(f'`--{name}`' for name in idle)}: Trainer has no such argument any more"
+        ways = "; ".join(WAYS[name] for name in idle)
+        reason = f"The option stays, since {SPOKEN}; Trainer is not given it: {ways}."
+        yield Match(file.span(first.call.node), message, "manual", reason, _row(first))
     shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
     if any(site.trainer for site in sites):
         shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
@@ -225,7 +241,7 @@ def _functions(
     builds = any(not site.adds and not configured(file, site.call) for site in sites)
     if home is None:
         return helpers.beside(file, [site.call.node.lineno for site in sites], adds, builds, of_options)
-    plain = adds and "gpus" in kept
+    plain = adds and bool({"gpus", *IDLE} & set(kept))
     names = zip(helpers.NAMES, (adds, builds, plain), strict=True)
     return [helpers.imported(file, home, [name for name, needed in names if needed])]
 
@@ -295,9 +311,9 @@ RULE = Rule(
     triggers=tuple(word.encode() for word in (*WORDS, *GONE)),
     check=_check,
     collect=read_script,
-    collect_text=partial(passed, options=KEPT),
+    collect_text=partial(passed, options=(*KEPT, *IDLE)),
     kinds=("python", "shell", "docs", "yaml", "dockerfile"),
-    text_triggers=tuple(f"--{option}".encode() for option in KEPT),
+    text_triggers=tuple(f"--{option}".encode() for option in (*KEPT, *IDLE)),
     mentions=(*(f"def {word}".encode() for word in WORDS), helpers.MARK, b"accelerator"),
     rows=partial(
         best_levels,

@@ -11,6 +11,7 @@ from codemods.code.syntax import Function, self_name, takes, targets_of
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.lightning.kept import assigned_to, is_given, reads_lightning, unpacked_to
 from codemods.lightning.keywords import builds_trainer
+from codemods.lightning.kinds import is_stored
 
 Within = tuple[ast.AST, ...]
 HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")
@@ -48,6 +49,8 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
         return None if reads_lightning(file) and text.split(".")[0] in ("self", "pl_module", "module") else False
     if node.value.id == self_name(functions[0]) and owner is not None:
         return kind in HOLDERS or (None if kind is None and reads_lightning(file) else False)
+    if _is_module(file, facts, functions, node.value.id, kind):
+        return True
     return None if node.value.id in ("pl_module", "module", "model") and reads_lightning(file) else False
 
 
@@ -60,6 +63,23 @@ def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: 
                 return True
             return None if reads_lightning(file) else False
     return False
+
+
+def _is_module(file: PythonFile, facts: Facts, functions: list[Function], name: str, kind: str | None) -> bool:
+    """Whether a name is the module that a callback's hook is given, or a parameter annotated as one."""
+    for function in reversed(functions):
+        every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        for place, argument in enumerate(every):
+            if argument.arg == name and not is_stored(function, name):
+                hook = kind == CALLBACK and place == 2 and function.name.startswith("on_")
+                return hook or _names_module(file, facts, argument.annotation)
+    return False
+
+
+def _names_module(file: PythonFile, facts: Facts, note: ast.expr | None) -> bool:
+    dotted = file.scope.resolve(note) if note is not None else None
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    return dotted == MODULE or (fact is not None and facts.kind(fact) == MODULE)
 
 
 def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFact | None:

@@ -14,10 +14,10 @@ from codemods.code.syntax import taken_name
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.handed import handed
 from codemods.lightning.keywords import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
+from codemods.lightning.spelling import namespace_of
 from codemods.lightning.strategies import is_strategy
 from codemods.rewrite.dictionaries import names_of
 from codemods.rule import Match, NodeEdit
-from codemods.rules.trainer.callbacks import namespace_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -12,8 +12,10 @@ from codemods.lightning.arguments import Row
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_once, kind_of
+from codemods.lightning.spelling import Spelled
+from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
-from codemods.rules.trainer.domains import may_be_none
+from codemods.rules.trainer.domains import is_plain, may_be_none
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,13 @@ class Outcome:
     imports: tuple[tuple[str, str | None], ...] = ()
 
 
+NORM = (
+    "log it in the module: def on_before_optimizer_step(self, optimizer): "
+    "self.log_dict(grad_norm(self, norm_type=...)), with grad_norm from lightning.pytorch.utilities"
+)
+OWN_NORMS = (b"def on_before_optimizer_step", b"def log_grad_norm")
+SEVERAL = b"optimizer_idx"
+NORM_MENTIONS = (*OWN_NORMS, SEVERAL)
 Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row], "Outcome | str"]
 
 
@@ -123,6 +132,33 @@ def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, 
     return Outcome(row.level, row.reason, new, callback, how.imports)
 
 
+def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+    """The norms of the gradients, which the Trainer logged behind the module's own `on_before_optimizer_step`."""
+    if any(facts.mentions.get(word) for word in OWN_NORMS):
+        return f"the project has a hook of its own there, which ran before; {NORM}"
+    known = literal(item.value)[0]
+    if "spawn" in file.text or (not known and not is_plain(item.value)):
+        return NORM
+    names = [spelled(file, call, name) for name in ("callbacks.LambdaCallback", "utilities.grad_norm")]
+    written = [each for each in names if isinstance(each, Spelled)]
+    if len(written) < len(names):
+        return next(each for each in names if isinstance(each, str))
+    text = file.source_of(item.value)
+    logged = f"{written[1].text}(module, norm_type={text})"
+    made = f"{written[0].text}(on_before_optimizer_step=lambda trainer, module, optimizer: "
+    made += f"module.log_dict({logged}, on_step=True, on_epoch=True))"
+    level, reason = row.level, row.reason
+    if not known:
+        made = f"*([{made}] if float({text}) > 0 else [])"
+        level, reason = "unsafe", f"{reason}; its value is taken to stay the same"
+    if admits_below(facts, LIGHTNING, "1.5.0"):
+        level, reason = "unsafe", f"{reason}; before 1.5 they had other names, and were logged at some steps alone"
+    if facts.mentions.get(SEVERAL):
+        level, reason = "unsafe", f"{reason}; with several optimizers, each of them logs now"
+    imports = tuple(each for name in written for each in name.imports)
+    return Outcome(level, reason, callback=made, imports=imports)
+
+
 SPECIAL: Mapping[str, Special] = {
     "checkpoint": _checkpoint,
     "stopping": _stopping,
@@ -130,5 +166,6 @@ SPECIAL: Mapping[str, Special] = {
     "level": _level,
     "saved": _saved,
     "summary": _summary,
+    "norm": _norm,
 }
 """The code behind each `special` row, by its target."""

@@ -138,6 +138,8 @@ def test_a_part_of_the_data_meant_another_thing_in_each_release() -> None:
         "Trainer(early_stop_callback=True)",
         "Trainer(weights_summary='full', callbacks=given)",
         "Trainer(replace_sampler_ddp=False, **more)",
+        "Trainer(track_grad_norm=2)",
+        "Trainer(track_grad_norm=args.norm)",
     ],
 )
 def test_only_with_unsafe_fixes(before: str) -> None:
@@ -150,7 +152,6 @@ def test_only_with_unsafe_fixes(before: str) -> None:
     [
         ("Trainer(weights_summary=mode)", "ModelSummary"),
         ("Trainer(stochastic_weight_avg=True)", "swa_lrs"),
-        ("Trainer(track_grad_norm=2)", "grad_norm"),
         ("Trainer(checkpoint_callback=None)", "some releases"),
         ("Trainer(checkpoint_callback=thing)", "not seen to be a ModelCheckpoint"),
         ("Trainer(weights_save_path=p)", "dirpath"),
@@ -408,11 +409,11 @@ CLS = (
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        (CLS.format("**kw", "**kw", "track_grad_norm=2"), [11]),
+        (CLS.format("**kw", "**kw", "move_metrics_to_cpu=True"), [11]),
         (CLS.format("**kw", "**kw", "weights_summary='top'"), []),
         (CLS.format("a=1", "a", "replace_sampler_ddp=True"), []),
         (CLS.format("**kw", "**{'replace_sampler_ddp': True, **kw}", "a=1"), [7]),
-        (CLS.format("**kw", "**kw", "**{'track_grad_norm': 2}"), [11]),
+        (CLS.format("**kw", "**kw", "**{'move_metrics_to_cpu': True}"), [11]),
         (f"{HEAD}import functools\nmake = functools.partial(Trainer, **{{'track_grad_norm': 2}})\n", [3]),
         (f"{HEAD}class Conf:\n    args = {{'track_grad_norm': 2}}\nTrainer(**Conf.args)\n", [3]),
         ("from hydra_configs.pytorch_lightning.trainer import TrainerConf\n\n\n"
@@ -455,3 +456,49 @@ def test_a_checkpoint_or_none_in_a_variable_is_a_callback_at_times(value: str) -
 def test_what_a_variable_may_hold_beside_a_checkpoint_is_for_a_person(made: str) -> None:
     text = HEAD + CHOSEN.format(made)
     assert "callbacks=" not in after(text, unsafe=True)
+
+
+NORMS = """\
+import pytorch_lightning as pl
+
+trainer = pl.Trainer(track_grad_norm={})
+"""
+LOGGED = (
+    "pl.callbacks.LambdaCallback(on_before_optimizer_step=lambda trainer, module, optimizer: module.log_dict("
+    "pl.utilities.grad_norm(module, norm_type={0}), on_step=True, on_epoch=True))"
+)
+HOOKED = "import pytorch_lightning as pl\n\n\nclass M(pl.LightningModule):\n    def {}(self, *args):\n        pass\n"
+
+
+@pytest.mark.parametrize("value", ["2", "'inf'", "1.5"])
+def test_gradient_norms_are_logged_by_a_callback(value: str) -> None:
+    made = run_rules({"train.py": NORMS.format(value)}, rule("LIT110"), pins=("pytorch-lightning==1.9.5",))
+    [finding] = made.findings
+    after = made.final()["train.py"].decode()
+    assert finding.fix == "safe" and f"pl.Trainer(callbacks=[{LOGGED.format(value)}])" in after
+    space: dict[str, Any] = {}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch").replace("Trainer(", "Trainer(logger=False, "), space)
+    assert any(isinstance(item, pl.callbacks.LambdaCallback) for item in space["trainer"].callbacks)
+
+
+def test_gradient_norms_of_a_value_that_may_ask_for_none() -> None:
+    made = run_rules({"train.py": NORMS.format("n")}, rule("LIT110"), unsafe=True, pins=("pytorch-lightning==1.9.5",))
+    [finding] = made.findings
+    wanted = f"pl.Trainer(callbacks=[{LOGGED.format('n')}] if float(n) > 0 else [])"
+    assert finding.fix == "unsafe" and wanted in made.final()["train.py"].decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "level"),
+    [
+        (NORMS.format("2"), {"m.py": HOOKED.format("training_step")}, "safe"),
+        (NORMS.format("2"), {"m.py": HOOKED.format("on_before_optimizer_step")}, "manual"),
+        (NORMS.format("2"), {"m.py": HOOKED.format("log_grad_norm")}, "manual"),
+        (NORMS.format("2"), {"m.py": "optimizer_idx = 1\n"}, "unsafe"),
+        (NORMS.format("2, strategy='ddp_spawn'"), {}, "manual"),
+        (NORMS.format("find()"), {}, "manual"),
+    ],
+)
+def test_gradient_norms_that_something_else_has_a_hand_in(text: str, files: dict[str, str], level: str) -> None:
+    made = run_rules({"train.py": text, **files}, rule("LIT110"), pins=("pytorch-lightning==1.9.5",))
+    assert [item.fix for item in made.findings] == [level]

@@ -81,6 +81,10 @@ def test_the_keywords_tell_the_release() -> None:
     assert named("f(a, nothing=b)") is None
 
 
+SEVERAL = (
+    "def get_trainer(n):\n    if n:\n        t = Trainer(max_epochs=n)\n        return t\n"
+    "    t = Trainer()\n    return t\n"
+)
 FACTORY = "def get_trainer(n):\n    t = Trainer(max_epochs=n)\n    return t\n"
 BOTH = "def get_both(n):\n    t = Trainer(max_epochs=n)\n    return n, t\n"
 UNPACKED = "m, runner = get_both(1)\nrunner.fit(m, train_dataloader=a)\n"
@@ -91,6 +95,10 @@ USE = "runner = get_trainer(1)\nrunner.fit(m, train_dataloader=a)\n"
     ("files", "level"),
     [
         ({"a.py": HEAD + FACTORY + USE}, "safe"),
+        ({"a.py": HEAD + SEVERAL + USE}, "safe"),
+        ({"a.py": HEAD + SEVERAL.replace("    t = Trainer()\n", "    t = n\n") + USE}, "manual"),
+        ({"a.py": HEAD + SEVERAL.replace("        return t\n", "") + USE}, "safe"),
+        ({"a.py": HEAD + SEVERAL.replace("    t = Trainer()\n", "    for t in n: pass\n") + USE}, "manual"),
         ({"a.py": "from lib import get_trainer\n" + USE, "lib.py": HEAD + FACTORY}, "safe"),
         ({"a.py": HEAD + "from pkg.lib import get_trainer\n" + USE, "pkg/lib.py": HEAD + FACTORY}, "safe"),
         ({"a.py": HEAD + FACTORY.replace("return t", "return t if n else None") + USE}, "manual"),

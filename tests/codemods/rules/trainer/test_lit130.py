@@ -351,13 +351,56 @@ def test_scripts_share_a_module_where_they_import_from_one_place(imports: str, h
 
 def test_a_file_alone_or_one_that_imports_nothing_of_the_project_gets_the_functions_itself() -> None:
     text = SCRIPT.replace("Trainer\n", "Trainer\nfrom pkg.models import Model\n", 1)
-    examples = {"examples/a.py": text, "examples/b.py": text}
-    for files in ({"a.py": text}, {"a.py": SCRIPT, "b.py": SCRIPT}, {"a.py": text, "b.py": SCRIPT}, examples):
+    for files in ({"a.py": text}, {"a.py": SCRIPT, "b.py": SCRIPT}, {"a.py": text, "b.py": SCRIPT}):
         after = created({"pkg/__init__.py": "", "pkg/models.py": "", **files})
         assert set(after) == set(files) and all("def add_arguments" in text for text in after.values())
     guarded = SCRIPT.replace("\n\n\n", "\n\ntry:\n    from pkg import models\nexcept ImportError:\n    pass\n\n\n", 1)
     files = {"pkg/__init__.py": "", "pkg/models.py": "", "a.py": guarded, "b.py": guarded}
     assert set(created(files)) == {"a.py", "b.py"}
+
+
+def test_scripts_outside_a_package_share_a_module_of_it() -> None:
+    text = SCRIPT.replace("Trainer\n", "Trainer\nfrom pkg.models import Model\n", 1)
+    files = {"pkg/__init__.py": "", "pkg/models.py": "", "examples/a/a.py": text, "examples/b/b.py": text}
+    after = created(files)
+    assert set(after) == {"examples/a/a.py", "examples/b/b.py", "pkg/trainer_arguments.py"}
+    assert "from pkg.trainer_arguments import add_arguments" in after["examples/b/b.py"]
+    del files["pkg/__init__.py"]
+    assert set(created(files)) == {"examples/a/a.py", "examples/b/b.py"}
+
+
+GUARDED = SCRIPT + '\n\nif __name__ == "__main__":\n    main([])\n'
+
+
+def test_scripts_of_a_folder_share_a_module_beside_them() -> None:
+    after = created({"jobs/a.py": GUARDED, "jobs/b.py": GUARDED})
+    assert set(after) == {"jobs/a.py", "jobs/b.py", "jobs/trainer_arguments.py"}
+    assert "\nfrom trainer_arguments import add_arguments, from_arguments\n" in after["jobs/a.py"]
+    for more in (
+        {"jobs/__init__.py": ""},
+        {"tests/test_a.py": "from jobs.a import main\n"},
+        {"run.sh": "python -m jobs.a\n"},
+        {"tests/test_a.py": "from jobs import a\n"},
+    ):
+        after = created({"jobs/a.py": GUARDED, "jobs/b.py": GUARDED, **more})
+        assert "def add_arguments" in after["jobs/a.py"]
+
+
+def test_a_parser_that_is_given_by_name() -> None:
+    named = SCRIPT.replace("add_argparse_args(parser)", "add_argparse_args(parent_parser=parser)")
+    assert named != SCRIPT
+    assert created({"a.py": named}) == created({"a.py": SCRIPT})
+
+
+@pytest.mark.parametrize("option", ["auto_lr_find", "auto_select_gpus", "auto_scale_batch_size"])
+def test_an_option_that_went_is_no_reason_to_leave_the_rest(option: str) -> None:
+    text = SCRIPT.replace("    args =", f"    parser.set_defaults({option}=True)\n    args =")
+    after = rewritten({"a.py": text}, rule("LIT130"), unsafe=True)["a.py"]
+    assert f'    parser.add_argument("--{option}", type=plain_value, default=False)\n' in after
+    assert "argparse_args" not in after
+    assert rewritten({"a.py": text}, rule("LIT130"))["a.py"] == text
+    (left,) = [item for item in run_rules({"a.py": text}, rule("LIT130")).findings if item.fix == "manual"]
+    assert f"`--{option}`: Trainer has no such argument" in left.message
 
 
 def test_a_module_of_that_name_is_not_overwritten_and_one_of_an_earlier_run_is_used() -> None:
@@ -414,3 +457,9 @@ def test_what_was_parsed_may_be_named() -> None:
         in rewritten({"a.py": turned}, rule("LIT130"))["a.py"]
     )
     assert run_rules({"a.py": text}, rule("LIT110")).findings == ()
+
+
+def test_an_option_that_went_and_that_a_command_alone_gives_is_parsed_still() -> None:
+    files = {"a.py": SCRIPT, "run.sh": "python a.py --auto_select_gpus=true\n"}
+    assert '    parser.add_argument("--auto_select_gpus"' in rewritten(files, rule("LIT130"))["a.py"]
+    assert any("`--auto_select_gpus`" in item.message for item in run_rules(files, rule("LIT130")).findings)
