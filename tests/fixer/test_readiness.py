@@ -56,7 +56,7 @@ def test_a_use_that_is_left_stops_at_its_place_on_the_branch() -> None:
     (stop,) = answer.stops
     final = made.final()["train.py"].decode().splitlines()
     assert stop.code == "LIT120" and stop.line and "amp_level" in final[stop.line - 1]
-    assert "isinstance(trainer.strategy, DDPStrategy)" in stop.todo
+    assert "Apex" in stop.todo
     assert answer.headline == "Not ready: 1 use stops it on Lightning 2.6.6"
 
 
