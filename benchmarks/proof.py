@@ -24,11 +24,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from verify.bench import Request
 from verify.environments.building import cache_folder
 from verify.environments.installer import find
 from verify.environments.versions import Wanted, baseline, target
 from verify.prove import prove
+from verify.request import Request
 
 TARGET = "2.6.6"
 IMPORT = "import torch, pytorch_lightning"

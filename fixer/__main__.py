@@ -17,7 +17,7 @@ def main() -> None:
     _open_streams()
     try:
         _end_in_order()
-        from codemods.engine.unwarned import ignore_warnings
+        from codemods.engine.warnings_off import ignore_warnings
 
         ignore_warnings()
         from fixer.cli import start

@@ -9,7 +9,7 @@ from pathlib import Path
 from fixer.proof_state import states
 from fixer.remembered import places
 from verify.environments.building import cache_folder
-from verify.environments.kept import Kept, forget, kept, remove
+from verify.environments.environment_cache import Kept, forget, kept, remove
 
 
 def listed() -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from codemods.engine.plan import find
 from codemods.lightning.pins.stated import is_forked, pins_of
+from fixer.command_line_entry import Given, laid_over
 from fixer.errors import UsageError
-from fixer.given import Given, laid_over
 from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request

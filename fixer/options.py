@@ -18,7 +18,7 @@ from fixer.reports import OutputFormat
 from fixer.timing import seconds_of
 
 if TYPE_CHECKING:
-    from fixer.given import Given
+    from fixer.command_line_entry import Given
     from fixer.settings import Asked
     from verify.evidence import Rung
 
@@ -173,7 +173,7 @@ class Proof:
     def given(self, runs: str | None) -> Given:
         """What is to be run, for this one time. `runs` is the option that has nothing run, where it was given. Raises
         UsageError for what cannot be meant."""
-        from fixer.given import given
+        from fixer.command_line_entry import given
 
         asked = given(self.script, self.command, self.args, self.env or ())
         if asked.option and runs:

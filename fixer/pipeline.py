@@ -27,7 +27,7 @@ from fixer.result import Command, FileDiff, Result, RunInterrupted, Skipped
 from fixer.settings import Asked, options_for, sources_of
 
 if TYPE_CHECKING:
-    from fixer.given import Given
+    from fixer.command_line_entry import Given
     from verify.evidence import Evidence, Rung
 
 Progress = Callable[[str], None]
@@ -120,8 +120,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     could not be made is not an error but an `inconclusive` verdict.
     """
     from fixer.branch import check_branch, check_content, check_free
+    from fixer.command_line_entry import laid_over
     from fixer.delivery import prepare
-    from fixer.given import laid_over
     from fixer.groups import steps_of
     from fixer.proof import proof_options, prove_plan
     from fixer.proof_state import NOTHING, open_state

@@ -12,7 +12,7 @@ from codemods.code.source import Source
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
 from codemods.lightning.pins.stated import pins_of
-from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
+from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone
 from fixer.culprits import Case, explained, without_culprits
 from fixer.errors import UsageError
@@ -22,7 +22,6 @@ from fixer.in_force import NAME
 from fixer.project import Project, export, written_on
 from fixer.shares import with_shares
 from fixer.timing import seconds_of
-from verify.bench import TIMEOUT_S, Request
 from verify.budget import TRIALS as TRIALS_STAGE
 from verify.budget import Budget, Clock, Interrupted
 from verify.environments.eras import oldest
@@ -30,6 +29,7 @@ from verify.evidence import Evidence, Fact, Rung
 from verify.prove import prove
 from verify.reading.entry import Start
 from verify.reading.modules import touches
+from verify.request import TIMEOUT_S, Request
 from verify.sandbox.process import scratch
 
 Progress = Callable[[str], None]

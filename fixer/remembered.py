@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from codemods.code.source import Source
-from codemods.engine.memory import Memory
 from codemods.engine.scan import Options
+from codemods.engine.scan_cache import Memory
 
 SMALL = 500_000
 """Bytes of files below which looking is as fast as remembering."""

@@ -14,7 +14,7 @@ from codemods.code.source import Source
 from codemods.engine.scan import Options
 from codemods.lightning.pins.stated import is_forked, pins_of
 from codemods.rule import all_rows, all_rules, select_rules
-from codemods.rules.names.asked import SPACES
+from codemods.rules.names.namespace_switch import SPACES
 from fixer.errors import UnknownRow, UnknownRule, UsageError
 from fixer.project import Project
 

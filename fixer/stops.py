@@ -9,10 +9,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from codemods.code.source import Source
-from codemods.engine.memory import Memory
-from codemods.engine.moved import Moved
+from codemods.engine.line_map import Moved
 from codemods.engine.plan import Plan, find
 from codemods.engine.scan import Options
+from codemods.engine.scan_cache import Memory
 from codemods.finding import Finding
 from codemods.lightning.pins.stated import is_forked, pins_of
 from fixer.groups import changed_codes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.bench import Bench, Pair
 from verify.judging.record import Raw
 from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
 from verify.reading.entry import Entry
 from verify.reading.sources import Sources
+from verify.request import Bench, Pair
 from verify.running import accelerators, board_of, run_both, run_script, side
 
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from packaging.version import Version
 
-from verify import apart
+from verify import module_training
 from verify.again import First, is_unsettled, settled
-from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, Budget, Clock, Interrupted, spelled
 from verify.environments import as_asked, versions
-from verify.environments import known as names
+from verify.environments import remembered_names as names
 from verify.environments.environment_pair import environments_for, tools_of, wanted_by
 from verify.environments.interpreters import Unavailable
 from verify.environments.versions import Ready
@@ -26,10 +25,10 @@ from verify.follow import Board
 from verify.judging.advice import advice
 from verify.judging.by_hand import stopped_at
 from verify.judging.executed_parts import further, installed_from, parts
+from verify.judging.proof_list import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
 from verify.judging.record import Raw, events
 from verify.judging.recorded import keep
 from verify.judging.requirements import misfit
-from verify.judging.told import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
 from verify.judging.unnoticed import unnoticed
 from verify.judging.verdict import Judgement, judge, unsure
 from verify.reading import conform, modules
@@ -38,6 +37,7 @@ from verify.reading.idle import executed
 from verify.reading.modules import NAMED, touches
 from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.uses import asked, of_file
+from verify.request import Bench, Pair, Request
 from verify.running import (
     accelerators,
     last_line,
@@ -223,7 +223,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
-    def start(role: str, ready: Ready) -> apart.Start:
+    def start(role: str, ready: Ready) -> module_training.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
             return run_spec(sources, {**spec, "accelerators": may}, ready, bench, name, board.side(side(role, ready)))
 
@@ -232,10 +232,12 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     may = accelerators(request, pair)
     board = Board(bench.progress, "modules alone")
     old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
-    sides = apart.Sides(before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout)
+    sides = module_training.Sides(
+        before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout
+    )
     sides = replace(sides, left=bench.clock.allowed)
     per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
-    found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
+    found = module_training.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:
         return None
     judgement = _with_requirements(found.judgement, after, request)

@@ -15,7 +15,6 @@ from typing import Any, TypeVar, cast
 from packaging.version import Version
 
 from verify import finished
-from verify.bench import Bench, Pair, Request
 from verify.budget import spelled
 from verify.environments.manifests import own_distribution
 from verify.environments.versions import Ready
@@ -29,6 +28,7 @@ from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
+from verify.request import Bench, Pair, Request
 from verify.retried import otherwise, settled
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from verify.bench import Bench, Known, Request
 from verify.evidence import Evidence
+from verify.request import Bench, Known, Request
 
 Join = Callable[[Evidence, Evidence], Evidence]
 

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import DEFINING, at, changed
+from codemods.code.tree_copies import DEFINING, at, changed
 
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Functions = ast.FunctionDef | ast.AsyncFunctionDef

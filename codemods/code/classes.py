@@ -12,7 +12,7 @@ from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.syntax import taken
-from codemods.code.trees import at, changed, replaced, with_statements
+from codemods.code.tree_copies import at, changed, replaced, with_statements
 
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from codemods.code.imports import Known
-from codemods.code.trees import changed, made_from
+from codemods.code.tree_copies import changed, made_from
 
 SWAPPED: Mapping[type, type[ast.cmpop]] = {
     ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Is: ast.Is, ast.IsNot: ast.IsNot,

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import replaced
+from codemods.code.tree_copies import replaced
 
 IDLE = (
     "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",

@@ -6,7 +6,7 @@ import ast
 
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import changed
+from codemods.code.tree_copies import changed
 
 NOTES = frozenset({
     "typing.final", "typing.no_type_check", "typing.override", "typing_extensions.final", "typing_extensions.override",

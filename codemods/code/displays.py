@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.imports import Known
-from codemods.code.trees import changed, made_from
+from codemods.code.tree_copies import changed, made_from
 
 Items = list[tuple[ast.expr | None, ast.expr]]
 MAKERS = frozenset({"dict", "list", "tuple"})

@@ -10,7 +10,7 @@ from codemods.code.displays import displayed, scattered
 from codemods.code.folding import foldable, folded
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, changed, replaced, replaced_at, twin
+from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")

@@ -9,7 +9,7 @@ from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.contexts import Contexts
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, DEFINING, changed, made_from, twin
+from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})

@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.code.conditions import compared, holds, negated
 from codemods.code.imports import Known
-from codemods.code.trees import changed, made_from
+from codemods.code.tree_copies import changed, made_from
 
 LONG = 1000
 """No string that is put together is longer."""

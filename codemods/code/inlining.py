@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, DEFINING, LOOPS, at, blocks, changed, replaced, run_at, twin, with_statements
+from codemods.code.tree_copies import (
+    BLOCKS,
+    DEFINING,
+    LOOPS,
+    at,
+    blocks,
+    changed,
+    replaced,
+    run_at,
+    twin,
+    with_statements,
+)
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 NO_INSTANCE = ("staticmethod", "classmethod")

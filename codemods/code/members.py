@@ -7,7 +7,7 @@ from collections import Counter
 
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import changed, with_statements
+from codemods.code.tree_copies import changed, with_statements
 
 
 def plain_members(tree: ast.Module, known: Known) -> ast.Module:

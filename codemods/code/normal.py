@@ -13,9 +13,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from codemods.code.building import plain_fillings
 from codemods.code.classes import plain_classes
 from codemods.code.expressions import plain_expressions
+from codemods.code.filled_containers import plain_fillings
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers

@@ -19,9 +19,9 @@ from codemods.code.outline import CallNode as CallNode
 from codemods.code.outline import ClassNode as ClassNode
 from codemods.code.outline import Expressions, Outline, Within
 from codemods.code.scopes import Scope, bind, module_name
-from codemods.code.spoken import SpokenInText, SpokenInTree
 from codemods.code.syntax import says
-from codemods.code.trees import DEFINING
+from codemods.code.tree_copies import DEFINING
+from codemods.code.word_index import SpokenInText, SpokenInTree
 from codemods.finding import Span
 
 BOM = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import children, every_node
-from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
+from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)

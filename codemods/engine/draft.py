@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from codemods.code.parsed_files import Trees, load
 from codemods.code.source import PythonFile, Source, TextFile
-from codemods.engine.telling import Unit
+from codemods.engine.reconcile import Unit
 from codemods.engine.triggers import sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts

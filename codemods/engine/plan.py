@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 from codemods.engine.draft import Change as Change
 from codemods.engine.draft import Draft
-from codemods.engine.looks import finding_of, is_present, matches
-from codemods.engine.memory import Memory
+from codemods.engine.passes import finding_of, is_present, matches
+from codemods.engine.reconcile import Unit, told
 from codemods.engine.rewriting import DEEP, Wanted, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan
-from codemods.engine.telling import Unit, told
+from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from codemods.code.parsed_files import load
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 from codemods.code.unbound import lost, lost_in_scope
-from codemods.engine.desk import Options
-from codemods.engine.looks import matches
+from codemods.engine.passes import matches
 from codemods.engine.triggers import sees_text
+from codemods.engine.workspace import Options
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 

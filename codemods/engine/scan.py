@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.code.source import Source
-from codemods.engine.crew import Crew, Item
-from codemods.engine.desk import Desk
-from codemods.engine.desk import Options as Options
-from codemods.engine.looks import Checked, check, read
-from codemods.engine.memory import Memory
+from codemods.engine.passes import Checked, check, read
+from codemods.engine.reconcile import Unit
+from codemods.engine.scan_cache import Memory
 from codemods.engine.search import Search
-from codemods.engine.telling import Unit
 from codemods.engine.triggers import rules_by_file, triggered
+from codemods.engine.workers import Item, Workers
+from codemods.engine.workspace import Options as Options
+from codemods.engine.workspace import Workspace
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.version_checks import SPEAKING
@@ -60,18 +60,18 @@ def scan(
     `progress` gets files done and total.
     """
     memory = memory or Memory()
-    desk = Desk({source.path: source for source in sources}, options, parsed=memory.parsed)
-    with _no_collector(), Crew(desk) as crew:
-        return _Scanner(crew, memory, progress).scan()
+    workspace = Workspace({source.path: source for source in sources}, options, parsed=memory.parsed)
+    with _no_collector(), Workers(workspace) as workers:
+        return _Scanner(workers, memory, progress).scan()
 
 
 class _Scanner:
     """A scan in the making: who looks, what is remembered, and what was read."""
 
-    def __init__(self, crew: Crew, memory: Memory, progress: Progress | None) -> None:
-        self.crew, self.memory, self.progress = crew, memory, progress
-        self.desk = crew.desk
-        self.sources, self.options = crew.desk.sources, crew.desk.options
+    def __init__(self, workers: Workers, memory: Memory, progress: Progress | None) -> None:
+        self.workers, self.memory, self.progress = workers, memory, progress
+        self.workspace = workers.workspace
+        self.sources, self.options = workers.workspace.sources, workers.workspace.options
         self.files: dict[str, FileFacts] = {}
         self.texts: dict[str, Mapping[str, Any]] = {}
         self.present: dict[str, tuple[str, ...]] = {}
@@ -80,7 +80,7 @@ class _Scanner:
 
     def scan(self) -> Scan:
         self._learn(self._collect())
-        present = _among(self.desk, self.present)
+        present = _among(self.workspace, self.present)
         last = {rule.code for rule in self.options.rules if rule.last}
         items = [
             (path, rest)
@@ -89,15 +89,15 @@ class _Scanner:
         ]
         checked = self._check(items)
         if checked.silenced:
-            self._learn(replace(self.desk.facts, silenced=checked.silenced))
+            self._learn(replace(self.workspace.facts, silenced=checked.silenced))
             checked = replace(self._check(items), served=checked.served)
         found = self._look_last(present, checked)
-        self.memory.keep_opened(self.sources[path] for path in self.crew.seen)
+        self.memory.keep_opened(self.sources[path] for path in self.workers.seen)
         findings, skipped = tuple(sorted(found, key=_order)), tuple(sorted(self.skipped.items()))
-        return Scan(self.desk.facts, findings, present, skipped, self.crew.spent)
+        return Scan(self.workspace.facts, findings, present, skipped, self.workers.spent)
 
     def _learn(self, facts: Facts) -> None:
-        self.crew.learn(facts)
+        self.workers.learn(facts)
         self.memory.learn(facts, self.options, self.sources)
 
     def _check(self, items: Sequence[Item]) -> Checked:
@@ -107,7 +107,7 @@ class _Scanner:
         read_as = {path: number for number, path in enumerate(self.files)}
         left = sorted((item for item in items if item[0] not in done), key=lambda item: -read_as.get(item[0], -1))
         codes = dict(left)
-        for path, checked in self.crew.look(check, left):
+        for path, checked in self.workers.look(check, left):
             self.memory.keep_checked(self.sources[path], codes[path], checked)
             done[path] = checked
         every = [done[path] for path, _ in items]
@@ -121,10 +121,10 @@ class _Scanner:
         """All findings, with those of the rules that want to know the others."""
         found, served, rules = list(checked.findings), checked.served, self.options.rules
         named = {finding.path for finding in found}
-        self._learn(replace(self.desk.facts, planned=tuple(found)))
+        self._learn(replace(self.workspace.facts, planned=tuple(found)))
         for rule in (rule for rule in rules if rule.last):
             if rule.judges_ignores:
-                self._learn(replace(self.desk.facts, served=served, asked=frozenset(rule.code for rule in rules)))
+                self._learn(replace(self.workspace.facts, served=served, asked=frozenset(rule.code for rule in rules)))
             more = self._check(
                 [
                     (path, (rule.code,))
@@ -163,7 +163,7 @@ class _Scanner:
         done = {path: found for path, codes in items if (found := self.memory.read(self.sources[path], codes))}
         left = [item for item in items if item[0] not in done]
         codes = dict(left)
-        for path, result in self.crew.look(read, left):
+        for path, result in self.workers.look(read, left):
             self.memory.keep_read(self.sources[path], codes[path], result)
             done[path] = result
             if self.progress:
@@ -191,14 +191,14 @@ class _Scanner:
             target=options.target,
             namespace=options.namespace,
             texts=self.texts,
-            sources=self.desk.watched,
-            trees=self.desk.trees,
+            sources=self.workspace.watched,
+            trees=self.workspace.trees,
         )
 
 
-def _among(desk: Desk, present: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _among(workspace: Workspace, present: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """The rules that may match in each file, less those that the facts rule out."""
-    asked = {rule.code: rule.among(desk.facts) for rule in desk.options.rules if rule.among}
+    asked = {rule.code: rule.among(workspace.facts) for rule in workspace.options.rules if rule.among}
     return {
         path: kept
         for path, codes in present.items()
@@ -206,7 +206,9 @@ def _among(desk: Desk, present: Mapping[str, tuple[str, ...]]) -> dict[str, tupl
             kept := tuple(
                 code
                 for code in codes
-                if code not in asked or path in asked[code] or desk.sources[path].kind not in ("python", "notebook")
+                if code not in asked
+                or path in asked[code]
+                or workspace.sources[path].kind not in ("python", "notebook")
             )
         )
     }

@@ -25,7 +25,7 @@ from codemods.lightning.file_facts import FileFacts as FileFacts
 from codemods.lightning.file_facts import TrainerFact as TrainerFact
 from codemods.lightning.lineage import ordered
 from codemods.lightning.mixins import kind_of_mixin
-from codemods.lightning.taken import Taken, is_plain, may_bring, taken
+from codemods.lightning.reexports import Taken, is_plain, may_bring, taken
 
 """So many files are asked for a name that each takes from the next."""
 

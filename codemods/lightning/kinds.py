@@ -7,10 +7,10 @@ import ast
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
+from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import kind_of_option
-from codemods.lightning.stored import is_rebound
 from codemods.lightning.values import constants_of
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import self_name
+from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.flag_values import FLAG as FLAG
 from codemods.lightning.flag_values import (
@@ -27,7 +28,6 @@ from codemods.lightning.flag_values import (
 )
 from codemods.lightning.flags import Told as Told
 from codemods.lightning.flags import told as told
-from codemods.lightning.stored import is_stored
 
 Optimization = Literal["automatic", "manual", "unknown"]
 Chain = Sequence[Told | None]

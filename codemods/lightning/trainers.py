@@ -14,12 +14,12 @@ from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, takes
-from codemods.code.trees import at, changed
+from codemods.code.tree_copies import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
-from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
-from codemods.lightning.own import called, hands_on, kind_above, replaced_below
-from codemods.lightning.shapes import is_read_elsewhere
+from codemods.lightning.instance_types import is_read_elsewhere
+from codemods.lightning.keyword_flow import UNSEEN, Handed, handed, is_read_here
+from codemods.lightning.trainer_subclasses import called, hands_on, kind_above, replaced_below
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
 

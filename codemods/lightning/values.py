@@ -11,13 +11,13 @@ from typing import Any
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
-from codemods.lightning.below import bound_below
+from codemods.lightning.attribute_stores import is_rebound, is_stored
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
-from codemods.lightning.declared import default_of_option, texts_put_on
+from codemods.lightning.declared_names import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.parameters import default_of_parameter
-from codemods.lightning.stored import is_rebound, is_stored
+from codemods.lightning.subclass_members import bound_below
 
 DEEPEST = 6
 """So many names are followed, each to the next."""

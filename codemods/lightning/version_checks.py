@@ -18,9 +18,9 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, returns, takes
 from codemods.finding import Span
+from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
-from codemods.lightning.stored import is_rebound
 from codemods.lightning.versions import pinned_names
 
 NEWEST = "2.6.6"

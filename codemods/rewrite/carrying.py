@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
+from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
-from codemods.lightning.handed import Handed
+from codemods.lightning.keyword_flow import Handed
 from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
-from codemods.lightning.own import hands_on
-from codemods.lightning.sole import HARDWARE
+from codemods.lightning.trainer_subclasses import hands_on
 from codemods.lightning.trainers import HIDDEN
-from codemods.lightning.views import Shown
+from codemods.lightning.written_out import Shown
 from codemods.rewrite.dictionaries import exchange, with_callback_in
 from codemods.rule import NodeEdit
 

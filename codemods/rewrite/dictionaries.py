@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, targets_of
+from codemods.lightning.exclusive_use import HARDWARE, meets
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.handed import UNSEEN, Handed
-from codemods.lightning.handed import is_read_here as is_read_here
-from codemods.lightning.kept import space_of
+from codemods.lightning.keyword_flow import UNSEEN, Handed
+from codemods.lightning.keyword_flow import is_read_here as is_read_here
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
-from codemods.lightning.sole import HARDWARE, meets
+from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
 from codemods.rule import NodeEdit
 

@@ -13,7 +13,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts, literal
-from codemods.lightning.handed import Handed, fields_of
+from codemods.lightning.keyword_flow import Handed, fields_of
 from codemods.rule import Match, NodeEdit
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
-from codemods.code.trees import comes_from_above, made_of, stands_for, written_as
-from codemods.rewrite.lent import Lent
+from codemods.code.tree_copies import comes_from_above, made_of, stands_for, written_as
+from codemods.rewrite.helper_callers import Lent
 from codemods.rewrite.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 

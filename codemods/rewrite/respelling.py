@@ -12,7 +12,7 @@ from codemods.code.effects import BUILTINS
 from codemods.code.folding import KINDS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
-from codemods.code.trees import made_of, written_as
+from codemods.code.tree_copies import made_of, written_as
 from codemods.rule import NodeEdit, TextEdit, part_of
 
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)

@@ -42,7 +42,7 @@ class Line:
 
 def lines(evidence: Evidence) -> list[Line]:
     """All that a proof says besides its verdict and its reason."""
-    from verify.judging.told import facts_of
+    from verify.judging.proof_list import facts_of
 
     return [Line(fact.kind, one_line(fact.text)) for fact in facts_of(evidence)]
 

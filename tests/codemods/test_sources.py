@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from codemods.lightning import arguments as table
 from codemods.rules.extensions.lit250 import members
-from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
+from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone, spelled
 from codemods.rules.trainer import lit120
 from tests.training.interpreters import python_for

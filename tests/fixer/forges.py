@@ -39,7 +39,7 @@ def clone(origin: Path | str, place: Path, *options: str) -> Repo:
 
 def commit(origin: Path, files: Mapping[str, bytes], branch: str = "main", start: str | None = None) -> str:
     """A person's commit, pushed onto a branch of a bare repository."""
-    place = origin.parent / f"desk-{len(list(origin.parent.iterdir()))}"
+    place = origin.parent / f"workspace-{len(list(origin.parent.iterdir()))}"
     git(origin.parent, "clone", "--quiet", str(origin), str(place))
     git(place, "switch", "--quiet", *(("-c",) if start else ()), branch, *([start] if start else [])) if git(
         place, "branch", "--all"

@@ -15,8 +15,8 @@ from fixer.proof import ProofOptions, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
 from tests.support import commit_all
-from verify.bench import Request
 from verify.evidence import Evidence
+from verify.request import Request
 
 PROGRAM = b"""import pytorch_lightning as pl
 import torch

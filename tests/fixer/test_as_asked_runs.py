@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.verify.trees import HEAD
-from verify.bench import Request
 from verify.evidence import Evidence
 from verify.prove import prove
+from verify.request import Request
 
 OLD = (
     HEAD

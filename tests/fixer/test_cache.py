@@ -11,7 +11,7 @@ from fixer import cache
 from fixer.proof_state import states
 from tests.fixer.command import Ask
 from verify.environments.building import MARKER
-from verify.environments.kept import DAY
+from verify.environments.environment_cache import DAY
 
 
 @pytest.fixture

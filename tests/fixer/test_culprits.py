@@ -20,9 +20,9 @@ from fixer.project import open_commit
 from fixer.proof import ProofOptions, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
-from verify.bench import Request
 from verify.budget import Budget, Clock
 from verify.evidence import Alone, Evidence, Fact, Failure, Recording, Verdict
+from verify.request import Request
 
 TRAINED = Recording("train.py", True, None, (1.0,), (), ((0.1,),), 1, 1, 1, (), (), "cpu", "32", 1.0)
 MANY = tuple(f"code{number:02}" for number in range(32))

@@ -11,8 +11,8 @@ from fixer.errors import UsageError
 from fixer.in_force import in_force
 from tests.fixer.command import OLD, Ask, old_project
 from tests.support import commit_all
-from verify.bench import Request
 from verify.reading.entry import Start
+from verify.request import Request
 
 OWN = "settings from the work tree: pyproject.toml is not committed"
 PROJECT = b'[project]\nname = "p"\nversion = "1"\n'

@@ -156,9 +156,9 @@ def test_a_change_that_its_owner_reverted_is_not_offered_again(world: World) -> 
     git(world.origin, "update-ref", "refs/heads/main", BRANCH)
     git(world.origin, "branch", "-D", BRANCH)
     assert world.run()["files"] == []
-    desk = clone(world.origin, world.place / "desk")
-    desk.git("revert", "--no-edit", "HEAD")
-    desk.git("push", "--quiet")
+    workspace = clone(world.origin, world.place / "workspace")
+    workspace.git("revert", "--no-edit", "HEAD")
+    workspace.git("push", "--quiet")
     report = world.run()
     assert (report["branch"], len(world.api.requests)) == (None, 1)
     assert "closed or taken back: LIT101" in str(report["messages"])
@@ -257,7 +257,7 @@ def test_a_rule_switched_off_in_the_check_boxes_is_left_out(world: World) -> Non
 def test_a_conflict_is_rebuilt_from_the_new_base(world: World) -> None:
     world.run()
     base = world.commit(OLD.replace(b"max_epochs=1", b"max_epochs=2"))
-    conflict = Repo(clone(world.origin, world.place / "desk").path)
+    conflict = Repo(clone(world.origin, world.place / "workspace").path)
     with pytest.raises(Exception, match="merge"):
         conflict.git("merge", f"origin/{BRANCH}")
     world.run()

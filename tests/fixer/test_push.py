@@ -99,10 +99,10 @@ def test_commits_of_people_are_never_overwritten(ask: Ask, origin: Path, tmp_pat
 
 def test_a_commit_that_was_rewritten_by_a_person_is_theirs(ask: Ask, origin: Path, tmp_path: Path) -> None:
     pushed(ask, clone(origin, tmp_path / "one"))
-    desk = clone(origin, tmp_path / "desk")
-    desk.git("switch", "--quiet", BRANCH)
-    desk.git("commit", "--quiet", "--amend", "--no-edit")
-    desk.git("push", "--quiet", "--force")
+    workspace = clone(origin, tmp_path / "workspace")
+    workspace.git("switch", "--quiet", BRANCH)
+    workspace.git("commit", "--quiet", "--amend", "--no-edit")
+    workspace.git("push", "--quiet", "--force")
     theirs = head(origin)
     commit(origin, {"train.py": b"# more\n" + OLD})
     said = ask("run", clone(origin, tmp_path / "two").path, "--no-verify", "--push", "origin")
@@ -217,11 +217,11 @@ def test_large_files_and_submodules_stay_as_they_are(ask: Ask, tmp_path: Path) -
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 5\n"
     part = bare(tmp_path / "forge" / "part.git")
     origin = bare(tmp_path / "forge" / "project.git", {"train.py": OLD, "data.bin": pointer})
-    desk = clone(origin, tmp_path / "desk")
-    desk.write({".gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n"})
-    desk.git("submodule", "--quiet", "add", str(part), "part")
-    desk.git("-c", "filter.lfs.clean=cat", "commit", "--quiet", "--all", "--message", "Parts")
-    desk.git("push", "--quiet")
+    workspace = clone(origin, tmp_path / "workspace")
+    workspace.write({".gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n"})
+    workspace.git("submodule", "--quiet", "add", str(part), "part")
+    workspace.git("-c", "filter.lfs.clean=cat", "commit", "--quiet", "--all", "--message", "Parts")
+    workspace.git("push", "--quiet")
     pushed(ask, clone(origin, tmp_path / "here"))
     changed = git(origin, "diff", "--name-only", "main", BRANCH)
     assert changed == "train.py"

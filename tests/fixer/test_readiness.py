@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from codemods.code.source import Source
-from codemods.engine.memory import Memory
 from codemods.engine.plan import Plan, find, plan
 from codemods.engine.scan import Options
+from codemods.engine.scan_cache import Memory
 from codemods.lightning.pins.stated import pins_of
 from codemods.rule import all_rules
 from fixer.files import kind_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from codemods.code.source import Source
-from codemods.engine.memory import Memory
 from codemods.engine.scan import Options, scan
+from codemods.engine.scan_cache import Memory
 from codemods.rule import all_rules
 from fixer import cache, remembered
 

@@ -23,11 +23,11 @@ from fixer.settings import Asked, options_for, sources_of
 from fixer.shares import with_shares
 from tests.fixer.command import old_project
 from tests.fixer.test_culprits import TRAINED, rename
-from verify.bench import Request
 from verify.evidence import Evidence, Rung, Touched
 from verify.judging.executed_parts import parts
 from verify.judging.record import Raw
 from verify.reading.sources import Sources
+from verify.request import Request
 
 FIVE = tuple(f"BAD{number:03}" for number in range(5))
 

@@ -15,8 +15,8 @@ from tests.fixer.command import NEW, OLD, Ask, old_project
 from tests.support import commit_all, git
 from tests.verify.judging.test_touched import TRAIN
 from verify import prove
-from verify.bench import Request
 from verify.evidence import Evidence
+from verify.request import Request
 
 MODULE = b"""import pytorch_lightning as pl
 

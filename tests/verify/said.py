@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verify.evidence import Evidence
-from verify.judging.told import facts_of
+from verify.judging.proof_list import facts_of
 from verify.judging.verdict import Judgement
 
 

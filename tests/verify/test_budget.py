@@ -14,10 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import HEAD, MODEL, NEW, NEW_STEP, RUN, tree
-from verify import apart, running
+from verify import module_training, running
 from verify.again import First, settled
-from verify.apart import Sides
-from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, TRIALS, Budget, Clock, Interrupted, spelled
 from verify.environments.building import MARKER, Plan, build
 from verify.environments.installer import NO_TIME, find
@@ -26,8 +24,10 @@ from verify.evidence import Failure, Recording
 from verify.finished import keep, take
 from verify.judging.record import Raw
 from verify.judging.verdict import Judgement, confirmed, judge
+from verify.module_training import Sides
 from verify.prove import prove
 from verify.reading.sources import Sources
+from verify.request import Bench, Pair, Request
 from verify.sandbox.process import Outcome
 
 HERE = Path(sys.executable)
@@ -310,7 +310,7 @@ def test_a_search_is_bound_by_the_clock(tmp_path: Path, monkeypatch: pytest.Monk
 
     sides = Sides(source, source, None, start, lambda jobs: [], tmp_path, 600)
     for left in (50.0, 10_000.0):
-        found = apart._search(replace(sides, left=lambda left=left: left), source, start, (), "search")  # type: ignore[misc]
+        found = module_training._search(replace(sides, left=lambda left=left: left), source, start, (), "search")  # type: ignore[misc]
         assert found == ([], (f"the search was ended: {CUT}",), True)
     assert [(spec["budget"], spec["seconds"]) for spec in specs] == [(30, 57.5), (240, 320)]
 
@@ -320,7 +320,7 @@ def test_a_module_that_was_cut_after_fit_was_ended(tmp_path: Path) -> None:
     record = tmp_path / "0.jsonl"
     fitted = {"event": "fitted", "metrics": {}, "weights": [], "global_step": 1, "epochs": 1}
     record.write_text(json.dumps(fitted) + "\n")
-    assert apart._read(record, "m", outcome(ended=CUT), {}).ended == CUT
-    assert apart._read(record, "m", outcome(), {}).ended is None
+    assert module_training._read(record, "m", outcome(ended=CUT), {}).ended == CUT
+    assert module_training._read(record, "m", outcome(), {}).ended is None
     record.write_text(json.dumps(fitted) + '\n{"event": "end"}\n')
-    assert apart._read(record, "m", outcome(ended=CUT), {}).ended is None, "the next one was cut"
+    assert module_training._read(record, "m", outcome(ended=CUT), {}).ended is None, "the next one was cut"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.verify.installers import CONTAINED, Recorded
-from verify.apart import Sides, train
 from verify.environments.installer import Installer
-from verify.environments.known import answers, unanswered
 from verify.environments.loading import unloadable
+from verify.environments.remembered_names import answers, unanswered
 from verify.judging.record import events, read
+from verify.module_training import Sides, train
 from verify.reading.conform import facts
 from verify.reading.sources import Sources
 from verify.sandbox.process import Outcome

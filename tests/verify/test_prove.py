@@ -16,9 +16,9 @@ import pytest
 
 from tests.verify.said import said as told_of
 from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
-from verify.bench import Request
 from verify.evidence import Alone, Evidence, Recording, Verdict
 from verify.prove import _with_alone, prove
+from verify.request import Request
 from verify.running import OUTPUT
 from verify.sandbox.process import PREFIX
 
@@ -192,7 +192,7 @@ def test_nothing_survives_the_end_of_fixer(interrupts: None, tmp_path: Path, num
     text = hang.replace("PATH", repr("lives"))
     before, after = tree(tmp_path / "before", train=text), tree(tmp_path / "after", train=text)
     program = (
-        "import sys; from pathlib import Path; from verify.bench import Request; from verify.prove import prove;"
+        "import sys; from pathlib import Path; from verify.request import Request; from verify.prove import prove;"
         "request = Request('g', (), (), '2.6.6', None, (), ());"
         "prove(Path(sys.argv[1]), Path(sys.argv[2]), request, lambda text: None)"
     )

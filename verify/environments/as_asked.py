@@ -19,7 +19,6 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from verify.bench import Request
 from verify.environments import versions
 from verify.environments.baseline import LIGHTNING
 from verify.environments.dates import as_of
@@ -29,6 +28,7 @@ from verify.environments.required import Required, required
 from verify.environments.solving import Solution, installed, solve
 from verify.environments.versions import Ready, Wanted
 from verify.evidence import RUNGS, Asked, Evidence, Rung
+from verify.request import Request
 
 NAMED = 5
 _SERVE: Mapping[str, frozenset[str]] = {

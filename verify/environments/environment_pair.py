@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from verify.bench import Bench, Pair, Request
 from verify.environments import as_asked, installer, naming, versions
 from verify.environments.baseline import named, requirement
 from verify.environments.eras import older_than
@@ -19,6 +18,7 @@ from verify.environments.versions import Ready, Wanted, given_baseline
 from verify.reading.entry import conftests, run_by_pytest
 from verify.reading.sources import NAMESPACES, Sources, words
 from verify.reading.targets import READ_BY, asked_for, targets
+from verify.request import Bench, Pair, Request
 from verify.running import together
 
 

@@ -61,7 +61,7 @@ OPERATORS = (
     "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
     "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
 )
-_PYTHON = HARNESS.with_name("lent.py").read_text(encoding="utf-8") + "\nlend_python({})"
+_PYTHON = HARNESS.with_name("compat_shims.py").read_text(encoding="utf-8") + "\nlend_python({})"
 """What Python itself had: no other version of a package that asks for it may be there."""
 _REMEDIES = (
     (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .asking import asking
+from .active_module import asking
 
 
 def without_cuda(root: str, device: str, used: dict[str, None]) -> None:

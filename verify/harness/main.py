@@ -56,7 +56,7 @@ def main(spec_path: str, rank: int | None = None) -> int:
     limit(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
-        beside("lent").lend(LENT)
+        beside("compat_shims").lend(LENT)
         with contextlib.suppress(ImportError):
             lend_operators()
         beside("facts").facts(spec["uses"], record)
@@ -134,15 +134,15 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
         raise RuntimeError(f"a proof runs on Python {OLDEST[0]}.{OLDEST[1]} or newer")
     watch: Any
     beside("trackers").watch_trackers(str(Path.cwd()), lambda name, value: watch.handed(name, value))
-    beside("lent").lend(LENT)
-    beside("lent").lend_loading(LENT)
+    beside("compat_shims").lend(LENT)
+    beside("compat_shims").lend_loading(LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))
     beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
-    beside("opened").tell_opened(str(Path.cwd()), OPENED)
+    beside("config_access").tell_opened(str(Path.cwd()), OPENED)
     watch = beside("watch").Watch(record, {**spec, "device": device})
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))

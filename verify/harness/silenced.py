@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .handed import METHODS, Tell, told, watch_logger
+from .logger_calls import METHODS, Tell, told, watch_logger
 
 FOLDERS = ("_save_dir", "_root_dir", "dirpath")
 """Where loggers and checkpoint callbacks keep the folder that they write to."""

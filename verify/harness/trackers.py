@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import MethodType, ModuleType
 from typing import Any
 
-from .handed import Tell, telling
+from .logger_calls import Tell, telling
 
 _WANDB = "wandb"
 _WRITERS = ("torch.utils.tensorboard.writer", "tensorboardX.writer")

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import handed, measures, short, silenced
+from . import logger_calls, measures, short, silenced
 from .gradients import Gradients
 
 VALUES_EACH = 2000
@@ -96,7 +96,7 @@ class Watch:
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
         self.patch_log(package.LightningModule)
-        handed.watch_loggers(package, str(Path.cwd()), self.handed)
+        logger_calls.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
         trainer.save_checkpoint = self.keeper.saving(trainer.save_checkpoint)
         for name in ("validate", "test", "predict"):

@@ -11,7 +11,7 @@ from verify.environments import naming
 from verify.environments.baseline import LIGHTNING
 from verify.environments.distributions import AMBIGUOUS, distribution, names_of
 from verify.evidence import Evidence, Fact, Failure, Recording
-from verify.judging.told import SETTINGS
+from verify.judging.proof_list import SETTINGS
 from verify.reading.missing_files import missing_file
 from verify.reading.sources import Sources
 

@@ -9,8 +9,8 @@ from typing import Any
 from verify.evidence import Alone, Fact, Rung, Verdict
 from verify.harness.alone_errors import is_about_inputs
 from verify.judging.apart_told import facts_of_parts, notes_of, told_of, untrained
+from verify.judging.proof_list import replace_by_hand
 from verify.judging.record import Raw
-from verify.judging.told import replace_by_hand
 from verify.judging.verdict import Judgement, judge, noise_of, steady, unsure
 
 _NONE_THERE = "no class of these files is a LightningModule that takes a training step"

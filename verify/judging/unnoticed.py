@@ -14,13 +14,13 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from verify.bench import Request
 from verify.environments.baseline import LIGHTNING, choose, named
 from verify.environments.versions import TORCH
 from verify.judging.verdict import Judgement
 from verify.reading.modules import NAMED, code_of
 from verify.reading.sources import Sources
 from verify.reading.uses import of_file
+from verify.request import Request
 
 _DOCS = (".md", ".rst", ".cff", ".png", ".svg", ".gif", ".jpg")
 _SERVICES = re.compile(

@@ -11,9 +11,9 @@ from typing import Any
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
 from codemods.finding import Span
+from codemods.lightning.argparse_methods import kept_options, own_options
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER
-from codemods.lightning.scripts import kept_options, own_options
 from codemods.rule import TextEdit
 
 REMOVED = frozenset(once() - current())

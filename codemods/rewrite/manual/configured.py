@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from codemods.code.scopes import Scope, bind
 from codemods.code.syntax import Function, is_none, returns
-from codemods.rewrite.manual.bindings import Bindings, Items
-from codemods.rewrite.manual.later import later
+from codemods.rewrite.manual.deferred_expressions import later
 from codemods.rewrite.manual.optimizers import CLOSURE, SCHEDULERS, NotPlain
+from codemods.rewrite.manual.possible_values import Bindings, Items
 
 PLATEAU = "ReduceLROnPlateau"
 OPTIMIZERS = ("torch.optim.", "transformers.", "timm.optim.", "torch_optimizer.", "bitsandbytes.optim.")

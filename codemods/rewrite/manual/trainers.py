@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import speaks_of
+from codemods.lightning.class_family import short_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
-from codemods.lightning.family import short_name
-from codemods.rewrite.manual.fits import Fits, Fitting
-from codemods.rewrite.manual.handing import handed
+from codemods.rewrite.manual.argument_transfer import handed
+from codemods.rewrite.manual.fit_sites import Fits, Fitting
 from codemods.rewrite.manual.settings import Setting, only_setting
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")

@@ -9,9 +9,9 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods.rewrite import edits
+from codemods.rewrite.manual.batch_outputs import BATCH_END, RETURNED
 from codemods.rewrite.manual.configured import Configured, Schedule
 from codemods.rewrite.manual.hooks import COUNT, STEPPING, ZEROING, Hooks, Shed
-from codemods.rewrite.manual.outputs import BATCH_END, RETURNED
 from codemods.rewrite.manual.signature import without_old
 
 HOOK = "on_before_optimizer_step"

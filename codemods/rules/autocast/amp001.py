@@ -13,10 +13,11 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import TORCH, admits_below
 from codemods.rule import Example, Match, Rule, best_levels
-from codemods.rules.autocast.casts import Meeting
+from codemods.rules.autocast.cache_state import Meeting
 from codemods.rules.autocast.find import Traced, traced
 from codemods.rules.autocast.members import looks_weightless
 from codemods.rules.autocast.names import region_of
+from codemods.rules.autocast.outermost_regions import is_outermost
 from codemods.rules.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.rules.autocast.repair import (
     SCRIPTED,
@@ -29,7 +30,6 @@ from codemods.rules.autocast.repair import (
     splitting,
 )
 from codemods.rules.autocast.report import line_of, listed, place_of, unfinished
-from codemods.rules.autocast.script import is_outermost
 
 CODE = "AMP001"
 IMPORT = (("torch", None),)

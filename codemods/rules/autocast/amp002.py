@@ -11,7 +11,7 @@ from codemods.code.syntax import taken_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.autocast.casts import Frame, Meeting, Site
+from codemods.rules.autocast.cache_state import Frame, Meeting, Site
 from codemods.rules.autocast.find import Traced, traced
 from codemods.rules.autocast.regions import MENTIONS, collect
 from codemods.rules.autocast.repair import SCRIPTED, Anchor, clearing, is_scripted, line_anchor

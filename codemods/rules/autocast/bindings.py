@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.rules.autocast.casts import State
+from codemods.rules.autocast.cache_state import State
 from codemods.rules.autocast.values import Module, Parameters, Reader
 
 

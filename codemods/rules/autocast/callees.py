@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_super_call, self_name
-from codemods.rules.autocast.casts import State
+from codemods.rules.autocast.cache_state import State
+from codemods.rules.autocast.conditions import Constant, constant_of
 from codemods.rules.autocast.members import Key, Members, chain_of
 from codemods.rules.autocast.project import DEFINITIONS, Defined
-from codemods.rules.autocast.truth import Constant, constant_of
 from codemods.rules.autocast.values import Local, Module, Reader
 
 

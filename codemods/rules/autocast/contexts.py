@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function, own_nodes, returns
+from codemods.rules.autocast.cache_state import State
 from codemods.rules.autocast.callees import Caller
-from codemods.rules.autocast.casts import State
 from codemods.rules.autocast.names import STACKS, Grad, Region, grad_of, region_of
 from codemods.rules.autocast.values import Context, Optimizer, state_text
 

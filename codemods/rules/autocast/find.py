@@ -11,8 +11,8 @@ from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.rules.autocast.cache_state import Meeting
 from codemods.rules.autocast.callees import Place, method_of
-from codemods.rules.autocast.casts import Meeting
 from codemods.rules.autocast.members import Members
 from codemods.rules.autocast.names import Region, region_of
 from codemods.rules.autocast.project import Defined, Project

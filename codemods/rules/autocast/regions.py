@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.code.source import PythonFile
+from codemods.lightning.class_family import short_name
 from codemods.lightning.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, literal
-from codemods.lightning.family import short_name
 from codemods.lightning.versions import LIGHTNING, admits_below
-from codemods.rules.autocast.script import functions_with_regions
+from codemods.rules.autocast.outermost_regions import functions_with_regions
 
 CACHES_BELOW = "2.5.5"
 """The standard AMP plugin switches the cache off since 2.5.5 (run: 2.5.4 caches, 2.5.5 and 2.6.6 do not)."""

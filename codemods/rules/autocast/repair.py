@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes
 from codemods.rule import NodeEdit, touches
-from codemods.rules.autocast.casts import Frame, Site, Step
+from codemods.rules.autocast.cache_state import Frame, Site, Step
 
 if TYPE_CHECKING:
     import libcst as cst

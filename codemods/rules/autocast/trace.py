@@ -15,13 +15,13 @@ from codemods.code.nodes import CHILD_FIELDS
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function
 from codemods.rules.autocast.bindings import Names
+from codemods.rules.autocast.cache_state import Frame, Meeting, Site, State, Step, exclusive, merged
 from codemods.rules.autocast.callees import Callee, Caller, Place, calls_itself, is_static
-from codemods.rules.autocast.casts import Frame, Meeting, Site, State, Step, exclusive, merged
+from codemods.rules.autocast.conditions import Constant, conditions, truth
 from codemods.rules.autocast.contexts import Contexts, leave
 from codemods.rules.autocast.members import Key, Members, freezes
 from codemods.rules.autocast.names import CHECKPOINT, CLEAR, STEPS, Grad, Region, grad_of
 from codemods.rules.autocast.project import Project
-from codemods.rules.autocast.truth import Constant, conditions, truth
 from codemods.rules.autocast.values import Local, Module, Reader, forward_of
 from codemods.rules.autocast.weights import Weights
 

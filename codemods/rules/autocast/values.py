@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, returns, self_name
-from codemods.rules.autocast.casts import State
+from codemods.rules.autocast.cache_state import State
 from codemods.rules.autocast.members import (
     Key,
     Members,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.syntax import is_false
-from codemods.rules.autocast.casts import Site, State
+from codemods.rules.autocast.cache_state import Site, State
 from codemods.rules.autocast.members import Key
 from codemods.rules.autocast.names import STEPS
 from codemods.rules.autocast.values import Module, Optimizer, Parameters

@@ -11,8 +11,8 @@ from typing import Any
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, self_name
+from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.lightning.family import definitions
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.backward import callbacks
 from codemods.rules.backward.imports import unused

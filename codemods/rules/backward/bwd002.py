@@ -12,13 +12,13 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.finding import Fix
+from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
-from codemods.lightning.family import definitions
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.passes import Pass, is_looped, is_plain, runs
 from codemods.rules.backward.raw import on_tensor
-from codemods.rules.backward.stale import find_stale
 from codemods.rules.backward.training import ROOTS, Notes, collect
+from codemods.rules.backward.weights_changed_before_backward import find_stale
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -15,9 +15,10 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.specifier import admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.backward import early, taking
+from codemods.rules.backward import accumulate_grad_hooks, gradient_stealing
+from codemods.rules.backward.accumulate_grad_hooks import NEW, is_parameter, runs_over_parameters
 from codemods.rules.backward.device import Device, empty_list, find_devices
-from codemods.rules.backward.early import NEW, is_parameter, runs_over_parameters
+from codemods.rules.backward.gradient_stealing import emptied
 from codemods.rules.backward.hooks import (
     Hook,
     asks_first,
@@ -29,8 +30,7 @@ from codemods.rules.backward.hooks import (
     takes_anything,
     use_of,
 )
-from codemods.rules.backward.premature import premature
-from codemods.rules.backward.taking import emptied
+from codemods.rules.backward.hooks_before_accumulation import premature
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -217,7 +217,7 @@ def _followed(
         return
     own = hook.default_for(receiver.id)
     late = hook.through == "" and own is None and runs_over_parameters(receiver.id, call)
-    found = early.edits(file, call, hook, own or (receiver.id if late else "_"))
+    found = accumulate_grad_hooks.edits(file, call, hook, own or (receiver.id if late else "_"))
     message, told = (BEHIND, BEHIND_REASON) if steps else (EARLY, EARLY_REASON)
     if level == "manual" or isinstance(found, str):
         reason = why or f"Not rewritten: {found}. {told} It gets the parameter."
@@ -233,12 +233,14 @@ def _followed(
 
 def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix, why: str) -> Match:
     place = file.span(call.node)
-    found = taking.edits(file, call, hook, empty)
+    found = gradient_stealing.edits(file, call, hook, empty)
     if level == "manual" or isinstance(found, str):
-        reason = f"Not rewritten: {found}. {taking.ADVICE}" if isinstance(found, str) else why
-        return Match(place, taking.MESSAGE, "manual", reason)
+        reason = f"Not rewritten: {found}. {gradient_stealing.ADVICE}" if isinstance(found, str) else why
+        return Match(place, gradient_stealing.MESSAGE, "manual", reason)
     doubt = "The same as long as p.grad is None before the pass, and no other file looks at p.grad after it."
-    return Match(place, taking.MESSAGE, "unsafe", f"{taking.ADVICE} {doubt} {why}".strip(), edits=found)
+    return Match(
+        place, gradient_stealing.MESSAGE, "unsafe", f"{gradient_stealing.ADVICE} {doubt} {why}".strip(), edits=found
+    )
 
 
 def _steps(hook: Hook | None) -> bool:

@@ -14,14 +14,14 @@ from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
+from codemods.rules.backward.ddp_usage import COUNTS, WORD, Ddp, Spread, ddp_of, read_configured, read_spread
 from codemods.rules.backward.names import Names
 from codemods.rules.backward.passes import read_pass, runs
 from codemods.rules.backward.reach import left_out, reach_of
-from codemods.rules.backward.spread import COUNTS, WORD, Ddp, Spread, ddp_of, read_configured, read_spread
 from codemods.rules.loops.classes import TRIGGERS, Loop, Shown, loops, present
 from codemods.rules.loops.classes import collect as collect_shown
-from codemods.rules.loops.flow import WHOLE, Event, Flow, Path
-from codemods.rules.loops.places import bound_before, class_text, edit, left, said_of
+from codemods.rules.loops.insertion_points import bound_before, class_text, edit, left, said_of
+from codemods.rules.loops.optimizer_events import WHOLE, Event, Flow, Path
 from codemods.rules.loops.steps import Change, Drop, Step
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from codemods.code.syntax import Function, parameters
 from codemods.lightning.facts import MODULE
 from codemods.rule import Match
 from codemods.rules.backward.names import Names, path_of
-from codemods.rules.backward.stale import uncut, without_gradient
 from codemods.rules.backward.training import Notes
+from codemods.rules.backward.weights_changed_before_backward import uncut, without_gradient
 
 MESSAGE = "a Callback's backward pass under manual optimization that goes around manual_backward"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
+from codemods.lightning.class_family import family, speaks
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import family, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.optimized import assignments, given

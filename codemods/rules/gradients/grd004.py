@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.lightning.class_family import family, speaks
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import family, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.classes import NN, is_module
 from codemods.rules.gradients.containers import written

@@ -14,7 +14,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.gradients.classes import is_module
 from codemods.rules.gradients.containers import Held, candidates, containers, put_under, written
 from codemods.rules.gradients.names import KEPT_OUT, PARAMETERLESS, TRAINED
-from codemods.rules.gradients.taken import TAKEN
+from codemods.rules.gradients.reserved_keys import TAKEN
 
 CODE = "GRD005"
 PARAMETER = "torch.nn.Parameter"

@@ -12,7 +12,7 @@ from codemods.code.syntax import Function, is_self_attribute, own_nodes, paramet
 from codemods.rules.gradients import names
 from codemods.rules.gradients.calls import Calls
 from codemods.rules.gradients.classes import Class, Plain
-from codemods.rules.gradients.modes import Modes, kept_in, literals_of
+from codemods.rules.gradients.grad_modes import Modes, kept_in, literals_of
 from codemods.rules.gradients.values import (
     MAYBE,
     PLAIN,

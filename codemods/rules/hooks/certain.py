@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.family import family
+from codemods.rules.hooks.removed_hooks import Unheard
 from codemods.rules.hooks.same_point import after_others
-from codemods.rules.hooks.unheard import Unheard
 
 _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")

@@ -19,7 +19,7 @@ from codemods.code.syntax import (
     super_init_index,
     uses,
 )
-from codemods.rules.tbptt.given import FLAG
+from codemods.rules.tbptt.chunk_length_transfer import FLAG
 from codemods.rules.tbptt.module import sets_flag
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Span
+from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.family import definitions, family
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
 from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
-from codemods.rules.hooks.odd import EVERY, PLAIN, STAGE_OF, odd
-from codemods.rules.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
+from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
+from codemods.rules.hooks.project_constraints import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.rules.hooks.step_end import PARALLEL, PRECISION, doubt, joined, named_lines, shown_ends, spellings
 from codemods.rules.optimizers import plan as optimizers
 from codemods.rules.tbptt import plan as tbptt
@@ -249,7 +249,7 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
 
 
 def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -> cst.ClassDef:
-    from codemods.rules.hooks.keep import cleared, keep_results
+    from codemods.rules.hooks.keep_outputs_edits import cleared, keep_results
 
     return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, parameters, uses
 from codemods.finding import Fix
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.lightning.family import family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.staged import STAGED, staged
 from codemods.rules.hooks.transfer import LONGER, longer
-from codemods.rules.hooks.unheard import DATA
 
 if TYPE_CHECKING:
     import libcst as cst

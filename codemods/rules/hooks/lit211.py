@@ -12,11 +12,12 @@ from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, always_leaves, parameters
 from codemods.finding import Fix
+from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
-from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
+from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, Unheard
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
@@ -29,7 +30,6 @@ from codemods.rules.hooks.step_end import (
     shown_ends,
     spellings,
 )
-from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -117,14 +117,14 @@ def _step_end(
 
 
 def _giving_back(node: cst.FunctionDef, *, name: str, whole: bool) -> cst.FunctionDef:
-    from codemods.rules.hooks.keep import giving_back
+    from codemods.rules.hooks.keep_outputs_edits import giving_back
 
     return giving_back(node, name, whole)
 
 
 @touches("head")
 def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
-    from codemods.rules.hooks.keep import ending
+    from codemods.rules.hooks.keep_outputs_edits import ending
 
     return ending(node, step_end)
 

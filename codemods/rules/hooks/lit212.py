@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, may_return_none, parameters, results, self_name, uses
 from codemods.finding import Fix
+from codemods.lightning.class_family import clash, definitions
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
-from codemods.lightning.family import clash, definitions
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.hooks.step_end import named_lines, spellings, used_elsewhere
 

@@ -18,8 +18,8 @@ from codemods.code.syntax import (
     self_name,
 )
 from codemods.lightning.calls import last_name
+from codemods.lightning.class_family import asked_of_another, family, short_name
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import asked_of_another, family, short_name
 from codemods.rules.hooks.epoch_end import Stage, plain_step
 from codemods.rules.tbptt.module import sets_flag
 

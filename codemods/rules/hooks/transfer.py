@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_plain, is_super_call, self_name
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import family
 from codemods.rule import Match, NodeEdit, touches
 
 if TYPE_CHECKING:

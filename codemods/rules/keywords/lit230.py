@@ -12,14 +12,14 @@ from codemods.code.syntax import is_super_call, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.handed import handed
+from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import replaced
 from codemods.lightning.kinds import part_of_choice
-from codemods.lightning.maybe import may_build
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
 from codemods.lightning.options import default_of
-from codemods.lightning.own import called, constructor_of, hands_on, kind_above, own_arguments
+from codemods.lightning.possible_trainers import may_build
+from codemods.lightning.trainer_subclasses import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches

@@ -11,11 +11,11 @@ from typing import Literal
 from codemods.code.scopes import bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.family import family
 from codemods.lightning.optimization import FLAG as FLAG
 from codemods.lightning.optimization import Answer, Told, answer, answer_of, set_elsewhere, told
-from codemods.rules.loops.flow import EVENTS, Flow, calls_on_self, read_flow
+from codemods.rules.loops.optimizer_events import EVENTS, Flow, calls_on_self, read_flow
 
 NAMES = ("optimizer", "opt", "optim")
 TRIGGERS = (FLAG.encode(), b"manual_backward", b".optimizers(", *(f"self.{name}.step(".encode() for name in NAMES))

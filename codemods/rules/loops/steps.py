@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.syntax import SCOPES
-from codemods.code.trees import comes_from_above
+from codemods.code.tree_copies import comes_from_above
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from codemods.rules.loops.flow import Path
+    from codemods.rules.loops.optimizer_events import Path
 
 
 @dataclass(frozen=True)

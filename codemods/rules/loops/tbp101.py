@@ -11,9 +11,9 @@ from codemods.code.syntax import Function, parameters, results, self_name, super
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.rules.loops.flow import Event, Flow, is_laid_out
-from codemods.rules.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
-from codemods.rules.loops.places import class_text, left, optimizers, said_of
+from codemods.rules.loops.insertion_points import class_text, left, optimizers, said_of
+from codemods.rules.loops.optimization_intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
+from codemods.rules.loops.optimizer_events import Event, Flow, is_laid_out
 from codemods.rules.loops.steps import Put, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
 

@@ -9,8 +9,8 @@ from codemods.code.syntax import super_init_index
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.loops.classes import FLAG, Loop, collect, flag_index, loops
-from codemods.rules.loops.flow import is_laid_out
-from codemods.rules.loops.intent import ASKED, not_plain, raw_backwards, steps_itself
+from codemods.rules.loops.optimization_intent import ASKED, not_plain, raw_backwards, steps_itself
+from codemods.rules.loops.optimizer_events import is_laid_out
 from codemods.rules.loops.steps import Move, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
 

@@ -11,8 +11,8 @@ from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.loops.classes import NAMES, TRIGGERS, Loop, collect, loops
-from codemods.rules.loops.intent import ASKED, is_meant, missing_optimizers
-from codemods.rules.loops.places import optimizers
+from codemods.rules.loops.insertion_points import optimizers
+from codemods.rules.loops.optimization_intent import ASKED, is_meant, missing_optimizers
 
 if TYPE_CHECKING:
     import libcst as cst

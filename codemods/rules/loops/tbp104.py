@@ -11,9 +11,7 @@ from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
-from codemods.rules.loops.flow import Event, Flow, Path
-from codemods.rules.loops.intent import ASKED, is_meant
-from codemods.rules.loops.places import (
+from codemods.rules.loops.insertion_points import (
     CLIPS,
     before,
     below,
@@ -26,6 +24,8 @@ from codemods.rules.loops.places import (
     optimizers,
     said_of,
 )
+from codemods.rules.loops.optimization_intent import ASKED, is_meant
+from codemods.rules.loops.optimizer_events import Event, Flow, Path
 from codemods.rules.loops.steps import Drop, Move, Put, Step
 
 CODE = "TBP104"

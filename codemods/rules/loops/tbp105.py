@@ -10,11 +10,8 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, results, self_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.loops.carried import find_carried
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, present, state_of
-from codemods.rules.loops.flow import Event, Flow, Path
-from codemods.rules.loops.intent import ASKED, is_meant
-from codemods.rules.loops.places import (
+from codemods.rules.loops.insertion_points import (
     CLIPS,
     before,
     behind_clipping,
@@ -28,6 +25,9 @@ from codemods.rules.loops.places import (
     optimizers,
     said_of,
 )
+from codemods.rules.loops.loop_carried_state import find_carried
+from codemods.rules.loops.optimization_intent import ASKED, is_meant
+from codemods.rules.loops.optimizer_events import Event, Flow, Path
 from codemods.rules.loops.steps import Move, Put
 
 CODE = "TBP105"

@@ -20,11 +20,11 @@ from codemods.code.syntax import (
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.backward.windows import loss_of
-from codemods.rules.loops.carried import CUT, Carried, find_carried
 from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
-from codemods.rules.loops.flow import Event, Flow, Path
-from codemods.rules.loops.intent import ASKED, is_meant
-from codemods.rules.loops.places import class_text, edit, left
+from codemods.rules.loops.insertion_points import class_text, edit, left
+from codemods.rules.loops.loop_carried_state import CUT, Carried, find_carried
+from codemods.rules.loops.optimization_intent import ASKED, is_meant
+from codemods.rules.loops.optimizer_events import Event, Flow, Path
 from codemods.rules.loops.steps import Change, Put, Step
 from codemods.rules.loops.tbp105 import TRUNCATES
 

@@ -11,10 +11,10 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.loops.carried import RECURRENT, built
 from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
-from codemods.rules.loops.flow import Flow
-from codemods.rules.loops.intent import ASKED, is_meant
+from codemods.rules.loops.loop_carried_state import RECURRENT, built
+from codemods.rules.loops.optimization_intent import ASKED, is_meant
+from codemods.rules.loops.optimizer_events import Flow
 
 if TYPE_CHECKING:
     import libcst as cst

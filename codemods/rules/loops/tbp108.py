@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import ClassNode, PythonFile
+from codemods.lightning.class_family import clash
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
-from codemods.lightning.family import clash
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.loops.classes import FLAG, Shown, collect, state_of
 from codemods.rules.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, refused_trainers, trainers_of

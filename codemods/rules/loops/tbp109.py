@@ -12,8 +12,8 @@ from codemods.lightning.facts import Facts
 from codemods.rewrite.manual.configured import Configured
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.rules.loops.flow import Flow, Path
-from codemods.rules.loops.places import edit, left, optimizers, said_of
+from codemods.rules.loops.insertion_points import edit, left, optimizers, said_of
+from codemods.rules.loops.optimizer_events import Flow, Path
 from codemods.rules.loops.steps import Put
 
 CODE = "TBP109"

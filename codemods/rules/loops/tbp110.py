@@ -11,8 +11,8 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, Rule
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.rules.loops.flow import Event, Flow
-from codemods.rules.loops.places import class_text, edit
+from codemods.rules.loops.insertion_points import class_text, edit
+from codemods.rules.loops.optimizer_events import Event, Flow
 from codemods.rules.loops.steps import Put
 from codemods.rules.loops.trainers import trainers_of
 

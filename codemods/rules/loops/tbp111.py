@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from codemods.code.scopes import bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import results, self_name, taken_name
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, Facts
-from codemods.lightning.family import family
 from codemods.rule import Example, Match, Rule
 from codemods.rules.backward.training import Noted, Notes
 from codemods.rules.backward.training import collect as collect_notes
-from codemods.rules.loops.carried import Shape
-from codemods.rules.loops.flow import Flow, Path, calls_on, calls_on_self, is_laid_out, read_flow
-from codemods.rules.loops.held import RECURRENT, Held, Part, find_parts, read_held
-from codemods.rules.loops.kept import SETS_UP, Kept, find_kept, stores
-from codemods.rules.loops.places import edit_of, left
+from codemods.rules.loops.insertion_points import edit_of, left
+from codemods.rules.loops.loop_carried_state import Shape
+from codemods.rules.loops.optimizer_events import Flow, Path, calls_on, calls_on_self, is_laid_out, read_flow
+from codemods.rules.loops.stateful_layers import SETS_UP, Kept, find_kept, stores
+from codemods.rules.loops.stateful_submodules import RECURRENT, Held, Part, find_parts, read_held
 from codemods.rules.loops.steps import Change, Put, Step
 from codemods.rules.loops.tbp106 import IMPORTS, cut_of, retains, without_retain
 

@@ -10,8 +10,8 @@ from codemods.code.syntax import Function, is_self_attribute, own_nodes, results
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
 from codemods.rule import Example, Match, Rule
-from codemods.rules.loops.carried import STATE
-from codemods.rules.loops.flow import EVENTS
+from codemods.rules.loops.loop_carried_state import STATE
+from codemods.rules.loops.optimizer_events import EVENTS
 
 CUTTING = ("detach", "apply_to_collection", "tree_map")
 QUIET = frozenset({"log", "log_dict", "print", "append", "item", "detach", "float"})

@@ -16,12 +16,12 @@ from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.admitted import SINCE, asked
 from codemods.rules.metrics.arguments import Arguments, read_arguments
-from codemods.rules.metrics.fed import Fed, Method, Origin, fed, latest, stores
-from codemods.rules.metrics.handed import handed_on
+from codemods.rules.metrics.escaping_metrics import handed_on
+from codemods.rules.metrics.metric_attributes import feeds, method_of
+from codemods.rules.metrics.prediction_kind import Fed, Method, Origin, fed, latest, stores
+from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import width
-from codemods.rules.metrics.stored import feeds, method_of
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
-from codemods.rules.metrics.together import spelled_new, unit_of, with_names
 
 CODE = "MET001"
 ROW = "M008"

@@ -11,7 +11,7 @@ from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.admitted import asked
 from codemods.rules.metrics.arguments import ALWAYS
-from codemods.rules.metrics.handed import kept
+from codemods.rules.metrics.escaping_metrics import kept
 from codemods.rules.metrics.renamed import ROOT, Renamed, Site, sites, words
 
 GIVEN = frozenset({"preds", "target"})

@@ -19,7 +19,7 @@ from codemods.code.nodes import every_node
 from codemods.code.scopes import absolute
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.shapes import is_read_elsewhere
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rule import TextEdit
 
 ROOT = "torchmetrics"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.code.syntax import is_self_attribute, results, self_name
-from codemods.rules.metrics.fed import DEEPEST, Method, Origin, attribute_values, origin, step, stores
+from codemods.rules.metrics.prediction_kind import DEEPEST, Method, Origin, attribute_values, origin, step, stores
 
 KEEPING = ("Softmax", "LogSoftmax", "Dropout", "ReLU", "GELU", "Identity", "BatchNorm1d", "BatchNorm2d", "LayerNorm")
 LAYERS = {"Linear": ("out_features", 1), "LazyLinear": ("out_features", 0), "Conv2d": ("out_channels", 1)}

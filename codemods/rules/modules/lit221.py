@@ -10,8 +10,8 @@ from typing import Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
+from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, Facts
-from codemods.lightning.family import definitions, family
 from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels

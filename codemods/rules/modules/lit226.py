@@ -13,7 +13,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_none, targets_of
 from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.kept import is_trainer
+from codemods.lightning.trainer_variables import is_trainer
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 

@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.names.asked import NEW, OLD, SPACES, python_matches, text_matches
+from codemods.rules.names.namespace_switch import NEW, OLD, SPACES, python_matches, text_matches
 from codemods.rules.names.sites import Sites, dotted_of, read_sites, serves_both
 from codemods.rules.names.table import FABRIC
 

@@ -10,8 +10,8 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods.rewrite import edits
+from codemods.rewrite.manual.batch_outputs import KEPT, RETURNED
 from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Shed
-from codemods.rewrite.manual.outputs import KEPT, RETURNED
 from codemods.rewrite.manual.trainers import Clip
 from codemods.rewrite.manual.writer import (
     add_clipping,

@@ -19,9 +19,9 @@ from codemods.code.syntax import (
     uses,
 )
 from codemods.lightning.optimization import FLAG
+from codemods.rewrite.manual.batch_outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
-from codemods.rewrite.manual.makers import METHOD, read_makers
 from codemods.rewrite.manual.module import (
     NOT_CARRIED,
     is_manual,
@@ -32,8 +32,8 @@ from codemods.rewrite.manual.module import (
     not_plain,
     plain_flags,
 )
+from codemods.rewrite.manual.optimizer_factories import METHOD, read_makers
 from codemods.rewrite.manual.optimizers import NotPlain
-from codemods.rewrite.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.rules.optimizers.returned import may_skip, result_kind
 
 INDEX = "optimizer_idx"

@@ -7,17 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import CallNode, ClassNode, PythonFile, TextFile
+from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import Facts, is_trainer_call
-from codemods.lightning.family import definitions
-from codemods.rewrite.manual import outputs, surroundings
-from codemods.rewrite.manual.carriers import add_attributes, carriers, function_of
-from codemods.rewrite.manual.fits import WORDS, read_fits
+from codemods.rewrite.manual import batch_outputs, project_obstacles
+from codemods.rewrite.manual.fit_sites import WORDS, read_fits
 from codemods.rewrite.manual.hooks import shed_of
-from codemods.rewrite.manual.makers import METHOD, read_makers
-from codemods.rewrite.manual.moving import hand_over, without
-from codemods.rewrite.manual.own import read_own
+from codemods.rewrite.manual.optimizer_factories import METHOD, read_makers
+from codemods.rewrite.manual.reserved_attributes import read_own
 from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
+from codemods.rewrite.manual.trainer_scopes import add_attributes, carriers, function_of
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
+from codemods.rewrite.manual.transfer_edits import hand_over, without
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
@@ -58,7 +58,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     if not names:
         return ()
-    return (*ASKED, *outputs.ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+    return (*ASKED, *batch_outputs.ASKED, *project_obstacles.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
 
 
 def _present(file: PythonFile) -> bool:
@@ -116,7 +116,7 @@ def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
 
 def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
     def write(node: cst.ClassDef) -> cst.ClassDef:
-        from codemods.rules.hooks.keep import keep_in_loop
+        from codemods.rules.hooks.keep_outputs_edits import keep_in_loop
         from codemods.rules.optimizers.loop import write_loop
 
         node = write_loop(node, verdict, _shape(item))

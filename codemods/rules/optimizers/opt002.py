@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
+from codemods.lightning.class_family import asked_of_another
 from codemods.lightning.facts import MODULE, Facts
-from codemods.lightning.family import asked_of_another
 from codemods.rewrite.manual.trainers import naming
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.optimizers.module import INDEX, STEP, candidates

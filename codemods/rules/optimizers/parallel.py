@@ -11,13 +11,13 @@ from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import uses
+from codemods.lightning.class_family import family
 from codemods.lightning.configurations.evidence import is_trainer
 from codemods.lightning.configurations.mappings import Malformed
 from codemods.lightning.configurations.owners import owned
 from codemods.lightning.facts import MODULE, Facts, is_trainer_call, literal
-from codemods.lightning.family import family
-from codemods.rewrite.manual.fits import read_fits
-from codemods.rewrite.manual.handing import may_be
+from codemods.rewrite.manual.argument_transfer import may_be
+from codemods.rewrite.manual.fit_sites import read_fits
 from codemods.rewrite.manual.settings import SECTION
 from codemods.rewrite.manual.trainers import trainers_of
 from codemods.rewrite.splice import valued

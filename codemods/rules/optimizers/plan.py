@@ -6,19 +6,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.finding import Fix
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.family import family
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
-from codemods.rewrite.manual.carriers import Carrier
+from codemods.rewrite.manual.batch_outputs import BATCH_END, BY_BATCH, HOOK, lost
 from codemods.rewrite.manual.configured import Configured
-from codemods.rewrite.manual.fits import Fits
+from codemods.rewrite.manual.fit_sites import Fits
 from codemods.rewrite.manual.hooks import FINDING, STEPPING, doubts_about
-from codemods.rewrite.manual.makers import METHOD, Made, configured_by, makers
+from codemods.rewrite.manual.optimizer_factories import METHOD, Made, configured_by, makers
 from codemods.rewrite.manual.optimizers import NotPlain
-from codemods.rewrite.manual.outputs import BATCH_END, BY_BATCH, HOOK, lost
-from codemods.rewrite.manual.own import Own, doubts_of_own, judge_own
+from codemods.rewrite.manual.project_obstacles import (
+    LR_FIND,
+    UNFIT,
+    counting,
+    hearing,
+    relatives,
+    searching,
+    surroundings,
+)
+from codemods.rewrite.manual.reserved_attributes import Own, doubts_of_own, judge_own
 from codemods.rewrite.manual.settings import Setting
-from codemods.rewrite.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
+from codemods.rewrite.manual.trainer_scopes import Carrier
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
 from codemods.rules.tbptt.plan import Verdict as TbpttVerdict

@@ -13,7 +13,7 @@ from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest, home_of, nearest
 from codemods.lightning.pins.specifier import admits, admits_from, floored
 from codemods.rule import all_rules
-from codemods.rules.pins.beside import why_not
+from codemods.rules.pins.companion_packages import why_not
 from codemods.rules.pins.lightning import Verdict, after, shown
 
 

@@ -17,12 +17,12 @@ from codemods.lightning.pins.pin import BESIDE, NAMES, Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
-from codemods.rules.pins.beside import beside, clashing
+from codemods.rules.pins.companion_packages import beside, clashing
+from codemods.rules.pins.conflicts import contradictions
 from codemods.rules.pins.environment import Conflict, conflict
 from codemods.rules.pins.floor import raising
 from codemods.rules.pins.lightning import ADVISORY, Verdict, moves, verdict
 from codemods.rules.pins.renaming import DISTRIBUTIONS, renaming, since_2
-from codemods.rules.pins.together import contradictions
 from codemods.rules.pins.wheels import builds
 
 CODE = "PIN001"

@@ -17,12 +17,12 @@ from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of, hom
 from codemods.lightning.pins.specifier import admits, admits_from, releases
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
+from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.lightning import ADVICE, fitting, is_dead
 from codemods.rules.pins.needed import EXPERIMENT, Use, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
 from codemods.rules.pins.pin002 import told_at
 from codemods.rules.pins.placing import beside
-from codemods.rules.pins.together import MAIN
 
 CODE = "PIN004"
 _OWN = ("lightning", "pytorch-lightning")

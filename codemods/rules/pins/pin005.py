@@ -14,11 +14,11 @@ from codemods.lightning.pins.pin import Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.lightning.pins.specifier import OLDER, Language, admits
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.environment import conflict
 from codemods.rules.pins.lightning import fitting, is_dead, shown
 from codemods.rules.pins.parts import is_for
 from codemods.rules.pins.pythons import Item, Named, Version, classifiers, nox, pythons, remaining
-from codemods.rules.pins.together import MAIN
 
 CODE = "PIN005"
 _UNREAD = re.compile(r".+/(?:\.travis\.yml|\.?appveyor\.yml|\.circleci/[^/]+|\.github/workflows/[^/]+)")

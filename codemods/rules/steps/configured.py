@@ -14,10 +14,10 @@ from codemods.lightning.configurations.mappings import Mapping as Section
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.rule import Match, TextEdit
 from codemods.rules.steps.budget import told
-from codemods.rules.steps.known import Built, Known, batches_in
+from codemods.rules.steps.constant_evaluation import Built, Known, batches_in
 from codemods.rules.steps.modules import assigned
-from codemods.rules.steps.roles import Count, Reader
 from codemods.rules.steps.settings import read_settings
+from codemods.rules.steps.step_count_terms import Count, Reader
 
 MESSAGE = "`max_steps` is computed from the length of an epoch"
 ADVICE = "write max_epochs for it, right for any number of devices and any accumulation."

@@ -9,7 +9,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Match
-from codemods.rules.steps.roles import Reader
+from codemods.rules.steps.step_count_terms import Reader
 
 STEPS = "estimated_stepping_batches"
 HOLDERS = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "params", "hp")

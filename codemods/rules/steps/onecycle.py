@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.syntax import Function, own_nodes
 from codemods.rule import touches
-from codemods.rules.steps.roles import Count, Leaf, Reader
+from codemods.rules.steps.step_count_terms import Count, Leaf, Reader
 
 if TYPE_CHECKING:
     import libcst as cst

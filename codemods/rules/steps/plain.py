@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from codemods.rules.steps.roles import LOADERS, NUMERIC, Reader
-from codemods.rules.steps.script import copy_of
+from codemods.rules.steps.call_context import copy_of
+from codemods.rules.steps.step_count_terms import LOADERS, NUMERIC, Reader
 
 _NONE: Mapping[str, ast.expr] = MappingProxyType({})
 _TRAINING = ast.parse("train_dataloader()", mode="eval").body

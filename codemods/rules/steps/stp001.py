@@ -15,14 +15,14 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts, is_trainer_call, literal
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.steps.budget import told
+from codemods.rules.steps.call_context import Script, copy_of
 from codemods.rules.steps.configured import CLI, LIMITS, MESSAGE, configured
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import manual
 from codemods.rules.steps.plain import Plain
-from codemods.rules.steps.roles import Count, Leaf
-from codemods.rules.steps.script import Script, copy_of
-from codemods.rules.steps.trained import counted_in, is_odd, is_trained_on, other_size, set_anew, unseen
+from codemods.rules.steps.step_count_terms import Count, Leaf
 from codemods.rules.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
+from codemods.rules.steps.training_loader import counted_in, is_odd, is_trained_on, other_size, set_anew, unseen
 
 if TYPE_CHECKING:
     import libcst as cst

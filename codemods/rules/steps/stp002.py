@@ -17,7 +17,7 @@ from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
 from codemods.rules.steps.onecycle import with_total
 from codemods.rules.steps.optimization import SCHEDULERS, stepped_by_hand, stepping, times_scheduled
-from codemods.rules.steps.roles import GONE, Leaf
+from codemods.rules.steps.step_count_terms import GONE, Leaf
 from codemods.rules.steps.totals import Place, divided_again, places, reaches_scheduler, used_otherwise
 from codemods.rules.steps.unread import unread
 

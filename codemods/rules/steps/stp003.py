@@ -12,12 +12,12 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.steps.anew import BATCH_NAMES, TRIGGERS, anew
+from codemods.rules.steps.call_context import Script
 from codemods.rules.steps.dead import dead_after
+from codemods.rules.steps.epoch_counters import BATCH_NAMES, TRIGGERS, anew
 from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
 from codemods.rules.steps.optimization import held_by, optimized, steps_of
-from codemods.rules.steps.roles import Reader
-from codemods.rules.steps.script import Script
+from codemods.rules.steps.step_count_terms import Reader
 from codemods.rules.steps.totals import whole_method
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_none, own_nodes
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels, touches
+from codemods.rules.steps.call_context import space_of, values_at
 from codemods.rules.steps.modules import assigned
-from codemods.rules.steps.script import space_of, values_at
 from codemods.rules.steps.trainers import gives_limit
 
 if TYPE_CHECKING:

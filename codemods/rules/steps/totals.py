@@ -12,7 +12,7 @@ from codemods.code.syntax import Function, own_nodes, returns, self_name
 from codemods.rules.steps.modules import parents_of, reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES
-from codemods.rules.steps.roles import ROUNDS, Count, Reader
+from codemods.rules.steps.step_count_terms import ROUNDS, Count, Reader
 
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
 TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call, literal
-from codemods.rules.steps.known import DATALOADER
-from codemods.rules.steps.roles import Count
-from codemods.rules.steps.script import Script
-from codemods.rules.steps.trained import with_sizes
+from codemods.rules.steps.call_context import Script
+from codemods.rules.steps.constant_evaluation import DATALOADER
+from codemods.rules.steps.step_count_terms import Count
+from codemods.rules.steps.training_loader import with_sizes
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes
+from codemods.rules.steps.call_context import copy_of
 from codemods.rules.steps.modules import reader_of
 from codemods.rules.steps.plain import Plain
-from codemods.rules.steps.roles import Count, Reader
-from codemods.rules.steps.script import copy_of
+from codemods.rules.steps.step_count_terms import Count, Reader
 from codemods.rules.steps.totals import BUILDS, TOTALS, Place, places, reaches_scheduler
 
 

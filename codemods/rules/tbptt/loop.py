@@ -8,9 +8,9 @@ from typing import Any
 import libcst as cst
 
 from codemods.rewrite import edits
+from codemods.rewrite.manual.batch_outputs import KEPT, RETURNED
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Hooks, Shed
-from codemods.rewrite.manual.outputs import KEPT, RETURNED
 from codemods.rewrite.manual.writer import (
     add_clipping,
     add_plateaus,
@@ -22,7 +22,7 @@ from codemods.rewrite.manual.writer import (
     zero_lines,
 )
 from codemods.rules.tbptt.batch import Use
-from codemods.rules.tbptt.given import FLAG
+from codemods.rules.tbptt.chunk_length_transfer import FLAG
 from codemods.rules.tbptt.module import HELPER, SPLIT
 from codemods.rules.tbptt.step import Step
 

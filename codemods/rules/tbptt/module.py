@@ -18,11 +18,11 @@ from codemods.code.syntax import (
     self_name,
 )
 from codemods.lightning.optimization import FLAG as AUTOMATIC
+from codemods.rewrite.manual.batch_outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.rewrite.manual.closure import may_skip_closure
 from codemods.rewrite.manual.configured import Configured
-from codemods.rewrite.manual.fits import Fits, read_fits
+from codemods.rewrite.manual.fit_sites import Fits, read_fits
 from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Hooks, judge_hooks, read_hooks
-from codemods.rewrite.manual.makers import Made, read_makers
 from codemods.rewrite.manual.module import (
     NOT_CARRIED,
     is_manual,
@@ -31,12 +31,12 @@ from codemods.rewrite.manual.module import (
     judge_constructor,
     judge_place,
 )
+from codemods.rewrite.manual.optimizer_factories import Made, read_makers
 from codemods.rewrite.manual.optimizers import NotPlain
-from codemods.rewrite.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
-from codemods.rewrite.manual.own import Own, read_own
+from codemods.rewrite.manual.reserved_attributes import Own, read_own
 from codemods.rewrite.manual.trainers import Loose
 from codemods.rules.tbptt.batch import Helper, Use, as_batch, helpers
-from codemods.rules.tbptt.given import FLAG, Told, told
+from codemods.rules.tbptt.chunk_length_transfer import FLAG, Told, told
 from codemods.rules.tbptt.step import (
     INDEX,
     STATE,

@@ -7,20 +7,28 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from codemods.finding import Fix
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact
-from codemods.lightning.family import family
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.manual.batch_outputs import BATCH_END, BY_BATCH, HOOK, lost
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.hooks import CARRIED, doubts_about
-from codemods.rewrite.manual.makers import configured_by
+from codemods.rewrite.manual.optimizer_factories import configured_by
 from codemods.rewrite.manual.optimizers import NotPlain
-from codemods.rewrite.manual.outputs import BATCH_END, BY_BATCH, HOOK, lost
-from codemods.rewrite.manual.own import doubts_of_own, judge_own
+from codemods.rewrite.manual.project_obstacles import (
+    LR_FIND,
+    UNFIT,
+    counting,
+    hearing,
+    relatives,
+    searching,
+    surroundings,
+)
+from codemods.rewrite.manual.reserved_attributes import doubts_of_own, judge_own
 from codemods.rewrite.manual.settings import Setting
-from codemods.rewrite.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.rules.tbptt.batch import OWN_SPLIT, Helper, Use, followed
-from codemods.rules.tbptt.given import FLAG, Carried, carry
+from codemods.rules.tbptt.chunk_length_transfer import FLAG, Carried, carry
 from codemods.rules.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS, *CARRIED}

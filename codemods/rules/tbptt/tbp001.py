@@ -7,18 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import ClassNode, PythonFile, TextFile
+from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import Facts, is_trainer_call
-from codemods.lightning.family import definitions
-from codemods.rewrite.manual import outputs, surroundings
-from codemods.rewrite.manual.fits import WORDS, Fitting, read_fits
-from codemods.rewrite.manual.handing import handing_matches
+from codemods.rewrite.manual import batch_outputs, project_obstacles
+from codemods.rewrite.manual.argument_transfer import handing_matches
+from codemods.rewrite.manual.fit_sites import WORDS, Fitting, read_fits
 from codemods.rewrite.manual.hooks import shed_of
-from codemods.rewrite.manual.makers import METHOD
-from codemods.rewrite.manual.moving import hand_over
+from codemods.rewrite.manual.optimizer_factories import METHOD
 from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
+from codemods.rewrite.manual.transfer_edits import hand_over
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.tbptt.given import FLAG, call_edits, lines
+from codemods.rules.tbptt.chunk_length_transfer import FLAG, call_edits, lines
 from codemods.rules.tbptt.module import IMPORTS, SPLIT, Shown, candidates, show
 from codemods.rules.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 from codemods.rules.tbptt.step import STATE
@@ -57,8 +57,8 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     return (
         *ASKED,
         FLAG.encode(),
-        *outputs.ASKED,
-        *surroundings.asked(UNHEARD),
+        *batch_outputs.ASKED,
+        *project_obstacles.asked(UNHEARD),
         *definitions(inherited),
         *sorted(names),
     )
@@ -132,7 +132,7 @@ def _reason(verdict: Verdict) -> str:
 
 
 def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.ClassDef:
-    from codemods.rules.hooks.keep import keep_in_loop
+    from codemods.rules.hooks.keep_outputs_edits import keep_in_loop
     from codemods.rules.tbptt.loop import Loop, write_loop
 
     assert verdict.item.step is not None

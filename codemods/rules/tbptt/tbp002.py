@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, uses
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, Facts
-from codemods.lightning.family import family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.tbptt.step import STATE, is_dead, is_optional
 

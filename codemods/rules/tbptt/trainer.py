@@ -10,9 +10,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none, is_super_call, uses
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, Facts, is_trainer_call
 from codemods.lightning.guards import guard_of
-from codemods.rewrite.manual.moving import without
+from codemods.rewrite.manual.transfer_edits import without
 from codemods.rule import Match, NodeEdit
-from codemods.rules.tbptt.given import FLAG
+from codemods.rules.tbptt.chunk_length_transfer import FLAG
 from codemods.rules.tbptt.plan import Verdict
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"

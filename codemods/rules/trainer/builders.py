@@ -6,11 +6,11 @@ import ast
 from collections.abc import Collection, Sequence
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.configured import configured
-from codemods.lightning.kept import calls_of
+from codemods.lightning.argparse_methods import IDLE, RENAMED, SUCCESSORS, Site, fits_of, statement_of
 from codemods.lightning.keywords import keywords
-from codemods.lightning.parsed import default_calls
-from codemods.lightning.scripts import IDLE, RENAMED, SUCCESSORS, Site, fits_of, statement_of
+from codemods.lightning.namespace_from_dict import configured
+from codemods.lightning.namespace_uses import default_calls
+from codemods.lightning.trainer_variables import calls_of
 from codemods.rule import TextEdit
 from codemods.rules.trainer import helpers
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.handed import UNSEEN, handed
+from codemods.lightning.keyword_flow import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of

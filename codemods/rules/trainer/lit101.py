@@ -12,10 +12,10 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.handed import UNSEEN, Handed, Place, handed
+from codemods.lightning.keyword_flow import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.lightning.own import between, called, hands_on, own_arguments, receivers, replaced_below
 from codemods.lightning.strategies import ONE, Named, held, is_strategy, named
+from codemods.lightning.trainer_subclasses import between, called, hands_on, own_arguments, receivers, replaced_below
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,

@@ -13,7 +13,7 @@ from codemods.finding import Fix, Span
 from codemods.lightning.arguments import Row, current, find, later, once, rows
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
-from codemods.lightning.handed import Handed, handed
+from codemods.lightning.keyword_flow import Handed, handed
 from codemods.lightning.keywords import (
     FROM_ARGS,
     builds_trainer,
@@ -24,8 +24,8 @@ from codemods.lightning.keywords import (
     with_callback,
 )
 from codemods.lightning.kinds import part_of_choice
-from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
 from codemods.lightning.spelling import Spelled
+from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches

@@ -12,9 +12,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.handed import Handed, handed
+from codemods.lightning.keyword_flow import Handed, handed
 from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
-from codemods.lightning.own import is_lightnings, receivers
+from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,

@@ -10,9 +10,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.kept import calls_of, escapes, kept_in
+from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword
-from codemods.lightning.steady import is_steady
+from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 

@@ -11,9 +11,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.kept import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
 from codemods.lightning.spelling import Spelled
+from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled

@@ -11,8 +11,8 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken
 from codemods.lightning.arguments import signatures
 from codemods.lightning.facts import Facts, is_trainer_call
-from codemods.lightning.kept import assigned_to, is_trainer, reads_lightning
 from codemods.lightning.keywords import keyword, keywords, replaced, trainer_calls
+from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configurations.evidence import REMOVED, sections
 from codemods.lightning.facts import TRAINER, Facts
-from codemods.lightning.kept import reads_lightning
+from codemods.lightning.trainer_variables import reads_lightning
 from codemods.rule import Example, Match, Rule
 
 HYDRA = ("hydra.utils.instantiate", "hydra.utils.call")

@@ -12,10 +12,10 @@ from codemods.finding import Fix
 from codemods.lightning.eras import speaks_of_1x
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import asks_version
+from codemods.lightning.instance_types import At, definition_of
 from codemods.lightning.keywords import trainer_calls, with_value
 from codemods.lightning.kinds import bound_to, part_of_choice
-from codemods.lightning.own import is_lightnings
-from codemods.lightning.shapes import At, definition_of
+from codemods.lightning.trainer_subclasses import is_lightnings
 from codemods.lightning.values import constants_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule

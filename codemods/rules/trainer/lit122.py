@@ -11,7 +11,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
-from codemods.lightning.kept import reads_lightning
+from codemods.lightning.trainer_variables import reads_lightning
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
 

@@ -8,11 +8,7 @@ from functools import partial
 
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
-from codemods.lightning.configured import configured
-from codemods.lightning.facts import TRAINER, Facts
-from codemods.lightning.keywords import keywords
-from codemods.lightning.parsed import COMMON, on_parsed
-from codemods.lightning.scripts import (
+from codemods.lightning.argparse_methods import (
     IDLE,
     KEPT,
     WORDS,
@@ -28,6 +24,10 @@ from codemods.lightning.scripts import (
     refusal,
     spoken,
 )
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.keywords import keywords
+from codemods.lightning.namespace_from_dict import configured
+from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer import helpers

@@ -9,9 +9,9 @@ from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name, takes, targets_of
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
-from codemods.lightning.kept import assigned_to, is_given, reads_lightning, unpacked_to
 from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.kinds import is_stored
+from codemods.lightning.trainer_variables import assigned_to, is_given, reads_lightning, unpacked_to
 
 Within = tuple[ast.AST, ...]
 HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")

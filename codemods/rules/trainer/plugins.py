@@ -12,7 +12,7 @@ from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.handed import handed
+from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.strategies import is_strategy

@@ -12,10 +12,10 @@ from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name, targets_of
+from codemods.lightning.class_family import family
 from codemods.lightning.facts import Facts
-from codemods.lightning.family import family
-from codemods.lightning.kept import calls_of, escapes, kept_in
-from codemods.lightning.shapes import times_spoken
+from codemods.lightning.instance_types import times_spoken
+from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 
 Fit = tuple[PythonFile, CallNode]
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from codemods.code.normal import normal
-from codemods.code.trees import Line
+from codemods.code.tree_copies import Line
 from codemods.code.unbound import lost_in_scope
 from tests.codemods.support import rewritten, rule, run_rules
 

@@ -12,7 +12,7 @@ import libcst as cst
 import pytest
 
 from codemods.code.source import PythonFile, Source
-from codemods.engine import crew
+from codemods.engine import workers
 from codemods.engine.plan import find, plan
 from codemods.engine.scan import Options
 from codemods.lightning.facts import Facts
@@ -294,7 +294,7 @@ def test_a_comment_works_in_requirements_too() -> None:
 
 
 def test_processes_change_nothing_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "POOL_BYTES", 0)
+    monkeypatch.setattr(workers, "POOL_BYTES", 0)
     files = {f"m{number}.py": f"import pytorch_lightning as pl\n\npl.Trainer(gpus={number})\n" for number in range(30)}
     one = plan(sources(files), Options(all_rules(), jobs=1))
     two = plan(list(reversed(sources(files))), Options(all_rules(), jobs=2))

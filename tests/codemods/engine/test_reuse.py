@@ -12,9 +12,9 @@ import codemods.engine.plan as planning
 from codemods.code.parsed_files import Trees, load
 from codemods.code.source import Source
 from codemods.engine.draft import Draft
-from codemods.engine.memory import Memory
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
+from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import sees_text
 from codemods.lightning.facts import Facts
 from codemods.rewrite import locate

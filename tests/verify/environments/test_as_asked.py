@@ -13,7 +13,6 @@ import pytest
 from packaging.version import Version
 
 from tests.verify.installers import CONTAINED
-from verify.bench import Request
 from verify.environments import as_asked, versions
 from verify.environments.as_asked import bound, bounded, fails_today, most, said
 from verify.environments.installer import Installer, find
@@ -21,6 +20,7 @@ from verify.environments.interpreters import Interpreter, Unavailable, inspect
 from verify.environments.solving import Solution, installed, solve
 from verify.environments.versions import Ready, Wanted
 from verify.evidence import Alone, Asked, Environment, Evidence, Failure, Recording, Rung, Verdict
+from verify.request import Request
 
 RUN = Recording("train.py", True, None, *[()] * 3, 8, 8, 2, *[()] * 2, None, None, 0.0)
 PROOF = Evidence("g", ("A",), "same", "preserved", "8 losses are the same", before=RUN, after=RUN)

@@ -19,7 +19,7 @@ from verify.environments.building import Plan
 from verify.environments.dates import as_of
 from verify.environments.installer import find
 from verify.environments.interpreters import Interpreter, Unavailable, inspect, inspect_named
-from verify.environments.known import ASKING, remember, remembered, unanswered
+from verify.environments.remembered_names import ASKING, remember, remembered, unanswered
 from verify.environments.versions import Ready, Wanted, baseline, baseline_plan, given_baseline, target
 from verify.evidence import Environment
 from verify.sandbox.containment import contain
@@ -277,7 +277,7 @@ def test_what_other_code_asked_is_asked_again(tmp_path: Path, monkeypatch: pytes
     assert remembered(tmp_path, held)
     (tmp_path / "other.py").write_text("other")
     monkeypatch.setattr(
-        "verify.environments.known.ASKING", (*ASKING[:number], tmp_path / "other.py", *ASKING[number + 1 :])
+        "verify.environments.remembered_names.ASKING", (*ASKING[:number], tmp_path / "other.py", *ASKING[number + 1 :])
     )
     assert remembered(tmp_path, held) == ()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.verify.test_apart import BODY, HEAD, record, result
+from tests.verify.test_module_training import BODY, HEAD, record, result
 from tests.verify.trees import tree
 from verify.harness import HARNESS
 from verify.harness.alone_arguments import Hints

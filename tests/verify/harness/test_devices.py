@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 
-from verify.bench import Request
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import Ready
 from verify.evidence import Environment
@@ -22,6 +21,7 @@ from verify.harness.devices import without_cuda
 from verify.harness.placement import found, lacking, placed
 from verify.harness.watch import Watch
 from verify.judging.record import besides, read
+from verify.request import Request
 from verify.running import Pair, accelerators
 
 TRAINED = """

@@ -16,12 +16,12 @@ from tests.mutations.judging import recorded
 from tests.training.interpreters import TARGET, python_for
 from tests.training.test_shapes import project, rewritten
 from tests.verify.said import said as told_of
-from verify.bench import Request
 from verify.harness import HARNESS, ranks
 from verify.harness.main import Record
 from verify.judging.record import Raw, read
 from verify.judging.verdict import judge
 from verify.prove import prove
+from verify.request import Request
 from verify.sandbox.process import Limits, run, scrubbed
 
 COUNT = 3

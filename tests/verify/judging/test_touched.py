@@ -12,8 +12,7 @@ import pytest
 
 from tests.verify.said import said as told_of
 from tests.verify.trees import tree
-from verify import apart
-from verify.bench import Pair, Request
+from verify import module_training
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import Ready
 from verify.evidence import Alone, Environment, Evidence, Failure, Recording, Verdict
@@ -21,6 +20,7 @@ from verify.judging.record import Raw
 from verify.judging.verdict import Judgement
 from verify.prove import prove
 from verify.reading.modules import touches, unexecuted
+from verify.request import Pair, Request
 
 TRAIN = """
 import torch, pytorch_lightning as pl
@@ -117,10 +117,10 @@ def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.Mon
     root = tree(tmp_path / "tree", model=TRAIN.partition("if __name__")[0])
     one = raw("model.py", ["model.py"]).recording
     part = Alone("model.py:Model", "", "", (), "preserved", "same", "", None, None, one, one)
-    found = apart.Result(Judgement("preserved", "same", "trained by itself"), (part,), ())
+    found = module_training.Result(Judgement("preserved", "same", "trained by itself"), (part,), ())
     monkeypatch.setattr("verify.prove.environments_for", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
-    monkeypatch.setattr("verify.apart.train", lambda *_, **__: found)
+    monkeypatch.setattr("verify.module_training.train", lambda *_, **__: found)
     request = replace(REQUEST, changed=("model.py",), **OTHER_PINS)
     evidence = prove(root, root, request, lambda text: None)
     assert (evidence.verdict, evidence.rung) == ("regressed", None)
@@ -191,7 +191,7 @@ def test_what_is_run_is_said_before(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr("verify.prove.environments_for", lambda *_: pair)
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.prove.run_both", lambda *_: said.append("RUN A SCRIPT") or (one, one))
-    monkeypatch.setattr("verify.apart.train", lambda *_, **__: said.append("RUN MODULES"))
+    monkeypatch.setattr("verify.module_training.train", lambda *_, **__: said.append("RUN MODULES"))
     prove(root, root, replace(REQUEST, changed=("make.py",), timeout=7), said.append)
     script, ran, alone, trained = said[-4:]
     assert (ran, trained) == ("RUN A SCRIPT", "RUN MODULES")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from verify.bench import Request
 from verify.environments import versions
 from verify.evidence import Rung
 from verify.prove import prove
+from verify.request import Request
 
 CODE = "import pytorch_lightning as pl\n\npl.Trainer(max_epochs=1).fit(None)\n"
 REQUEST = Request("g", ("PIN001",), (), "2.6.6", None, ("lightning>=2.0",), ("lightning>=2.0,!=2.6.2,!=2.6.3",))

@@ -10,8 +10,8 @@ import torch
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
 from codemods.finding import Finding
+from codemods.rules.backward.accumulate_grad_hooks import NEW
 from codemods.rules.backward.bwd004 import BEFORE, EARLY_AFTER, EARLY_BEFORE, RULE
-from codemods.rules.backward.early import NEW
 from tests.codemods.support import rewritten, run_rules, sources
 
 

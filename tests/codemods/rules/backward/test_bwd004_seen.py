@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from codemods.rules.backward.accumulate_grad_hooks import NEW
 from codemods.rules.backward.bwd004 import RULE
-from codemods.rules.backward.early import NEW
 from tests.codemods.rules.backward.test_bwd004 import changed, findings, run
 from tests.codemods.support import rewritten, run_rules
 

@@ -10,7 +10,7 @@ import torch
 from codemods.rules.gradients.grd003 import RULE as GRD003
 from codemods.rules.gradients.grd004 import RULE as GRD004
 from codemods.rules.gradients.grd005 import RULE as GRD005
-from codemods.rules.gradients.taken import TAKEN
+from codemods.rules.gradients.reserved_keys import TAKEN
 from tests.codemods.rules.gradients.test_grd_traps import adam, findings, model
 from tests.codemods.support import rewritten, run_rules
 

@@ -9,7 +9,7 @@ import torch
 from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
 
 from codemods.lightning.facts import CALLBACK, MODULE
-from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS
+from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 OWNERS: dict[str, type] = {MODULE: LightningModule, CALLBACK: Callback, DATA: LightningDataModule}

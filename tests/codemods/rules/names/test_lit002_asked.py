@@ -11,7 +11,7 @@ from codemods.code.source import Source
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
 from codemods.rule import rule_of
-from codemods.rules.names.asked import OLD, ROOTS, renamed
+from codemods.rules.names.namespace_switch import OLD, ROOTS, renamed
 from fixer.files import kind_of
 
 

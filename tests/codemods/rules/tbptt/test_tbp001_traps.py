@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.engine.roundabout import WRITTEN
+from codemods.engine.normal_form_findings import WRITTEN
 from codemods.rules.tbptt.tbp001 import BEFORE
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 

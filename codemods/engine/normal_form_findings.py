@@ -1,0 +1,215 @@
+"""What a rule finds in the normal form of a file, and not, or not as well, in the file as it is written."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile
+from codemods.engine.rule_failures import unseen
+from codemods.engine.triggers import called_words
+from codemods.engine.written_out_findings import seen_at_trainers
+from codemods.lightning.class_answers import ClassAnswers
+from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
+from codemods.lightning.file_summary import collect_file
+from codemods.lightning.instance_types import is_read_elsewhere
+from codemods.rewrite.origin import Origin, around
+from codemods.rewrite.respelling import torn as tangled_in
+from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit, all_rules
+
+WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
+
+
+def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    """What a rule finds in a file, where it found `found` in the file as it is written: these, or the same with a
+    better level, and what it finds in the normal form alone.
+
+    The normal form does what the file does, so that what a rule finds there is there, and what it may do there it
+    may do here. An edit is made where it means the same in the text as it is; what else would be rewritten is left to
+    a person.
+    """
+    every = _normally(rule, file, facts, found)
+    return seen_at_trainers(rule, file, facts, every)
+
+
+def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    check: Any = rule.check
+    try:
+        normal = file.normal
+        if normal is None:
+            return list(found)
+        known = _apart(facts, file, normal)
+        if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
+            return list(found)
+        matches: list[Match] = list(check(normal, known))
+    except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
+        return [*found, unseen(rule, error)]
+    carried = _carried(matches, file, normal, facts)
+    better = _better(found, carried, file)
+    new = [match for match in _new(found, carried, file) if match not in better.values()]
+    return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
+
+
+def _new(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> list[Match]:
+    """The matches of the normal form that are not of the text: on other lines, or besides all that the text has on a
+    line, and more of a kind in a function or class than there."""
+    seen = {(match.span.line, match.message) for match in carried}
+    lines = {match.span.line for match in found if (match.span.line, match.message) not in seen}
+    there = Counter(place for match in found for place in _places(file, match))
+    every = Counter(place for match in carried for place in _places(file, match))
+    return [
+        match
+        for match in carried
+        if match.span.line not in lines and not any(0 < there[place] >= every[place] for place in _places(file, match))
+    ]
+
+
+def _better(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> Mapping[Match, Match]:
+    """The matches of the text for which the normal form has one of the same with a better level; of a class all that
+    could have one, or none."""
+    pairs: dict[Match, Match] = {}
+    left: set[object] = set()
+    same = _paired(found, carried, file)
+    for match in found:
+        own = same.get(match)
+        if own and LEVELS.index(own.fix) > LEVELS.index(match.fix):
+            pairs[match] = own
+        elif match.fix == "manual":
+            left.add(_class(file, match))
+    return {match: own for match, own in pairs.items() if _class(file, match) not in left}
+
+
+def _paired(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> Mapping[Match, Match]:
+    """The matches of the text, each with the one of the normal form that is of the same thing: at the same place, in
+    the same line or function where there are as many of both, or in the line in other words."""
+    pairs: dict[Match, Match] = {}
+    taken: set[int] = set()
+    for key in (_at_place, _in_line, _in_function, _in_other_words):
+        groups: dict[object, tuple[list[Match], list[Match]]] = {}
+        for side, matches in enumerate((found, carried)):
+            for match in matches:
+                if match not in pairs if side == 0 else id(match) not in taken:
+                    groups.setdefault(key(match, file), ([], []))[side].append(match)
+        for mine, own in groups.values():
+            for match, other in zip(mine, own, strict=True) if len(mine) == len(own) else ():
+                pairs[match] = other
+                taken.add(id(other))
+    return pairs
+
+
+def _at_place(match: Match, _: PythonFile) -> object:
+    return match.message, match.row, match.span
+
+
+def _in_line(match: Match, _: PythonFile) -> object:
+    return match.message, match.row, match.span.line
+
+
+def _in_function(match: Match, file: PythonFile) -> object:
+    return match.message, match.row, max([node.lineno for node in around(file, match.span.line)], default=0)
+
+
+def _in_other_words(match: Match, _: PythonFile) -> object:
+    return match.row or match.message, match.span.line
+
+
+def is_unlike(rule: Rule, file: PythonFile) -> bool:
+    """Whether a rule is called by what is not in normal form in a file."""
+    known: dict[str, bool] = file.memo.setdefault("unlike", {})
+    if rule.code not in known:
+        known[rule.code] = any(word in file.unlike for word in _called_by(rule))
+    return known[rule.code]
+
+
+@cache
+def _called_by(rule: Rule) -> tuple[str, ...]:
+    """What calls a rule."""
+    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
+
+
+def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
+    """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
+    nodes are not those of its normal form."""
+    if "normal" not in facts.memo:
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+    known: Facts = facts.memo["normal"]
+    memo = memo_of(normal, known)
+    if "apart" not in memo:
+        own = facts.files.get(normal.path)
+        said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
+        memo["apart"] = known if said is None or said == own else known.having(said)
+    apart: Facts = memo["apart"]
+    return apart
+
+
+def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
+    """What the rules that look at it collect of the normal form of a file."""
+    asked = [(rule.code, rule.collect) for rule in all_rules() if rule.collect and is_unlike(rule, file)]
+    return {code: value for code, collect in asked if (value := collect(normal)) is not None}
+
+
+def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
+    """What a match says with its line, and with the innermost function or class around it: two matches that share one
+    of them are one."""
+    line = match.span.line
+    yield match.message, line
+    if inner := [node.lineno for node in around(file, line)]:
+        yield match.message, "in", max(inner)
+
+
+def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
+    """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
+    a person, and so is what has to be done together with other files."""
+    if not any(match.edits for match in matches):
+        return list(matches)
+    origin = Origin(file, normal, facts.sources)
+    own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    others = _of_others(file, normal, facts) if any(own) else frozenset()
+    own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]
+    every = [edit for moved in own if moved for edit in moved.edits]
+    tangled = {id(every[index]) for index in tangled_in(every)}
+    own = [None if moved and any(id(edit) in tangled for edit in moved.edits) else moved for moved in own]
+    torn: set[object] = set()
+    for match, moved in zip(matches, own, strict=True):
+        if match.edits and moved is None:
+            torn |= {_class(file, match), match.unit or None}
+    return [
+        match
+        if not match.edits
+        else moved
+        if moved is not None and torn.isdisjoint({_class(file, match), match.unit})
+        else replace(match, fix="manual", reason=f"{WRITTEN} {match.reason}", edits=(), imports=(), creates=())
+        for match, moved in zip(matches, own, strict=True)
+    ]
+
+
+def _of_others(file: PythonFile, normal: PythonFile, facts: Facts) -> frozenset[int]:
+    """The nodes of what a module's name stands for, which the normal form has where the name is read, and other files
+    have too."""
+    kept = {id(node) for node in normal.tree.body}
+    values = [
+        node.value
+        for node in file.tree.body
+        if id(node) not in kept
+        and isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call | ast.Lambda | ast.Dict | ast.List | ast.Tuple)
+        and is_read_elsewhere(facts, file, node.targets[0].id)
+    ]
+    return frozenset(id(inner) for value in values for inner in every_node(value))
+
+
+def _touches(edit: NodeEdit | TextEdit, nodes: Container[int]) -> bool:
+    return isinstance(edit, NodeEdit) and id(edit.node) in nodes
+
+
+def _class(file: PythonFile, match: Match) -> object:
+    """The outermost class around a match, or its own place."""
+    classes = [node.lineno for node in around(file, match.span.line) if isinstance(node, ast.ClassDef)]
+    return min(classes, default=match.span)

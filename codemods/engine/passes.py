@@ -1,0 +1,214 @@
+"""The two looks at a file: what it says alone, and what the rules find in it once the facts of all are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packaging.version import Version
+
+from codemods.code.notebook import Notebook, place_in_cell
+from codemods.code.source import PythonFile, TextFile, Unreadable
+from codemods.engine.normal_form_findings import is_unlike, seen_through
+from codemods.engine.triggers import sees_text
+from codemods.engine.workers import Item
+from codemods.engine.workspace import Options, Workspace
+from codemods.engine.written_out_findings import asks_of_trainers
+from codemods.finding import Finding, Span
+from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.file_summary import collect_file
+from codemods.lightning.version_checks import is_dead
+from codemods.lightning.versions import LIGHTNING, is_open
+from codemods.rule import Match, Rule
+
+INDIRECT = re.compile(
+    r"Trainer\w*\((?:[^()]|\([^()]*\))*\*\*|partial\([\w.]*Trainer\b|\bTrainer\)|(?:\w+Trainer|Trainer\w+)\("
+)
+"""How a Trainer may be built by something else than its own name."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the first look at a file gave: its facts (None where it has none), the codes of the rules that may match
+    in it, why it could not be read, and what rules collected of a file that is not Python."""
+
+    facts: FileFacts | None
+    present: tuple[str, ...]
+    error: str | None = None
+    collected: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the second look at a file gave: its findings, the (code, unit) pairs of which a part was silenced there,
+    and the codes in its comments that silenced something, with path and line."""
+
+    findings: tuple[Finding, ...] = ()
+    silenced: frozenset[tuple[str, str]] = frozenset()
+    served: frozenset[tuple[str, int, str]] = frozenset()
+
+
+def read(workspace: Workspace, item: Item) -> Read:
+    """What one file says, with what the rules of those codes want of it."""
+    path, codes = item
+    source = workspace.sources[path]
+    texts = tuple(rule.code for rule in workspace.options.rules if rule.code in codes and sees_text(rule, source))
+    try:
+        file = workspace.open(path, bool(codes) and len(texts) == len(codes))
+    except Unreadable as error:
+        return Read(None, texts if source.kind == "notebook" else (), str(error))
+    if isinstance(file, TextFile):
+        return Read(None, codes, collected=_collected_text(file, workspace.options.rules, codes))
+    rules = [rule for rule in workspace.options.rules if rule.code in codes and rule.code not in texts]
+    said: dict[Any, Any] = {}
+    try:
+        for rule in rules:
+            if (collect := rule.collect) and collect not in said:
+                with workspace.timed(rule):
+                    said[collect] = collect(file)
+    except RecursionError:
+        return Read(None, (), "cannot be read as Python: its code nests too deeply")
+    except Exception as error:
+        return Read(None, (), f"could not be looked at ({type(error).__name__}: {error}); please report it")
+    collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
+    spread = INDIRECT.search(file.text) is not None
+    present = []
+    for rule in rules:
+        if rule.present is None or (spread and rule.kinds == ("python",) and asks_of_trainers(rule)):
+            present.append(rule.code)
+            continue
+        with workspace.timed(rule):
+            if is_present(rule, file):
+                present.append(rule.code)
+    if present and workspace.trees.has_room:
+        workspace.trees.hold(path)
+    return Read(collect_file(file, collected), (*texts, *present))
+
+
+def is_present(rule: Rule, file: PythonFile) -> bool:
+    """Whether a file, as it is written or in its normal form, can hold a match of a rule."""
+    if rule.present is None or rule.present(file):
+        return True
+    try:
+        return is_unlike(rule, file) and file.normal is not None and rule.present(file.normal)
+    except Exception:  # the second look fails there too, and says so
+        return "python" in rule.kinds
+
+
+def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...]) -> dict[str, Any]:
+    asked = [(rule.code, rule.collect_text) for rule in rules if rule.code in codes and rule.collect_text]
+    return {code: value for code, collect in asked if (value := collect(file)) is not None}
+
+
+def check(workspace: Workspace, item: Item) -> Checked:
+    """What the rules of those codes find in one file."""
+    path, codes = item
+    options, facts, source = workspace.options, workspace.facts, workspace.sources[path]
+    rules = [rule for rule in options.rules if rule.code in codes]
+    views: dict[bool, PythonFile | TextFile] = {}
+    every: list[tuple[Rule, Match, PythonFile | TextFile]] = []
+    for rule in rules:
+        as_text = sees_text(rule, source)
+        try:
+            file = views.setdefault(as_text, views.get(as_text) or workspace.open(path, as_text))
+        except Unreadable:
+            continue
+        if isinstance(file, PythonFile):
+            workspace.trees.hold(path)
+        with workspace.timed(rule):
+            every.extend((rule, match, file) for match in _every(rule, file, facts))
+    silent = [_silent(rule, match, file, options) for rule, match, file in every]
+    units = {
+        (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
+    }
+    found = tuple(
+        finding_of(rule, match, file, options)
+        for (rule, match, file), quiet in zip(every, silent, strict=True)
+        if not quiet
+    )
+    workspace.trees.release(path)
+    served = {comment for rule, match, file in every for comment in _comments(rule, match, file)}
+    return Checked(found, frozenset(units), frozenset(served))
+
+
+def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
+    """What is reported of a match; in a notebook its lines are counted in its cell."""
+    cell, span = None, match.span
+    if isinstance(file, Notebook):
+        cell, span = file.place(span)
+    elif isinstance(file, TextFile) and file.kind == "notebook":
+        cell, span = place_in_cell(file, span)
+    return Finding(
+        rule.code,
+        file.path,
+        span,
+        match.message,
+        match.fix,
+        match.reason,
+        match.row,
+        cell,
+        applied=options.applies(match),
+        needs=match.needs,
+        stops=_stops(rule, options) if match.stops is None else match.stops,
+    )
+
+
+def _stops(rule: Rule, options: Options) -> bool:
+    """Whether what a rule names stops on the target where it is left."""
+    if rule.stops is not None:
+        return rule.stops
+    return rule.breaks_in is not None and Version(rule.breaks_in) <= Version(options.target or rule.breaks_in)
+
+
+def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Options) -> list[Match]:
+    """What a rule finds in a file, less what a comment or an option leaves out."""
+    return [match for match in _every(rule, file, facts) if not _silent(rule, match, file, options)]
+
+
+def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
+    check: Any = rule.check
+    try:
+        found: list[Match] = list(check(file, facts))
+    except Exception as error:  # a rule that fails in one file says so there, and stops neither others nor the run
+        deep = isinstance(error, RecursionError)
+        why = "its code nests too deeply" if deep else f"{type(error).__name__}: {error}; please report it"
+        reason = f"Not looked at: {why}. Look yourself for what `fixer explain {rule.code}` shows."
+        found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
+    if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
+        found = seen_through(rule, file, facts, found)
+    if isinstance(file, PythonFile):
+        found = [match for match in found if not is_dead(file, facts, match.span)]
+    for match in found:
+        needed = match.needs or rule.needs
+        if match.edits and needed and facts.target and Version(needed) > Version(facts.target):
+            reason = f"Not rewritten: what it would become exists since Lightning {needed}, and the target is older."
+            match = replace(match, fix="manual", reason=reason, edits=())
+        if (rule.code, match.unit) in facts.silenced and match.edits:
+            reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
+            match = replace(match, fix="manual", reason=reason, edits=())
+        elif facts.forked and rule.breaks_in and match.fix == "safe":
+            what = "its release" if is_open(facts, LIGHTNING) else "what it changed"
+            unknown = f"Lightning comes from an address here: {what}, and so the effect, is unknown."
+            reason = f"{match.reason.rstrip('.')}. {unknown}"
+            match = replace(match, fix="unsafe", reason=reason)
+        yield match
+
+
+def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> bool:
+    if file.path in options.left_out or f"{rule.code}:{match.row}" in options.ignored_rows:
+        return True
+    here = options.ignored_in.get(file.path, ())
+    if rule.code.startswith(here) or f"{rule.code}:{match.row}" in here:
+        return True
+    return any(True for _ in _comments(rule, match, file))
+
+
+def _comments(rule: Rule, match: Match, file: PythonFile | TextFile) -> Iterator[tuple[str, int, str]]:
+    """The codes in comments that silence a match, with path and line (0 where lines are those of a notebook's JSON)."""
+    named = {rule.code, f"{rule.code}:{match.row}"} | ({"*"} if not rule.judges_ignores else set())
+    for line in {match.span.line, match.span.end_line}:
+        for code in file.ignores.get(line, frozenset()) & named:
+            yield file.path, 0 if isinstance(file, TextFile) and file.kind == "notebook" else line, code

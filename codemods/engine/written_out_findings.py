@@ -1,0 +1,258 @@
+"""What a rule finds where every Trainer, callback or logger is written out, and not in the file as it is written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import is_none
+from codemods.engine.rule_failures import unseen
+from codemods.lightning.arguments import current, once
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.keyword_flow import Handed
+from codemods.lightning.object_arguments import class_names
+from codemods.lightning.objects import OTHERS
+from codemods.lightning.trainers import SEEN_WHOLE
+from codemods.lightning.wanted import Wanted
+from codemods.lightning.written_out import TRAINERS, Shown, View, views_of
+from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
+from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
+from codemods.rule import Match, NodeEdit, Rule, TextEdit
+
+LEFT = "Not rewritten"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A match in a view, the Trainer and the argument that it names."""
+
+    match: Match
+    shown: Shown
+    name: str | None
+
+
+@cache
+def asks_of_trainers(rule: Rule) -> bool:
+    """Whether a rule may ask for the arguments of Trainers."""
+    words = {word.decode() for word in (*rule.triggers, *rule.words)}
+    return any("Trainer" in word or word in once() for word in words)
+
+
+@cache
+def _wanted(rule: Rule) -> tuple[Wanted, ...]:
+    """What is written out for a rule."""
+    words = {word.decode() for word in rule.triggers}
+    others = (OTHERS,) if not words.isdisjoint(class_names()) and rule.kinds[0] == "python" else ()
+    return (*((TRAINERS,) if asks_of_trainers(rule) else ()), *others)
+
+
+def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
+    out."""
+    try:
+        return _joined(found, [item for wanted in _wanted(rule) for item in _of_views(rule, file, facts, wanted)])
+    except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
+        return [*found, unseen(rule, error)]
+
+
+def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> list[tuple[Match, Said]]:
+    """What a rule finds in the views of a file, each with the Trainer and the argument that it is about."""
+    views = views_of(file, facts, wanted)
+    if views is None:
+        return []
+    first, *others = [_said(rule, view) for view in views.certain]
+    made = [(_carried(file, facts, said, others, views.certain), said) for said in first if not _is_beside(said)]
+    made = [(match, said) for match, said in made if match.edits or said.name]
+    known = {(item.match.span, item.match.message) for item in first}
+    made += [
+        (_some(item), item)
+        for said in others
+        for item in said
+        if (item.match.span, item.match.message) not in known and not _is_beside(item)
+    ]
+    for view in views.perhaps:
+        made += [(match, said) for said in _said(rule, view) if (match := _perhaps(said, view))]
+    return made
+
+
+def _said(rule: Rule, view: View) -> list[Said]:
+    check: Any = rule.check
+    matches: list[Match] = list(check(view.file, view.facts))
+    return [said for match in matches if (said := _named(match, view))]
+
+
+def _named(match: Match, view: View) -> Said | None:
+    """A match with the Trainer that it is about; None where it is about none."""
+    for shown in view.shown.values():
+        own = {shown.call, *shown.call.keywords}
+        touched = any(isinstance(edit, NodeEdit) and edit.node in own for edit in match.edits)
+        for item in shown.call.keywords:
+            if view.file.span(item) == match.span or view.file.span(item.value) == match.span:
+                return Said(match, shown, item.arg)
+        if touched:
+            return Said(match, shown, None)
+    return None
+
+
+def _is_beside(said: Said) -> bool:
+    """Whether a match is about an argument that may stay, beside one that is gone: what it becomes by the values of
+    that, the rule says that takes that away."""
+    shown, name = said.shown, said.name
+    gone = any(other not in current() for other in shown.filled) and shown.built.kind == TRAINER
+    return gone and name in current() and name not in shown.filled
+
+
+def _carried(
+    file: PythonFile, facts: Facts, said: Said, others: Sequence[Sequence[Said]], views: Sequence[View]
+) -> Match:
+    """A match with edits of the text, where all views agree on it."""
+    match = said.match
+    if not match.edits:
+        return match
+    if match.unit:
+        return _left(match, "it changes together with other places")
+    delta = _deltas(said, views[0]) if others else []
+    for other, view in zip(others, views[1:], strict=True):
+        same = next(
+            (item for item in other if (item.match.span, item.match.message) == (match.span, match.message)), None
+        )
+        if same is None or not same.match.edits or _deltas(same, view) != delta:
+            return _left(match, "not all values that it may have become the same")
+    edits: list[NodeEdit | TextEdit] = []
+    names = [name or module for module, name in match.imports]
+    for edit in match.edits:
+        if not isinstance(edit, NodeEdit):
+            return _left(match, "its place is not the one that is written")
+        about = edits_of_call(edit, views[0].shown)
+        if about is None and edit.node in views[0].file.made:
+            return _left(match, "its place is not the one that is written")
+        own = carried(file, facts, about[1], about[0], names) if about else (edit,)
+        if isinstance(own, str):
+            return _left(match, own)
+        edits += own
+    return _explained(file, replace(match, edits=tuple(edits)), said)
+
+
+def _deltas(said: Said, view: View) -> list[Delta | None]:
+    return [
+        delta_of(about[1], about[0])
+        for edit in said.match.edits
+        if isinstance(edit, NodeEdit) and (about := edits_of_call(edit, view.shown))
+    ]
+
+
+def _explained(file: PythonFile, match: Match, said: Said) -> Match:
+    """A match that says what was read for what is written."""
+    shown, name = said.shown, said.name
+    argument = shown.argument(name) if shown and name else None
+    if argument is None or shown is None:
+        return match
+    reason = match.reason.rstrip(".")
+    fix = match.fix
+    if name in shown.filled and argument.constants:
+        values = " or ".join(
+            dict.fromkeys(f"{ast.unparse(item.node)} ({item.where})" for item in argument.constants.found)
+        )
+        reason += f"; `{ast.unparse(argument.value)}` is {values}"
+        if argument.constants.called and fix == "safe":
+            fix, reason = "unsafe", f"{reason}, as every call in this project has it"
+    homes = [item.home for item in shown.built.arguments if isinstance(item.home, Handed)]
+    if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
+        fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
+    if any(not item.always for item in shown.built.arguments):
+        return _left(match, "what reaches Trainer beside it is not always set")
+    return replace(match, fix=fix, reason=f"{reason}.")
+
+
+def _left(match: Match, why: str) -> Match:
+    reason = match.reason if match.reason.startswith(LEFT) else f"{LEFT}: {why}. {match.reason}"
+    return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
+
+
+def _perhaps(said: Said, view: View) -> Match | None:
+    """A match about an argument that a view shows as it may be."""
+    item = next(
+        (each for each in view.perhaps if each in said.shown.call.keywords and each.arg == said.name),
+        None,
+    )
+    argument = said.shown.argument(said.name) if said.name else None
+    if item is None or argument is None or argument.constants is None:
+        return None
+    value = ast.unparse(item.value)
+    where = next((each.where for each in argument.constants.found if ast.unparse(each.node) == value), "")
+    return _left(said.match, f"it may be {value} ({where}), or something else: {argument.constants.unknown}")
+
+
+def _some(said: Said) -> Match:
+    """A match that one of several values gives, and another does not."""
+    shown = said.shown
+    value = shown.filled.get(said.name or "")
+    return _left(said.match, f"it may be {ast.unparse(value)}" if value is not None else "it is so at times")
+
+
+def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:
+    """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there, be
+    it of other arguments too: what the views left of these is told behind it."""
+    kept: list[Match] = list(found)
+    added: list[Match] = []
+    for match, one in sorted(made, key=lambda pair: not pair[0].edits):
+        if not match.edits and _is_rewritten(one, found):
+            continue
+        if any(item.span == match.span and (not match.edits or item.message == match.message) for item in added):
+            continue
+        here = [item for item in kept if item not in added and _is_same(item, match, one)]
+        told = match.edits or not one.match.edits  # what the rule says there, and not that its edit cannot be carried
+        if here and not (told and all((match.edits or item.edits) and _is_weaker(item, one) for item in here)):
+            continue
+        place = kept.index(here[0]) if here else len(kept)
+        kept = [item for item in kept if item not in here]
+        kept.insert(min(place, len(kept)), match)
+        added.append(match)
+    return list(dict.fromkeys(kept))
+
+
+def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
+    """Whether the value that an argument may have is written in the call itself, and is not there any more once the
+    rule has rewritten that."""
+    call, name = said.shown.built.call.node, said.name or ""
+    value = next((ast.unparse(item.value) for item in said.shown.call.keywords if item.arg == name), "")
+    for edit in (edit for match in found for edit in match.edits if isinstance(edit, NodeEdit) and edit.node is call):
+        before, after = (texts.get(name, "") for texts in made_of_call(edit, call) or ({}, {}))
+        if value in _parts(before) and value not in _parts(after):
+            return True
+    return False
+
+
+def _parts(text: str) -> set[str]:
+    """The expressions that a text is made of."""
+    tree = ast.parse(f"({text})" if text else "")
+    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)}
+
+
+def _is_same(item: Match, match: Match, said: Said) -> bool:
+    """Whether two matches name the same thing."""
+    if item.span.line != match.span.line:
+        return False
+    through = said.shown.built.how is not None
+    named = said.name
+    return (
+        item.message == match.message
+        or item.span == match.span
+        or (item.row is not None and item.row == match.row)
+        or (through and named is not None and named in f"{item.message} {item.reason}")
+    )
+
+
+def _is_weaker(item: Match, said: Said) -> bool:
+    """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at what a
+    dictionary brings, at a value that is None, or of which another class than Trainer makes something else."""
+    if item.fix == "unsafe" and said.shown.built.how == SEEN_WHOLE:
+        return True
+    if not item.edits or (said.shown.built.kind != TRAINER and said.name in said.shown.filled):
+        return True
+    value = next((each.value for each in said.shown.call.keywords if each.arg == said.name), None)
+    return item.fix == "unsafe" and value is not None and is_none(value)

@@ -1,0 +1,365 @@
+"""The calls of Lightning's argparse methods in a script, and why a script is left as it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.arguments import current, once
+from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.keywords import keywords
+from codemods.lightning.kinds import stated_once
+from codemods.lightning.namespace_from_dict import Configured, configured
+from codemods.lightning.namespace_uses import (
+    CHECKPOINT,
+    COMMON,
+    Change,
+    accelerator,
+    checkpoint,
+    default_calls,
+    on_parsed,
+)
+from codemods.lightning.options import LIGHTNINGS, read_options
+from codemods.lightning.trainer_variables import calls_of, is_called_unseen, kept_in, reads_lightning, space_of
+from codemods.rules.trainer import helpers
+
+WORDS = ("add_argparse_args", "from_argparse_args")
+RENAMED = {"replace_sampler_ddp": "use_distributed_sampler"}
+"""Defaults of options that only have another name."""
+NEW = frozenset(
+    {"callbacks", "barebones", "use_distributed_sampler", "model_registry", "enable_autolog_hparams", "inference_mode"}
+)
+"""Arguments of Trainer that were no options in every 1.x."""
+KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
+"""Options of 1.x that stay, where the script speaks of them or is given them."""
+IDLE = ("auto_lr_find", "auto_scale_batch_size", "auto_select_gpus")
+"""Options of 1.x that went without a successor, which stay so that what speaks of them goes on, and are reported."""
+SUCCESSORS = {
+    "gpus": frozenset({"gpus", "accelerator", "devices"}),
+    "distributed_backend": frozenset({"distributed_backend", "strategy", "plugins"}),
+}
+"""What takes the place of an option of 1.x in the call that builds the Trainer."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call of one of the methods. `owner` is what it is called of, `level` how surely that is Lightning's."""
+
+    call: CallNode
+    method: str
+    owner: ast.expr
+    trainer: bool
+    level: Fix
+
+    @property
+    def adds(self) -> bool:
+        return self.method == "add_argparse_args"
+
+    @property
+    def given(self) -> ast.expr | None:
+        """The parser, or what was parsed."""
+        node = self.call.node
+        return node.args[0] if node.args else keywords(node).get("parent_parser" if self.adds else "args")
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a file with such calls tells the others: whether Trainer declares its options there and is built of them,
+    which options of 1.x would stay, and what it imports; nothing is imported where it is left as it is."""
+
+    adds: bool
+    builds: bool
+    kept: frozenset[str]
+    reaches: tuple[helpers.Reach, ...]
+
+
+def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
+    """The call as one of the methods, None where it is not Lightning's. One of an instance that is made for it alone
+    is as one of its class."""
+    function = call.node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in WORDS:
+        return None
+    owner = function.value
+    dotted = call.scope.resolve(owner)
+    if dotted == TRAINER:
+        return Site(call, function.attr, owner, True, "safe")
+    made = isinstance(owner, ast.Call)
+    if isinstance(owner, ast.Call):
+        owner = owner.func
+        dotted = call.scope.resolve(owner)
+    if ast.unparse(owner) in ("super", "self", "cls"):
+        return None
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is not None:
+        if any(function.attr in member.methods for member in facts.ancestry(fact)):
+            return None
+        kind = facts.kind(fact)
+        if kind == "other":
+            return None
+        return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
+    if made:
+        return None
+    own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
+    if own or not reads_lightning(file):
+        return None
+    return Site(call, function.attr, owner, False, "unsafe")
+
+
+def read_script(file: PythonFile) -> Script | None:
+    """What the file alone tells the others."""
+    sites = _of_trainer(file)
+    if not any(_is_call(call) and call.scope.resolve(call.node.func) for call in file.calls_near(WORDS)):
+        return None
+    kept = frozenset(spoken(file, frozenset((*KEPT, *IDLE))))
+    left = refusal(file, sites, kept) is not None
+    adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
+    alone = left or configurations(file)
+    return Script(adds, builds, kept, () if alone else helpers.reaches(file))
+
+
+def kept_options(file: PythonFile) -> frozenset[str]:
+    """The options of 1.x that can stay, and do so where commands give them."""
+    sites = _of_trainer(file)
+    if len({site.adds for site in sites}) != 2:
+        return frozenset()
+    return frozenset(option for option in (*KEPT, *IDLE) if refusal(file, sites, {option}) is None)
+
+
+def _of_trainer(file: PythonFile) -> list[Site]:
+    return [
+        Site(call, call.node.func.attr, call.node.func.value, True, "safe")
+        for call in file.calls_near(WORDS)
+        if isinstance(call.node.func, ast.Attribute)
+        and _is_call(call)
+        and call.scope.resolve(call.node.func.value) == TRAINER
+    ]
+
+
+def configurations(file: PythonFile) -> list[Configured]:
+    """What becomes of the Trainers of a file that are built of a dictionary."""
+    built = [site.call for site in _of_trainer(file) if not site.adds]
+    return [change for call in built if (change := configured(file, call)) is not None]
+
+
+def _is_call(call: CallNode) -> bool:
+    return isinstance(call.node.func, ast.Attribute) and call.node.func.attr in WORDS
+
+
+def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
+    """Which options that are gone a file reads, sets or spells, as `args.name`, a default, or `--name`."""
+    own = own_options(file)
+    bases = parsed_names(file)
+    defaults = {item.arg for call in default_calls(file) for item in call.node.keywords}
+    return {
+        name
+        for name in names
+        if name not in own
+        and name in file.text
+        and (
+            name in defaults
+            or f"--{name}" in file.text
+            or on_parsed(file, name, bases)
+            or _is_key(file, name, None in defaults)
+        )
+    }
+
+
+def own_options(file: PythonFile) -> set[str]:
+    """The options that the script declares itself."""
+    return {name for name, kinds in read_options(file).kinds.items() if kinds != {LIGHTNINGS}}
+
+
+def parsed_names(file: PythonFile) -> set[str]:
+    """What a script may call what was parsed."""
+    return {*COMMON, *_arguments(file)}
+
+
+def _arguments(file: PythonFile) -> set[str]:
+    """The names that `from_argparse_args` is called with."""
+    calls = [call.node for call in file.calls_near([WORDS[1]])]
+    building = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == WORDS[1]]
+    given = [node.args[0] if node.args else keywords(node).get("args") for node in building]
+    return {ast.unparse(node) for node in given if node}
+
+
+def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
+    """Whether a file that takes a Namespace as a dictionary, or its defaults of one (`spread`), spells the option as a
+    key."""
+    if spread and re.search(rf"['\"]{name}['\"]", file.text):
+        return True
+    if "__dict__" not in file.text and "vars(" not in file.text:
+        return False
+    known = {start for change in configurations(file) for start in change.accounted}
+    return any(match.start(1) not in known for match in re.finditer(rf"[\[(]\s*(['\"]){name}['\"]", file.text))
+
+
+def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
+    """The names and values that `set_defaults` is called with, those in dictionaries too; None where one of these is
+    not shown."""
+    found: list[tuple[str, ast.expr]] = []
+    for call in default_calls(file):
+        for item in call.node.keywords:
+            if item.arg is not None:
+                found.append((item.arg, item.value))
+                continue
+            name = item.value.id if isinstance(item.value, ast.Name) else None
+            shown = [each.node.value for each in file.assignments_to(name)] if name else [item.value]
+            mappings = [value for value in shown if isinstance(value, ast.Dict)]
+            if not mappings:
+                return None
+            for mapping in mappings:
+                pairs = zip(mapping.keys, mapping.values, strict=True)
+                found += [(str(literal(key)[1]), value) for key, value in pairs if key is not None]
+    return found
+
+
+def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+    """Why a file is left as it is, going by itself; `kept` are the options of 1.x that have to stay."""
+    if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
+        return "the file asks whether the method is there"
+    taken = [name for name in (*helpers.NAMES, helpers.OF_OPTIONS) if name in file.scope.bindings]
+    if taken:
+        return f"the file uses the name {taken[0]} already"
+    for site in sites:
+        node = site.call.node
+        wide = site.adds and (
+            len(node.args) + len(node.keywords) != 1 or any(item.arg is None for item in node.keywords)
+        )
+        if wide or site.given is None or isinstance(site.given, ast.Starred):
+            return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
+        if not isinstance(site.given, ast.Name) and site.adds:
+            return "the parser is no plain name"
+    clash = sorted(NEW & read_options(file).kinds.keys())
+    if clash:
+        return f"the script has an option --{clash[0]} of its own, which Trainer takes too now"
+    of_trainer = [site for site in sites if site.trainer]
+    if of_trainer:
+        return _lost(file, of_trainer) or _unkept(file, of_trainer, kept)
+    return None
+
+
+def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
+    """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
+    gone = once() - current()
+    speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}))
+    if CHECKPOINT in speaks and on_parsed(file, CHECKPOINT, parsed_names(file)):
+        if why := checkpoint_of(file, sites).why:
+            return why
+        default = any(item.arg == CHECKPOINT for call in default_calls(file) for item in call.node.keywords)
+        if not default and not re.search(rf"['\"](?:--)?{CHECKPOINT}\b", file.text):
+            speaks.remove(CHECKPOINT)
+    if speaks:
+        return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
+    own = own_options(file) & gone
+    defaults = defaults_of(file)
+    if defaults is None:
+        return "the defaults of its options come from a dictionary, where those of 1.x may stand"
+    named = {item.arg for call in default_calls(file) for item in call.node.keywords}
+    if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
+        return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
+    if why := accelerator_of(file).why:
+        return why
+    for site in sites:
+        if site.adds:
+            continue
+        if (change := configured(file, site.call)) is not None:
+            if own or change.why:
+                return change.why or f"the script has an option --{min(own)} of its own, which 1.x gave to Trainer"
+            continue
+        if any(item.arg is None for item in site.call.node.keywords):
+            return "more arguments come by `**`, where those of 1.x may stand"
+        if lost := own - keywords(site.call.node).keys():
+            return f"the script has an option --{min(lost)} of its own, which 1.x gave to Trainer"
+        value = site.given
+        bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
+        if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
+            return "its arguments come from a dictionary, where options of 1.x may stand"
+    return None
+
+
+def checkpoint_of(file: PythonFile, sites: Sequence[Site]) -> Change:
+    """What becomes of a checkpoint callback that the script sets on what was parsed."""
+    built = [site.call.node for site in sites if site.trainer and not site.adds]
+    change = checkpoint(file, built, parsed_names(file))
+    if change.listed and not (built and any(site.trainer and site.adds for site in sites)):
+        return Change(why="the script sets checkpoint_callback, and its options or its Trainer are in another file")
+    return change
+
+
+def accelerator_of(file: PythonFile) -> Change:
+    """What becomes of strategies that the script calls accelerators."""
+    return accelerator(file, parsed_names(file), own_options(file))
+
+
+def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+    """Why an option of 1.x cannot stay."""
+    built = [site for site in sites if not site.adds]
+    for option, successors in SUCCESSORS.items():
+        if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
+            return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
+    if "distributed_backend" in kept and any(configured(file, site.call) for site in built):
+        return "the script speaks of the option distributed_backend, and its options come from a dictionary"
+    if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
+        return f"the script speaks of the option {min(kept)}, and what was parsed has no name"
+    adding = [site for site in sites if site.adds]
+    if kept and any(_is_last(statement_of(file, site)) for site in adding):
+        where = "behind a return, or inside an expression"
+        return f"the script speaks of the option {min(kept)}, which would have to stand {where}"
+    if kept and not adding:
+        return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
+    if "resume_from_checkpoint" in kept and any(fits_of(file, site) is None for site in built):
+        return "the script speaks of the option resume_from_checkpoint, and its fit is not seen"
+    return None
+
+
+def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
+    """The `fit` calls of the Trainer that a site builds."""
+    name = kept_in(file, site.call) or _kept_in_arms(file, site)
+    fits = calls_of(file, site.call, name, "fit") if name else []
+    usable = all(fit.node.args or fit.node.keywords for fit in fits)
+    if name and is_called_unseen(file, site.call, name, "fit"):
+        return None
+    return fits if fits and usable and not any("ckpt_path" in keywords(fit.node) for fit in fits) else None
+
+
+def _kept_in_arms(file: PythonFile, site: Site) -> str | None:
+    """The name that keeps either of several Trainers, all built of the same options."""
+    space, given = space_of(file, site.call), file.source_of(site.given) if site.given else ""
+    built = {
+        ast.unparse(node.targets[0])
+        for node in ast.walk(space)
+        if isinstance(node, ast.Assign) and node.value is site.call.node and isinstance(node.targets[0], ast.Name)
+    }
+    stores = [node for node in ast.walk(space) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    alike = {
+        id(node.targets[0])
+        for node in ast.walk(space)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_built(file, node.value, given)
+    }
+    return next((name for name in built if all(id(node) in alike for node in stores if node.id == name)), None)
+
+
+def _is_built(file: PythonFile, node: ast.Call, given: str) -> bool:
+    plain = isinstance(node.func, ast.Attribute) and node.func.attr == WORDS[1] and len(node.args) == 1
+    return plain and file.source_of(node.args[0]) == given
+
+
+def _is_last(statement: ast.stmt | None) -> bool:
+    """Whether nothing can stand behind what is said."""
+    return statement is None or isinstance(statement, ast.Return)
+
+
+def statement_of(file: PythonFile, site: Site) -> ast.stmt | None:
+    """The statement that a site is the whole value of; None where it stands inside an expression."""
+    return next(
+        (
+            node
+            for node in ast.walk(space_of(file, site.call))
+            if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and node.value is site.call.node
+        ),
+        None,
+    )

@@ -1,0 +1,131 @@
+"""Who else has a dictionary that reaches a Trainer: whether its keys go there alone, and always."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function
+from codemods.lightning.arguments import current, rows
+from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.instance_types import At, times_spoken
+
+FILLING = ("update", "setdefault")
+_KNOWN = frozenset({
+    "copy.copy", "copy.deepcopy", "dataclasses.asdict", "attr.asdict", "attrs.asdict", "argparse.Namespace",
+    "types.SimpleNamespace", "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.merge",
+    "omegaconf.OmegaConf.to_container", "easydict.EasyDict", "munch.Munch", "attrdict.AttrDict", "dotmap.DotMap",
+})  # fmt: skip
+"""What is known to hand on the keys that it is given as they are."""
+HARDWARE = frozenset({
+    "gpus", "accelerator", "devices", "strategy", "distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores",
+    "ipus", "hpus", "auto_select_gpus", "num_nodes", "plugins",
+})  # fmt: skip
+"""Arguments of which each says something else beside another."""
+COUNTING = HARDWARE - {"num_nodes", "plugins"}
+"""Those of them that another may take the place of."""
+_CACHED = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
+
+
+def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
+    """Whether a dictionary's name is used for nothing in a space but to fill it, to read what Trainer takes as it did,
+    and to give it to Trainers."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    allowed = {id(node)}
+    for other in at.alike or trainer_calls(at.file):
+        allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
+    uses = []
+    for inner in ast.walk(space):
+        if isinstance(target := _sole_target(inner), ast.Subscript):
+            allowed.add(id(target.value))
+        elif (read := _read_of(inner)) is not None:
+            allowed.add(id(read))
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in FILLING:
+            allowed.add(id(inner.func.value))
+        elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
+            spelled = inner.attr if isinstance(inner, ast.Attribute) else inner.id
+            if type(inner) is type(node) and spelled == name:
+                uses.append(inner)
+    spoken = len(re.findall(rf"\b{name}\b", at.file.text))
+    outside = space is at.file.tree and times_spoken(facts, name) != spoken
+    in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
+    return not outside and not in_text and all(id(item) in allowed for item in uses)
+
+
+def _read_of(node: ast.AST) -> ast.expr | None:
+    """The dictionary of which a key is read that no rewrite touches, or whose callbacks are lengthened."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        known = current() - rows().keys() - HARDWARE - {"callbacks"}
+        return node.value if literal(node.slice)[1] in known else None
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr in ("append", "extend"):
+        owner = function.value
+        if isinstance(owner, ast.Subscript) and literal(owner.slice) == (True, "callbacks"):
+            return owner.value
+    return None
+
+
+def _sole_target(node: ast.AST) -> ast.expr | None:
+    """What a statement that sets one thing sets."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return node.targets[0]
+    return node.target if isinstance(node, ast.AugAssign) else None
+
+
+def meets(file: PythonFile, call: CallNode, name: str, new: Collection[str]) -> bool:
+    """Whether one of two calls that get the same dictionary gives itself what is to take the place of a key, or changes
+    what that says: the key then says something else for the other. One that gets more of a namespace, or of another
+    dictionary, may."""
+    mine = _dictionaries(call)
+    for other in alike_calls(file, call):
+        if other.node is call.node or not _dictionaries(other) & mine:
+            continue
+        given = {item.arg for each in (call, other) for item in each.node.keywords if item.arg}
+        if not given.isdisjoint(new) or (name in HARDWARE and not given.isdisjoint(COUNTING)):
+            return True
+        if any(_gets_more(item) for item in (call, other)):
+            return True
+    return False
+
+
+def _dictionaries(call: CallNode) -> set[str]:
+    """The last names of what a call gets by `**`."""
+    return {name for item in call.node.keywords if item.arg is None and (name := last_name(item.value))}
+
+
+def _gets_more(call: CallNode) -> bool:
+    """Whether a call gets more than one dictionary."""
+    several = sum(item.arg is None for item in call.node.keywords) > 1
+    return several or call.scope.resolve(call.node.func) == FROM_ARGS
+
+
+def always_run(space: ast.AST, attribute: bool) -> set[int]:
+    """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
+    attributes."""
+    bodies = [getattr(space, "body", [])]
+    if attribute:
+        bodies = [
+            node.body for node in ast.walk(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+        ]
+    found = [statement for body in bodies for statement in body]
+    return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
+
+
+def hands_on_keys(at: At, function: ast.expr) -> bool:
+    """Whether what is called is known to hand on the keys that it is given as they are."""
+    if isinstance(function, ast.Name) and function.id in ("dict", "vars"):
+        hidden = at.named(function.id) is not None or function.id in at.file.scope.bindings
+        return not hidden and at.scope.lookup(function.id) is None
+    return at.scope.resolve(function) in _KNOWN
+
+
+def gives_its_own(file: PythonFile, function: Function) -> bool:
+    """Whether what a function returns is what its callers get: no decorator that may make something else of it."""
+    return all(
+        ast.unparse(item) in ("property", "staticmethod", "classmethod")
+        or file.scope.resolve(item.func if isinstance(item, ast.Call) else item) in _CACHED
+        for item in function.decorator_list
+    )

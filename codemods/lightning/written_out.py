@@ -1,0 +1,190 @@
+"""Files with every Trainer, or every callback and logger, written out: built by its own name, with the constants that
+reach it as its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codemods.code.nodes import every_node
+from codemods.code.scopes import ROOT
+from codemods.code.source import PythonFile
+from codemods.code.tree_copies import at, changed, replaced, twin
+from codemods.lightning.arguments import current, rows
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.file_memo import memo_of
+from codemods.lightning.file_summary import trainers_in
+from codemods.lightning.object_arguments import keywords, owner_of
+from codemods.lightning.trainers import Argument, Built, built, keyword_of, name_of
+from codemods.lightning.wanted import Wanted
+
+MOST = 6
+FEW = 3
+"""So many choices of constants are looked at besides the first, and so many where others may be there too."""
+CHANGED = frozenset({
+    "accelerator", "strategy", "devices", "max_steps", "plugins", "gradient_clip_val", "accumulate_grad_batches",
+    "logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary",
+})  # fmt: skip
+"""Arguments of the newest Trainer of which it takes other values than those before, or which not every module bears."""
+COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches"})
+"""Those of them of which every number matters."""
+Choice = Mapping[tuple[int, str], ast.expr]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A Trainer as it is written out: what builds it, the call that stands for that, and the arguments of which a
+    constant stands for what is written."""
+
+    built: Built
+    call: ast.Call
+    filled: Mapping[str, ast.expr]
+
+    def argument(self, name: str) -> Argument | None:
+        return next((item for item in self.built.arguments if item.name == name), None)
+
+
+@dataclass(frozen=True)
+class View:
+    """A file with its Trainers written out, and these by the identity of their calls. `perhaps` are the arguments that
+    may be as they are there, or otherwise."""
+
+    file: PythonFile
+    shown: Mapping[int, Shown]
+    facts: Facts
+    perhaps: frozenset[ast.keyword] = frozenset()
+
+
+@dataclass(frozen=True)
+class Views:
+    """The ways in which a file's Trainers may be built: `certain` are all that there are, where none is seen of those
+    in `perhaps` alone."""
+
+    certain: tuple[View, ...]
+    perhaps: tuple[View, ...]
+
+
+def views_of(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+    """The views of a file; None where what is looked for is written out in it."""
+    made: dict[str, Views | None] = memo_of(file, facts).setdefault("views", {})
+    if wanted.key not in made:
+        made[wanted.key] = _views(file, facts, wanted)
+    return made[wanted.key]
+
+
+def _of_trainer(_: str, name: str, value: ast.expr | None) -> bool:
+    """Whether a rule may say something of an argument of Trainer, or of one that is this constant."""
+    if name not in current():
+        return True
+    if name not in CHANGED and name not in rows():
+        return False
+    return not _is_number(value) or name in COUNTING
+
+
+TRAINERS = Wanted(frozenset({"Trainer"}), TRAINER.__eq__, _of_trainer)
+
+
+def _is_there(kind: str, name: str) -> bool:
+    """Whether a class of Lightning's has an argument of that name still; one that is gone is found whatever it is."""
+    return name in current() if kind == TRAINER else (owner_of(kind) or "", name) not in keywords()
+
+
+def _is_number(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _views(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+    every = [one for one in built(file, facts, wanted) if not one.plain]
+    if not every:
+        return None
+    sure: dict[tuple[int, str], list[ast.expr]] = {}
+    perhaps: dict[tuple[int, str], list[ast.expr]] = {}
+    for index, one in enumerate(every):
+        for item in one.arguments:
+            values = [each.node for each in item.constants.found] if item.constants else []
+            if item.constants and item.constants.unknown is None and len(values) <= MOST:
+                sure[index, item.name] = values
+            elif values and _is_there(one.kind, item.name):
+                told = [value for value in values if item.name in COUNTING or not _is_number(value)]
+                perhaps[index, item.name] = told[:FEW]
+    first = {key: values[0] for key, values in sure.items()}
+    others = [{**first, key: value} for key, values in sure.items() for value in values[1:]]
+    if len(others) > MOST:
+        others = []
+        first = {key: values[0] for key, values in sure.items() if len(values) == 1}
+    certain = tuple(_view(file, facts, every, choice) for choice in (first, *others))
+    uncertain = []
+    for number in range(max(map(len, perhaps.values()), default=0)):
+        chosen = {key: values[number] for key, values in perhaps.items() if number < len(values)}
+        uncertain.append(_view(file, facts, every, {**first, **chosen}, frozenset(chosen)))
+    return Views(certain, tuple(uncertain))
+
+
+def _view(
+    file: PythonFile,
+    facts: Facts,
+    every: Sequence[Built],
+    choice: Choice,
+    perhaps: frozenset[tuple[int, str]] = frozenset(),
+) -> View:
+    swaps: dict[int, ast.Call] = {}
+    shown: dict[int, Shown] = {}
+    made: set[ast.AST] = set()
+    named: set[ast.keyword] = set()
+    text, tree = file.text, file.tree
+    for index, one in enumerate(every):
+        call, node = one.call, one.call.node
+        name = name_of(file, call, one.kind)
+        if name is None:
+            name = ast.Name(f"{one.kind.rpartition('.')[2]}_", ast.Load())
+            text, tree = _importing(text, tree, facts, one.kind)
+        filled = {key: value for (number, key), value in choice.items() if number == index}
+        keywords = []
+        for item in one.arguments:
+            value = _placed(filled[item.name], item.value) if item.name in filled else item.value
+            keywords.append(keyword_of(file, item, value, one))
+            if (index, item.name) in perhaps:
+                named.add(keywords[-1])
+        spread = [item for item in one.rest if isinstance(item, ast.keyword)]
+        args = [item for item in one.rest if isinstance(item, ast.expr)]
+        new = changed(node, func=_placed(name, node.func), args=args, keywords=[*keywords, *spread])
+        swaps[id(node)] = new
+        shown[id(new)] = Shown(one, new, filled)
+        own = {id(item) for item in every_node(node)}
+        made.update(item for item in every_node(new) if id(item) not in own)
+    seen = replace(
+        file,
+        text=text,
+        tree=replaced(tree, lambda node: swaps.get(id(node))),
+        plain=True,
+        made=frozenset(made),
+    )
+    return View(seen, shown, _apart(facts, seen), frozenset(named))
+
+
+def _placed(node: ast.expr, place: ast.expr) -> ast.expr:
+    """A copy of an expression which stands, with all that is below it, where another does."""
+    made = twin(node)
+    for item in every_node(made):
+        if isinstance(item, ast.expr | ast.keyword):
+            vars(item).update(vars(at(item, place)))
+    return made
+
+
+def _importing(text: str, tree: ast.Module, facts: Facts, kind: str) -> tuple[str, ast.Module]:
+    """The text and the tree of a file with an import of a class of Lightning's behind all else."""
+    old = any(b"pytorch_lightning" in source.data for source in facts.sources.values() if source.kind == "python")
+    module, _, name = kind.rpartition(".")
+    line = f"from {module.replace(ROOT, 'pytorch_lightning') if old else module} import {name} as {name}_\n"
+    start = text if text.endswith("\n") else f"{text}\n"
+    statement = ast.increment_lineno(ast.parse(line).body[0], start.count("\n"))
+    return start + line, changed(tree, body=[*tree.body, statement])
+
+
+def _apart(facts: Facts, file: PythonFile) -> Facts:
+    """The facts as a file has them that stands for another, with a memory of their own."""
+    own = facts.files.get(file.path)
+    if own is None:
+        return replace(facts)
+    return facts.having(replace(own, trainers=trainers_in(file)))

@@ -1,0 +1,128 @@
+"""Where a metric is kept, and the calls that it is given predictions by."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.rules.metrics.prediction_kind import Method
+
+HOLDERS = ("MetricCollection", "ModuleDict", "ModuleList")
+FEEDING = ("update", "forward")
+KNOWN = ("compute", "reset", "clone", "to", "cpu", "plot", "values", "items", "keys", *FEEDING)
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A call that gives a metric predictions and targets, in a method."""
+
+    call: ast.Call
+    method: Method
+
+
+@dataclass(frozen=True)
+class Feeds:
+    """The calls that feed a metric, or why they are not all known."""
+
+    found: tuple[Feed, ...] = ()
+    reason: str = ""
+
+
+def method_of(file: PythonFile, call: CallNode) -> Method | None:
+    """The function around a call, as a method of the class around it."""
+    function = next((node for node in reversed(call.within) if isinstance(node, Function)), None)
+    if function is None:
+        return None
+    return Method(file, function, _class_of(file, call.within), call.scope)
+
+
+def _class_of(file: PythonFile, within: tuple[ast.AST, ...]) -> ClassNode | None:
+    node = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
+    return next((item for item in file.classes if item.node is node), None)
+
+
+def feeds(file: PythonFile, call: CallNode) -> Feeds:
+    """The calls by which the class that makes a metric gives it predictions."""
+    method = method_of(file, call)
+    if not method or not method.item:
+        return Feeds(reason="it is not made in a class, so what it is given could not be told")
+    names = _attributes(method, call.node)
+    if not names:
+        return Feeds(reason="it is handed on where it is made, so what it is given could not be told")
+    found = []
+    for function in method.item.methods.values():
+        own = Method(file, function, method.item, call.scope)
+        parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+        for node in ast.walk(function):
+            if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                use = _use(node, parents)
+                if use is None:
+                    return Feeds(reason=f"`{ast.unparse(node)}` is handed on in line {node.lineno}")
+                if isinstance(use, ast.Call):
+                    found.append(Feed(use, own))
+    return Feeds(tuple(found), "" if found else "nothing in its class gives it predictions")
+
+
+def _is_kept(node: ast.AST, names: set[str], function: Function) -> bool:
+    return any(is_self_attribute(node, name, self_name(function)) for name in names)
+
+
+def _use(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.Call | bool | None:
+    """The call that feeds a metric there, False for a use that does not, None for one that is not known."""
+    parent = parents.get(node)
+    while isinstance(parent, ast.Subscript) and parent.value is node:
+        node, parent = parent, parents.get(parent)
+    if isinstance(parent, ast.Call):
+        if parent.func is node:
+            return parent
+        logs = isinstance(parent.func, ast.Attribute) and parent.func.attr in ("log", "log_dict")
+        return False if logs else None
+    if isinstance(parent, ast.Attribute):
+        above = parents.get(parent)
+        if parent.attr in FEEDING and isinstance(above, ast.Call) and above.func is parent:
+            return above
+        return False if parent.attr in KNOWN[: -len(FEEDING)] and parent.attr not in ("values", "items") else None
+    logged = isinstance(parent, ast.Dict) or (isinstance(parent, ast.keyword) and parent.arg == "value")
+    return False if logged else None
+
+
+def _attributes(method: Method, call: ast.Call) -> set[str]:
+    """The attributes of the instance that hold a metric that is made in a method, or a copy of it."""
+    names: set[str] = set()
+    plain: set[str] = set()
+    for function in method.item.methods.values() if method.item else ():
+        for _ in range(2):
+            for node in own_nodes(function):
+                value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+                if value and (_holds(value, call, method) or _copies(value, names, plain, function)):
+                    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", value)]
+                    names |= {item.attr for item in targets if isinstance(item, ast.Attribute)}
+                    plain |= {item.id for item in targets if isinstance(item, ast.Name)}
+    return names
+
+
+def _holds(value: ast.expr, call: ast.Call, method: Method) -> bool:
+    """Whether a value is the metric, or a collection with it."""
+    if value is call:
+        return True
+    if isinstance(value, ast.List | ast.Tuple):
+        return any(_holds(item, call, method) for item in value.elts)
+    if isinstance(value, ast.Dict):
+        return any(_holds(item, call, method) for item in value.values)
+    if isinstance(value, ast.Call):
+        name = (method.scope.resolve(value.func) or "").rpartition(".")[2]
+        given = [*value.args, *(item.value for item in value.keywords)]
+        return name in HOLDERS and any(_holds(item, call, method) for item in given)
+    return False
+
+
+def _copies(value: ast.expr, names: set[str], plain: set[str], function: Function) -> bool:
+    """Whether a value is a copy of a metric that is known: `metric.clone(...)`."""
+    if isinstance(value, ast.Name):
+        return value.id in plain
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "clone"):
+        return False
+    of = value.func.value
+    return (isinstance(of, ast.Name) and of.id in plain) or _is_kept(of, names, function)

@@ -1,0 +1,356 @@
+"""What two trees come to whose modules are trained alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.judging.test_touched import READY
+from tests.verify.said import said as told_of
+from tests.verify.trees import tree
+from verify.evidence import Fact, Failure, Recording
+from verify.judging.proof_list import given
+from verify.judging.record import Raw
+from verify.module_training import Result, Sides, _replay, train
+from verify.prove import prove
+from verify.reading import modules
+from verify.reading.sources import Sources
+from verify.request import Bench, Pair, Request
+from verify.sandbox.process import Outcome
+
+HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
+BODY = """
+    def __init__(self, width):
+        super().__init__()
+        self.net = torch.nn.Linear(width, 2)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return torch.nn.functional.cross_entropy(self.net(x), y)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+REQUEST = Request("g", ("TBP001",), ("model.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=200)
+
+
+def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None:
+    before, after = (
+        tree(tmp_path / "before", model=HEAD + BODY),
+        tree(tmp_path / "after", model=HEAD + "    x = 1\n" + BODY),
+    )
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    assert evidence.reason.startswith("Model, trained by itself on generated batches: 16 losses, ")
+    assert "ran: Model(width=8), trained by itself on generated batches of (float32 4x8, int64 4)" in told_of(evidence)
+    assert "also: no script got to `fit`: " in told_of(evidence)
+    assert len(evidence.reason) <= 200
+    (alone,) = evidence.alone
+    assert alone.module == "model.py:Model"
+    assert alone.before and len(alone.before.losses) == len(alone.after.losses) == 16
+    assert alone.after.digest == alone.before.digest
+    assert dict(alone.after.planned)["batches"] == 8
+    assert all(norm > 0 for norm in alone.after.gradient_norms)
+
+
+def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> Raw:
+    weights = (("w", 1.0),)
+    recording = Recording("m", fitted, failure, losses, (), ((0.1,),) * len(losses), len(losses), 1, 1, (), weights,
+                          "cpu", "32", 1.0)  # fmt: skip
+    return Raw(recording, loaded=("model.py",))
+
+
+def judged(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
+) -> tuple[str, str | None, str]:
+    """What two recordings of one module come to, in short."""
+    judgement = result(monkeypatch, tmp_path, old, new, problems, again, changed).judgement
+    return judgement.verdict, judgement.rung, told_of(judgement)
+
+
+def result(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
+    told: dict[str, str] | None = None,
+) -> Result:
+    """What two recordings of one module come to."""
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    recipe = {
+        "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
+        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "left": {},
+        "told": {"arguments": "", "batch": "b", "smaller": "", **(told or {})},
+    }  # fmt: skip
+    monkeypatch.setattr("verify.module_training._search", lambda *_: ([recipe], (), True))
+    monkeypatch.setattr(
+        "verify.module_training._replay",
+        lambda _, found, name: [(one, None, again or old) if name == "again" else (one, old, new) for one in found],
+    )
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, changed, problems, missing="", per_batch=False)
+    assert found is not None
+    return found
+
+
+def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = record(False, Failure("AttributeError", "no such thing", "model.py:3"))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken)
+    assert (verdict, rung) == ("regressed", "conforms")
+    assert "no such thing" in reason
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "model.py:7: Model.training_step(optimizer_idx), the target does not pass it",
+        "model.py:7: Model.training_epoch_end, the target never calls it: use on_train_epoch_end",
+    ],
+)
+def test_what_is_left_for_a_person_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: str
+) -> None:
+    broken = record(False, Failure("TypeError", "optimizer_idx", "model.py:3"))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken, (problem,))
+    assert (verdict, rung) == ("inconclusive", None)
+    assert problem in reason
+
+
+def test_a_made_up_batch_repairs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shape = record(False, Failure("ValueError", "not enough values to unpack (expected 3, got 2)", "model.py:3"))
+    assert judged(monkeypatch, tmp_path, shape, record())[:2] == ("inconclusive", "trains")
+
+
+def test_other_numbers_are_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)))
+    assert (verdict, rung) == ("changed", "trains")
+    assert "loss 1: 1 became 2" in reason
+
+
+def test_a_module_that_differs_from_itself_is_not_said_to_have_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    verdict, _, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)), again=record(losses=(3.0,)))
+    assert verdict == "inconclusive"
+    assert "two runs of the tree before differ" in reason
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_module_that_fails_in_one_of_two_trainings_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, alike: bool
+) -> None:
+    good, bad = record(), record(False, Failure("ValueError", "x", "model.py:3"))
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    recipes = [{**RECIPE, "cls": "Model"}]
+    monkeypatch.setattr("verify.module_training._search", lambda *_: (recipes, (), True))
+    trained = {"alone": (good, bad), "twice": (good, bad) if alike else (good, good)}
+    monkeypatch.setattr(
+        "verify.module_training._replay", lambda _, found, name: [(one, *trained[name]) for one in found]
+    )
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("model.py",), (), missing="", per_batch=False)
+    assert found is not None
+    assert found.judgement.verdict == ("regressed" if alike else "inconclusive")
+    assert ("two runs of the patched tree do not end alike" in found.judgement.reason) == (not alike)
+
+
+def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = replace(record(), loaded=("other.py",))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
+    assert (verdict, rung) == ("inconclusive", "conforms")
+    assert "it executed none of the changed files" in reason
+
+
+def test_what_a_module_executed_that_tells_nothing_counts_as_not_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good, bad = record(), replace(record(False, Failure("ValueError", "x", None)), loaded=("other.py",))
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY, other=HEAD + BODY))
+    recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model"} for name in ("model", "other")]
+    monkeypatch.setattr("verify.module_training._search", lambda *_: (recipes, (), True))
+    runs = [(recipes[0], good, good), (recipes[1], bad, bad)]
+    monkeypatch.setattr("verify.module_training._replay", lambda *_: runs)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("model.py", "other.py"), (), missing="", per_batch=False)
+    assert found is not None
+    assert [part.verdict for part in found.alone] == ["preserved", "inconclusive"]
+    assert (found.judgement.verdict, found.unexecuted) == ("preserved", ("other.py",))
+
+
+RECIPE = {
+    "event": "recipe", "path": "model.py", "tries": 1, "arguments": {}, "batch": {}, "stubs": [], "skipped": [],
+    "absent": [], "datamodule": False, "attributes": {}, "left": {},
+    "told": {"arguments": "", "batch": "b", "attributes": "", "smaller": ""},
+}  # fmt: skip
+
+
+def test_a_module_that_nothing_was_left_for_is_said_to_be_not_begun(tmp_path: Path) -> None:
+    """A slow one comes last; where the process ends in one, those behind it are not said to fail."""
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    found = [{**RECIPE, "cls": name, "slow": slow} for name, slow in (("Slow", True), ("Ends", False), ("Late", False))]
+
+    def start(name: str, _: Sources, spec: Mapping[str, Any]) -> tuple[Outcome, Path]:
+        events = tmp_path / f"{name}.jsonl"
+        if spec["mode"] == "search":
+            events.write_text("\n".join(json.dumps(event) for event in (*found, {"event": "end"})))
+            return Outcome(0, "", None, 1.0), events
+        assert [recipe["cls"] for recipe in spec["recipes"]] == ["Ends", "Late", "Slow"]
+        Path(spec["recipes"][0]["record"]).write_text('{"event": "start", "versions": ["2.6.6"]}\n')
+        return Outcome(-11, "", None, 1.0), events
+
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    judged = train(sides, ("model.py",), (), missing="none", per_batch=False)
+    assert judged is not None
+    ended, late, slow = (part.reason for part in judged.alone)
+    assert "the process ended with status -11" in ended and "begun" not in ended
+    for reason in (late, slow):
+        assert "not begun, as the process ended with status -11 before" in reason
+
+
+def test_the_tree_before_is_searched_for_the_files_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before, after = tree(tmp_path / "before", a=HEAD + BODY), tree(tmp_path / "after", a=HEAD + BODY, b=HEAD + BODY)
+    asked: list[tuple[str, list[str]]] = []
+
+    def searched(*given: Any) -> tuple[list[Any], tuple[str, ...], bool]:
+        asked.append((given[-1], [file.path for file in given[3]]))
+        return [], ("a.py:Model: not found", "b.py:Model: not found"), True
+
+    monkeypatch.setattr("verify.module_training._search", searched)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(Sources(before), Sources(after), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    train(sides, ("a.py", "b.py"), (), missing="", per_batch=False)
+    assert asked == [("search", ["a.py", "b.py"]), ("search-before", ["a.py"])]
+
+
+def test_where_changed_files_have_no_modules_those_that_they_train_are_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = tree(
+        tmp_path / "p", model=HEAD + BODY, cases="import unittest\nfrom model import Model\nclass T(unittest.X): ...\n"
+    )
+    asked: list[tuple[str, list[str]]] = []
+
+    def searched(*given: Any) -> tuple[list[Any], tuple[str, ...], bool]:
+        asked.append((given[-1], [file.path for file in given[3]]))
+        return [], (), False
+
+    monkeypatch.setattr("verify.module_training._search", searched)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(Sources(root), Sources(root), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("cases.py",), (), missing="", per_batch=False)
+    assert found and not found.alone and told_of(found.judgement).endswith("takes a training step")
+    assert asked == [("search", ["cases.py"]), ("search1", ["model.py"])]
+
+
+def test_what_is_installed_serves_the_modules_that_are_tried_next(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = tree(
+        tmp_path / "p", model=HEAD + BODY, cases="import unittest\nfrom model import Model\nclass T(unittest.X): ...\n"
+    )
+    asked: list[list[str]] = []
+
+    def environments(_: Sources, __: Sources, scripts: list[str], bench: Bench) -> Pair:
+        asked.append(scripts)
+        return Pair(None, READY, "", "none")
+
+    monkeypatch.setattr("verify.prove.environments_for", environments)
+    monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
+    monkeypatch.setattr("verify.module_training.train", lambda *_, **__: None)
+    prove(root, root, replace(REQUEST, changed=("cases.py",)), lambda text: None)
+    assert asked[-1] == ["cases.py", "model.py"]
+
+
+def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = result(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
+    assert found.unexecuted == ("far.py",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("f[1:]", "f[:1]"),
+        ("lambda a: a", "lambda *, a: a"),
+        ("{**a, b: c}", "{b: a, **c}"),
+        ("f(g(1)(), 2)", "f(g(1, 2)())"),
+    ],
+)
+def test_a_class_whose_code_is_nested_otherwise_is_another(tmp_path: Path, one: str, other: str) -> None:
+    before, after = (
+        tree(tmp_path / name, model=f"import lightning\n\n\nclass A(B):\n    x = 1\n\n\nclass Z(B):\n    x = {value}\n")
+        for name, value in (("before", one), ("after", other))
+    )
+    (found,) = modules.chosen(Sources(before), Sources(after), ["model.py"])
+    assert found.classes == ("Z", "A")
+
+
+@pytest.mark.parametrize(("changed", "found"), [(["calls.py", "net.py"], ["task.py", "calls.py"]), (["calls.py"], [])])
+def test_modules_that_load_what_changed_are_trained_where_no_changed_class_trains(
+    tmp_path: Path, changed: list[str], found: list[str]
+) -> None:
+    task = (
+        "import net\nimport lightning\n\n\nclass Task(lightning.LightningModule):\n    def training_step(self): ...\n"
+    )
+    calls = "import lightning\n\n\nclass Call(lightning.Callback): ...\n"
+    sources = Sources(tree(tmp_path / "p", task=task, calls=calls, net="class Net(Module): ...\n"))
+    assert [file.path for file in modules.chosen(sources, sources, changed)] == (found or ["calls.py"])
+
+
+def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
+    (alone,) = result(monkeypatch, tmp_path, old, new).alone
+    said = "old names and defaults that the installed numpy or Python no longer has: numpy.float to model, "
+    assert f"provided by fixer: {said}numpy.Inf to model" in alone.notes
+    assert given(old, new) == (Fact("provided", f"{said}numpy.Inf to model"),)
+
+
+GIVEN: dict[str, Any] = {
+    "lent": ("numpy.float to a", "numpy.Inf to shared", "numpy.bool to outside"),
+    "moved": ("a", "shared"),
+    "opened": ("a.yaml to a", "s.yaml to shared"),
+}
+
+
+def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One process trains them all: what is left by hand in a file that it does not load excuses no module."""
+    files = {"a": "import shared\n" + HEAD + BODY, "b": "import shared\n" + HEAD + BODY, "shared": "x = 1\n"}
+    sources = Sources(tree(tmp_path / "tree", **files))
+    loaded = {"a": ("a.py", "named.py", "shared.py"), "b": ("a.py", "b.py", "late.py", "named.py", "shared.py")}
+    broken = record(False, Failure("TypeError", "no such argument", "b.py:3"))
+
+    def recorded(path: Path, label: str) -> Raw:
+        raw = broken if path.parent.name.endswith("-after") and label[0] == "b" else record()
+        return replace(raw, loaded=loaded[label[0]], **GIVEN)
+
+    recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model", "paths": []} for name in "ab"]
+    monkeypatch.setattr("verify.module_training._search", lambda *_: (recipes, (), True))
+    monkeypatch.setattr("verify.module_training.read", recorded)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    by_hand = ("a.py:9: Trainer(x=...), the target has no such argument",)
+    found = train(sides, ("a.py", "b.py"), by_hand, missing="", per_batch=False)
+    assert found and [part.verdict for part in found.alone] == ["preserved", "regressed"]
+    (_, _, first), (_, old, new) = _replay(sides, recipes, "alone")
+    assert first.loaded == ("a.py", "named.py", "shared.py")
+    assert old and old.loaded == new.loaded == ("b.py", "late.py", "shared.py")
+    assert first.lent == ("numpy.float to a", "numpy.Inf to shared", "numpy.bool to outside")
+    assert new.lent == ("numpy.Inf to shared", "numpy.bool to outside")
+    assert (first.moved, first.opened) == (("a", "shared"), ("a.yaml to a", "s.yaml to shared"))
+    assert (new.moved, new.held[len(new.loaded) :]) == (("shared",), ("s.yaml",))
