@@ -21,7 +21,7 @@ MAY = {
 """What each room may import: what lies below it, and the words in which rules speak."""
 STILL = {
     ("lightning/keywords.py", "codemods.rewrite.edits"),
-    ("lightning/scripts.py", "codemods.rules.trainer.helpers"),
+    ("lightning/argparse_methods.py", "codemods.rules.trainer.helpers"),
 }
 """What is to go: each is a question that two rooms share."""
 FAMILIES = {

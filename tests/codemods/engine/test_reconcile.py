@@ -177,7 +177,7 @@ def test_the_rule_that_replaced_the_place_is_the_one_that_answers() -> None:
         "    def num_training_steps(self):\n        if self.trainer.max_steps:\n"
         "            return self.trainer.max_steps\n        batches = len(self.trainer.datamodule.train_dataloader())\n"
         "        devices = max(1, self.trainer.num_gpus, self.trainer.num_processes)\n"
-        "        if self.trainer.tpu_cores:\n            devices = max(devices, self.trainer.tpu_cores)\n"
+        "        if self.trainer.num_tpu_cores:\n            devices = max(devices, self.trainer.num_tpu_cores)\n"
         "        effective = self.trainer.accumulate_grad_batches * devices\n"
         "        return (batches // effective) * self.trainer.max_epochs\n"
     )
