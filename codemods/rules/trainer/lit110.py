@@ -131,6 +131,10 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     level, reason = outcome.level, outcome.reason
     open_ended = any(other.arg is None for other in call.node.keywords)
     if open_ended and (outcome.new or outcome.callback):
+        new = {"callbacks"} if outcome.callback else {written for written, _ in outcome.new}
+        if there := sorted(new & {entry.name for entry in handed(file, facts, call)}):
+            yield _left(file, item, row, f"`{there[0]}` comes by `**` too: set it there")
+            return
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
     yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)

@@ -136,9 +136,11 @@ def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row
     """The norms of the gradients, which the Trainer logged behind the module's own `on_before_optimizer_step`."""
     if any(facts.mentions.get(word) for word in OWN_NORMS):
         return f"the project has a hook of its own there, which ran before; {NORM}"
-    known = literal(item.value)[0]
+    known, value = literal(item.value)
     if "spawn" in file.text or (not known and not is_plain(item.value)):
         return NORM
+    if isinstance(value, str) and value != "inf":
+        return f'Lightning 1.x took a number or "inf" alone; {NORM}'
     names = [spelled(file, call, name) for name in ("callbacks.LambdaCallback", "utilities.grad_norm")]
     written = [each for each in names if isinstance(each, Spelled)]
     if len(written) < len(names):

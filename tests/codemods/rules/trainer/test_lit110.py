@@ -151,6 +151,9 @@ def test_only_with_unsafe_fixes(before: str) -> None:
     ("before", "why"),
     [
         ("Trainer(weights_summary=mode)", "ModelSummary"),
+        ("Trainer(track_grad_norm='text')", 'a number or "inf" alone'),
+        ("Trainer(track_grad_norm=2, **dict(callbacks=[]))", "`callbacks` comes by `**` too"),
+        ("Trainer(show_progress_bar=False, **dict(enable_progress_bar=True))", "comes by `**` too"),
         ("Trainer(stochastic_weight_avg=True)", "swa_lrs"),
         ("Trainer(checkpoint_callback=None)", "some releases"),
         ("Trainer(checkpoint_callback=thing)", "not seen to be a ModelCheckpoint"),
