@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,15 +11,38 @@ from verify.harness import standins
 from verify.judging.record import Raw
 
 Watching = Mapping[str, tuple[str, ...]]
-"""What a harness is told of stand-ins: those to be left out (`without`), and what is to write nothing (`quiet`)."""
+"""What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), and the
+missing programs in whose place one is put that does nothing (`programs`)."""
+_PROGRAMS = (
+    "ffmpeg",
+    "ffprobe",
+    "sox",
+    "soxi",
+    "espeak",
+    "espeak-ng",
+    "nvidia-smi",
+    "java",
+    "wget",
+    "curl",
+    "aws",
+    "dot",
+)
+_NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
+_IS_MISSING = re.compile(
+    r"No such file|not found|not installed|could not be found|couldn't find|command", re.IGNORECASE
+)
 
 
 def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, str] | None:
     """How both trees are to be watched when they are run again, and why in words; None where nothing is to be tried.
 
     The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
-    network or an account write nothing then, unless the tree before trains with them.
+    network or an account write nothing then, unless the tree before trains with them. A program that is missing, as
+    `ffmpeg` is where a package asks for it when it is imported, is stood in for by one that does nothing.
     """
+    if missing := _missing(old, new, watched.get("programs", ())):
+        told = f"with a program that does nothing in place of {missing}, which is not installed"
+        return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
     found = {raw.stands_for for raw in (old, new) if raw and raw.stands_for} - {None}
     left = tuple(sorted(name for name in found if name and standins.STAND_INS[name].optional))
     left = tuple(name for name in left if name not in watched.get("without", ()))
@@ -26,6 +51,15 @@ def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, s
         return {**watched, "without": (*watched.get("without", ()), *left)}, told
     if "loggers" in found and not watched.get("quiet") and not (old and old.stands_for != "loggers"):
         return {**watched, "quiet": ("loggers",)}, "with loggers that write nothing, as one needs what is not here"
+    return None
+
+
+def _missing(old: Raw | None, new: Raw, put: tuple[str, ...]) -> str | None:
+    """A program that a run failed for the want of, and that nothing stands in for yet."""
+    for failure in (raw.recording.failure for raw in (old, new) if raw):
+        named = _NAMES_ONE.search(failure.message) if failure and _IS_MISSING.search(failure.message) else None
+        if named and named[1] not in put and shutil.which(named[1]) is None:
+            return named[1]
     return None
 
 

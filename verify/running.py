@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from verify import finished
 from verify.budget import spelled
+from verify.checkout import SPARED, check_out
 from verify.environments.manifests import own_distribution
 from verify.environments.versions import Ready
 from verify.evidence import Failure
@@ -28,6 +29,7 @@ from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
+from verify.reading.variables import lent
 from verify.request import Bench, Pair, Request
 from verify.retried import otherwise, settled
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
@@ -39,10 +41,9 @@ VAL_BATCHES = 2
 EPOCHS = 2
 RECORD = "record.jsonl"
 _MPS = Version("1.7")
+_DOES_NOTHING = "#!/bin/sh\nexit 0\n"
 OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
-_SPARED = (".git", "__pycache__", ".venv", "venv", "node_modules")
-_LEFT_OUT = shutil.ignore_patterns(*_SPARED)
 
 
 def version_of(ready: Ready) -> Version:
@@ -154,17 +155,31 @@ def run_spec(
         key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
         if outcome := finished.take(folder, key, places, budget):
             return outcome, record
-    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    check_out(sources.root, tree, sources.paths())
     with following(spec, record, tell):
-        outcome, record = run_harness(name, full, ready, tree, bench)
+        outcome, record = run_harness(name, {**full, **_lent(sources, spec, tree.parent)}, ready, tree, bench)
     if folder:
         finished.keep(folder, key, outcome, places, budget)
     return outcome, record
 
 
+def _lent(sources: Sources, spec: Mapping[str, object], home: Path) -> dict[str, object]:
+    """What a run has besides its tree: variables that its code reads and nothing sets, programs that are missing."""
+    variables = lent(sources, home / "lent")
+    for value in variables.values():
+        if Path(value).parent == home / "lent":
+            Path(value).mkdir(parents=True, exist_ok=True)
+    programs = home / "programs"
+    for name in cast("Sequence[str]", spec.get("programs", ())):
+        programs.mkdir(exist_ok=True)
+        (programs / name).write_text(_DOES_NOTHING, encoding="utf-8")
+        (programs / name).chmod(0o755)
+    return {"lent": variables, "path": str(programs)}
+
+
 def _digest(root: Path, bench: Bench) -> str:
     if root not in bench.digests:
-        bench.digests[root] = finished.digest(root, _SPARED)
+        bench.digests[root] = finished.digest(root, SPARED)
     return bench.digests[root]
 
 

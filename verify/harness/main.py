@@ -33,6 +33,10 @@ MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
 CALLED: list[Any] = []
 """What sees which functions of the project are called, once it is in place."""
+VARIABLES: dict[str, None] = {}
+"""Which of the environment variables that were lent were read."""
+PROGRAMS: dict[str, None] = {}
+"""In place of which programs stands one that does nothing."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 
@@ -54,6 +58,7 @@ def main(spec_path: str, rank: int | None = None) -> int:
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
     record = Record(beside("ranks").place_of(spec["record"], rank))
     limit(spec)
+    lend_what_is_missing(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
         beside("compat_shims").lend(LENT)
@@ -84,6 +89,14 @@ def limit(spec: dict[str, Any]) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(1, 9)
+
+
+def lend_what_is_missing(spec: dict[str, Any]) -> None:
+    """Set the variables that the project reads and nothing sets, and put programs that are not here behind the rest."""
+    beside("variables").lend(spec.get("lent", {}), VARIABLES)
+    if programs := spec.get("programs", ()):
+        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
+        PROGRAMS.update(dict.fromkeys(programs))
 
 
 # -- training
@@ -260,6 +273,7 @@ def tell_exits(root: Path, record: Record, tell: Callable[[], None]) -> None:
 def given() -> dict[str, list[str] | None]:
     """What the project had so far besides its files of code and its packages, and which functions of it were called."""
     kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
+    kinds |= {"variables": VARIABLES, "programs": PROGRAMS}
     return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
 
 

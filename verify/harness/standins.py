@@ -68,6 +68,16 @@ STAND_INS = {
         "the same object, in both trees, whose methods write nothing",
         "`experiment` takes every call",
     ),
+    "programs": StandIn(
+        "a program that is not installed and that a first run asked for (`ffmpeg`, `sox` and their like)",
+        "a program of that name that does nothing and ends well",
+        "it says nothing and writes no file",
+    ),
+    "variables": StandIn(
+        "an environment variable that the code reads by `os.environ[...]` and nothing sets",
+        "a folder, a number, an address or a word, as its use or its name tells",
+        "what is read from there: the folder is empty",
+    ),
     "alone": StandIn(
         "the logger and the callbacks of a module that is trained alone",
         "a single logger that takes every call, and a ModelCheckpoint that saves nothing",

@@ -21,6 +21,8 @@ _GIVEN = {
     "lent": "old names and defaults that the installed numpy or Python no longer has",
     "compiled": "a build of Cython modules, without the settings of setup.py",
     "installed": "a version of the project's own distribution, which is not installed",
+    "variables": "environment variables that the code reads and nothing sets",
+    "programs": "programs that do nothing, in place of those that are not installed",
     "moved": "another device in place of CUDA, which is not here, to",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -48,7 +50,8 @@ class Raw:
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
     executed; `opened` which of its configurations were read, and for which module; `lent` what of an older numpy or
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
-    `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
+    `installed` which distribution of its own it asked for, `variables` which of those it read that were lent,
+    `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about.
@@ -64,6 +67,8 @@ class Raw:
     lent: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
@@ -130,11 +135,11 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            lent, built, known, moved = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
+            given: dict[str, Any] = {name: tuple(map(str, event.get(name, ()))) for name in _GIVEN}
             opened = tuple(map(str, event.get("opened", ())))
             warned = tuple(map(str, event.get("warnings", ())))
             raw = replace(raw, loaded=tuple(event["files"]), opened=opened)
-            raw = replace(raw, lent=lent, compiled=built, installed=known, moved=moved)
+            raw = replace(raw, **given)
             if (calls := event.get("calls")) is not None:
                 raw = replace(raw, calls=tuple(map(str, calls)))
     last = fits[-1] if fits else {}

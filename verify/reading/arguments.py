@@ -13,6 +13,9 @@ from verify.reading.sources import Sources, imports
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
 _OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work)(_|$)")
+_FOLDER = re.compile(r"(^|_)(data|dataset|datasets|root|dir|folder|path)(_|$)|(data|root|dir|path)$")
+_LOADED = re.compile(r"ckpt|checkpoint|weight|model|resume|pretrained|file")
+_MADE_FOR_DATA = ("data", "dataset", "datasets", "sample", "samples", "example", "examples")
 _NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
 _FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
 _HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
@@ -63,6 +66,10 @@ def _asked(call: ast.Call, tree: ast.Module) -> Iterator[Required]:
         if needed and _constant(given.get("required")) is not False:
             long = max(options or words, key=len)
             yield Required(long if options else None, _plain(long), _kind(given.get("type")), _choices(given))
+    elif name.startswith("DEFINE_") and words and _constant(given.get("required")) is True:
+        yield Required(
+            f"--{words[0]}", _plain(words[0]), {"integer": "int"}.get(name[7:], name[7:].removesuffix("string"))
+        )
     elif name == "mark_flag_as_required" and words:
         yield Required(f"--{words[0]}", _plain(words[0]))
     elif name == "mark_flags_as_required" and call.args:
@@ -164,7 +171,14 @@ def _value(asked: Required, root: Path, script: str, said: Sequence[Command]) ->
         return "1"
     if asked.kind in ("", "str", "Path") and _OUTPUT.search(asked.name):
         return "fixer-output"
+    if asked.kind in ("", "str", "Path") and _FOLDER.search(asked.name) and not _LOADED.search(asked.name):
+        return _folder(root)
     return "fixer" if asked.kind in ("", "str") and _NAME.search(asked.name) else None
+
+
+def _folder(root: Path) -> str:
+    """A folder for data: the project's own by one of the usual names, else the tree itself."""
+    return next((name for name in _MADE_FOR_DATA if (root / name).is_dir()), ".")
 
 
 def cli_config(root: Path, script: str, said: Iterable[Command]) -> str | None:

@@ -1,0 +1,42 @@
+"""A script that its owner starts with variables set."""
+
+import os
+from pathlib import Path
+
+import pytorch_lightning as pl
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+IMAGES = Path(os.environ["IMAGE_PATH"])
+WORKERS = int(os.environ["LOADER_WORKERS"])
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return torch.nn.functional.mse_loss(self.layer(x), y)
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        return torch.nn.functional.mse_loss(self.layer(x), y)
+
+    def validation_epoch_end(self, outputs):
+        self.log("val_loss", torch.stack(outputs).mean())
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def rows(count):
+    x = torch.randn(count, 3)
+    return DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=4)
+
+
+if __name__ == "__main__":
+    print(f"{len(list(IMAGES.iterdir()))} pictures, {WORKERS} workers")
+    trainer = pl.Trainer(max_epochs=2, gpus=0, logger=False, enable_checkpointing=False)
+    trainer.fit(Model(), rows(16), rows(8))

@@ -1,0 +1,73 @@
+"""Which environment variables a project is lent, and what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.verify.trees import tree
+from verify.reading.sources import Sources
+from verify.reading.variables import lent
+
+FOLDER = Path("/lent")
+
+
+def values(folder: Path, **files: str) -> dict[str, str]:
+    return dict(lent(Sources(tree(folder / "project", **files)), FOLDER))
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("os.environ['IMAGE_PATH']", "/lent/IMAGE_PATH"),
+        ("os.environ['DATA_ROOT']", "/lent/DATA_ROOT"),
+        ("os.path.join(os.environ['WHERE'], 'x')", "/lent/WHERE"),
+        ("Path(os.environ['WHERE']) / 'x'", "/lent/WHERE"),
+        ("int(os.environ['WHERE'])", "1"),
+        ("os.environ['NUM_WORKERS']", "1"),
+        ("environ['SERVICE_PORT']", "29500"),
+        ("os.environ['TRACKING_URI']", "http://localhost"),
+        ("os.environ['WANDB_API_KEY']", "fixer"),
+        ("os.environ['SLURM_JOB_ID']", "1"),
+    ],
+)
+def test_what_it_holds_is_told_by_its_use_or_its_name(code: str, value: str, tmp_path: Path) -> None:
+    assert list(values(tmp_path, train=f"x = {code}\n").values()) == [value]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = os.environ.get('A_PATH')",
+        "x = os.getenv('A_PATH')",
+        "os.environ['A_PATH'] = 'x'",
+        "os.environ['A_PATH'] = 'x'\ny = os.environ['A_PATH']",
+        "os.environ.setdefault('A_PATH', 'x')\ny = os.environ['A_PATH']",
+        "os.environ.update({'A_PATH': 'x'})\ny = os.environ['A_PATH']",
+        "os.environ.update(A_PATH='x')\ny = os.environ['A_PATH']",
+        "if 'A_PATH' in os.environ:\n    y = os.environ['A_PATH']",
+        "try:\n    y = os.environ['A_PATH']\nexcept KeyError:\n    y = None",
+        "try:\n    y = os.environ['A_PATH']\nexcept (ValueError, LookupError):\n    y = None",
+        "try:\n    y = os.environ['A_PATH']\nexcept:\n    y = None",
+        "if os.environ.get('A_PATH'):\n    y = os.environ['A_PATH']",
+        "x = config['A_PATH']",
+        "x = os.environ[name]",
+        "del os.environ['A_PATH']",
+    ],
+)
+def test_what_the_code_sets_or_does_without_is_not_lent(code: str, tmp_path: Path) -> None:
+    assert values(tmp_path, train=code + "\n") == {}
+
+
+def test_what_another_file_sets_is_not_lent(tmp_path: Path) -> None:
+    files = {"train": "x = os.environ['A_PATH'], os.environ['B_PATH']\n", "settings": "os.environ['A_PATH'] = 'x'\n"}
+    assert list(values(tmp_path, **files)) == ["B_PATH"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["RANK", "LOCAL_RANK", "WORLD_SIZE", "NODE_RANK", "MASTER_PORT", "SLURM_NTASKS", "CUDA_VISIBLE_DEVICES", "HOME"],
+)
+def test_what_launchers_set_is_never_made_up(name: str, tmp_path: Path) -> None:
+    assert values(tmp_path, train=f"x = os.environ['{name}']\n") == {}

@@ -1,0 +1,75 @@
+"""Projects that start with something that a copy of their files has not: what they are lent, and what is said of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.training.test_shapes import project, rewritten
+from tests.verify.trees import tree
+from verify.evidence import Evidence
+from verify.judging.record import Raw, read
+from verify.prove import prove
+from verify.request import Request
+from verify.retried import otherwise
+
+REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning==1.9.5",), (), timeout=120)
+
+
+def proven(folder: Path, name: str, said: list[str]) -> Evidence:
+    before = project(name)
+    trees = [
+        tree(folder / role, **{path.removesuffix(".py"): text for path, text in files.items() if path.endswith(".py")})
+        for role, files in (("before", before), ("after", rewritten(before)))
+    ]
+    return prove(*trees, REQUEST, said.append)
+
+
+@pytest.mark.parametrize(
+    ("name", "provided"),
+    [
+        ("starts_with_git", []),
+        (
+            "starts_with_variables",
+            ["environment variables that the code reads and nothing sets: IMAGE_PATH, LOADER_WORKERS"],
+        ),
+        ("starts_with_a_folder", []),
+    ],
+)
+def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_path: Path) -> None:
+    evidence = proven(tmp_path, name, [])
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
+
+
+def test_a_program_that_is_missing_is_stood_in_for(tmp_path: Path) -> None:
+    said: list[str] = []
+    evidence = proven(tmp_path, "starts_with_a_program", said)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    if shutil.which("ffmpeg"):
+        assert not any("again" in line for line in said)
+    else:
+        assert any("in place of ffmpeg, which is not installed" in line for line in said)
+        assert any("ffmpeg" in fact.text for fact in evidence.facts if fact.kind == "provided")
+
+
+def failed(folder: Path, message: str) -> Raw:
+    record = folder / "record.jsonl"
+    record.write_text(f'{{"event": "failure", "type": "OSError", "message": "{message}", "place": null}}\n')
+    return read(record, "train.py")
+
+
+def test_what_is_no_program_or_stood_in_for_already_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    missing = failed(tmp_path, "[Errno 2] No such file or directory: 'soxi'")
+    again = otherwise(None, missing, {})
+    assert again and again[0]["programs"] == ("soxi",) and "soxi" in again[1]
+    assert otherwise(None, missing, {"programs": ("soxi",)}) is None
+    assert otherwise(None, failed(tmp_path, "[Errno 2] No such file or directory: 'data/train.csv'"), {}) is None
+    assert otherwise(None, failed(tmp_path, "ffmpeg ended with 1"), {}) is None
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/soxi")
+    assert otherwise(None, missing, {}) is None
