@@ -27,8 +27,8 @@ import importlib.util, runpy, sys
 given = importlib.util.spec_from_file_location("harness", {harness!r})
 harness = importlib.util.module_from_spec(given)
 given.loader.exec_module(harness)
-harness.beside("lent").lend(dict())
-harness.beside("lent").lend_loading(dict())
+harness.beside("compat_shims").lend(dict())
+harness.beside("compat_shims").lend_loading(dict())
 harness.lightning_packages(["pytorch_lightning"])
 sys.path.insert(0, ".")
 sys.argv = ["probed.py", "../answers.json"]
