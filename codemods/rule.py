@@ -145,7 +145,7 @@ class Rule:
     as well, without reading the files.
 
     `rows` tells the rows of the upgrade guide and its supplements that the rule answers, each with the best level
-    that a place of it can have. `requires` names codes that have to land with this one. A rule with `last` sees
+    that a place of it can have. A rule with `last` sees
     in `Facts.planned` what the others found, and of Python files those alone in which they found something. One with
     `judges_ignores` comes behind these too, sees in `Facts.served` which comments served, and rewrites first.
     """
@@ -173,7 +173,6 @@ class Rule:
     kinds: tuple[str, ...] = ("python",)
     names: tuple[str, ...] = ()
     rows: Callable[[], tuple[tuple[str, Fix], ...]] = tuple
-    requires: tuple[str, ...] = ()
     last: bool = False
     judges_ignores: bool = False
     stops: bool | None = None

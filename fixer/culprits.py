@@ -153,20 +153,19 @@ class _Trials:
 
     def without(self, codes: frozenset[str]) -> tuple[set[str], Plan, tuple[Evidence, ...]]:
         """What had to go with these codes, what is left, and its evidence: none where nothing is left."""
-        gone = frozenset(_with_dependents(self.case, set(codes)))
-        if gone not in self._seen:
+        if codes not in self._seen:
             self.case.clock.enter()
             self._check(self.case.clock.is_over())
             earlier, self.case.clock.cut = self.case.clock.cut, {}
-            self.case.progress(f"{self.why}; trying it without {', '.join(sorted(gone))}")
-            kept = _plan_without(self.case, set(gone))
+            self.case.progress(f"{self.why}; trying it without {', '.join(sorted(codes))}")
+            kept = _plan_without(self.case, set(codes))
             number = sum(1 for _ in self.case.folder.iterdir())
             again = self.case.prove(self.case, kept, f"without-{number}") if kept.changes else ()
             is_cut = bool(self.case.clock.cut) and any(item.verdict == "inconclusive" for item in again)
             self.case.clock.cut = earlier
             self._check(is_cut)
-            self._seen[gone] = set(gone), kept, again
-        return self._seen[gone]
+            self._seen[codes] = set(codes), kept, again
+        return self._seen[codes]
 
     def works(self, codes: frozenset[str]) -> bool:
         """Whether nothing regresses without these codes; once there were too many trials, the answer to new ones
@@ -195,7 +194,7 @@ class _Trials:
             raise _OutOfTime(clock.told())
 
     def _enough(self, codes: frozenset[str]) -> bool:
-        return len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen
+        return len(self._seen) >= TRIALS and codes not in self._seen
 
 
 def _both_train(item: Evidence) -> bool:
@@ -220,12 +219,6 @@ def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:
             if change.path == path and set(line) & set(change.after.splitlines()) - set(change.before.splitlines())
         }
     return codes
-
-
-def _with_dependents(case: Case, codes: set[str]) -> set[str]:
-    """The codes, and those that must not land without one of them."""
-    more = {rule.code for rule in case.options.rules if codes & set(rule.requires)}
-    return codes if more <= codes else _with_dependents(case, codes | more)
 
 
 def _plan_without(case: Case, codes: set[str]) -> Plan:

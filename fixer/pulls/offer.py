@@ -62,10 +62,8 @@ class Visit:
         return life.switched_off(self.pulls)
 
     def without_off(self, options: Options) -> Options:
-        """The options less the rules that are switched off, and those that must not land without one of them."""
-        off = set(self.off)
-        while more := {rule.code for rule in options.rules if rule.code not in off and off & set(rule.requires)}:
-            off |= more
+        """The options less the rules that are switched off."""
+        off = self.off
         return replace(options, rules=tuple(rule for rule in options.rules if rule.code not in off)) if off else options
 
     def refused(self, changes: Sequence[Change]) -> frozenset[Part]:

@@ -125,24 +125,6 @@ def test_a_group_of_which_nothing_was_executed_is_not_proven_by_the_others(
     assert Fact("also", "the runs: all is well") in evidence[-1].facts
 
 
-def test_what_depends_on_a_culprit_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = b"".join(b"print(old_%d)\n" % number for number in range(4))
-    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
-    rules = [rename(number, f"{'broken' if number == 0 else 'new'}_{number}") for number in range(4)]
-    rules[2], rules[3] = replace(rules[2], requires=("BAD000",)), replace(rules[3], requires=("BAD002",))
-    options = replace(options_for(Asked(project.root), project), rules=tuple(rules))
-    made = plan(sources_of(project), options)
-
-    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
-        failed = "broken" in (after / "train.py").read_text()
-        return Evidence("", (), None, "regressed" if failed else "preserved", "it broke")
-
-    monkeypatch.setattr(proof, "prove", judged)
-    kept, _ = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
-    assert {change.code for change in kept.changes} == {"BAD001"}
-    assert {finding.code for finding in kept.findings if not finding.applied} == {"BAD000", "BAD002", "BAD003"}
-
-
 @pytest.mark.parametrize("alone", [False, True])
 def test_where_the_trace_points_is_tried_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
     """Also that of a module which is not the first of those that were trained alone."""
