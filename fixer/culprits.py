@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,13 +50,13 @@ def without_culprits(
         changed = set(changed_codes(made))
         others = tuple(finding for finding in made.findings if finding.code not in changed)
         return _with_findings(made, Plan(others, skipped=made.skipped), changed, evidence), evidence
-    culprits, kept, again = trials.without(few)
+    kept, again = trials.without(few)
     dropped = tuple(
         replace(item, codes=codes, reason=item.reason + told)
         for item in regressed
-        if (codes := tuple(c for c in item.codes if c in culprits))
+        if (codes := tuple(c for c in item.codes if c in few))
     )
-    return _with_findings(made, kept, culprits, regressed), dropped + again
+    return _with_findings(made, kept, few, regressed), dropped + again
 
 
 def _few(trials: _Trials, pointed: tuple[str, ...], suspects: tuple[str, ...]) -> tuple[frozenset[str] | None, str]:
@@ -110,7 +110,7 @@ def _changing(case: Case, made: Plan, codes: tuple[str, ...]) -> tuple[tuple[str
     )
     if trials.same(frozenset(free)):
         return narrow(free, trials.same), True
-    differ = any(item.verdict == "changed" for item in trials.without(frozenset(free))[2])
+    differ = any(item.verdict == "changed" for item in trials.without(frozenset(free))[1])
     return tuple(code for code in able if code not in free) if differ else (), False
 
 
@@ -149,22 +149,22 @@ class _Trials:
         self.why = why
         self.goal = goal
         self.working: list[frozenset[str]] = []
-        self._seen: dict[frozenset[str], tuple[set[str], Plan, tuple[Evidence, ...]]] = {}
+        self._seen: dict[frozenset[str], tuple[Plan, tuple[Evidence, ...]]] = {}
 
-    def without(self, codes: frozenset[str]) -> tuple[set[str], Plan, tuple[Evidence, ...]]:
-        """What had to go with these codes, what is left, and its evidence: none where nothing is left."""
+    def without(self, codes: frozenset[str]) -> tuple[Plan, tuple[Evidence, ...]]:
+        """What is left without these codes, and its evidence: none where nothing is left."""
         if codes not in self._seen:
             self.case.clock.enter()
             self._check(self.case.clock.is_over())
             earlier, self.case.clock.cut = self.case.clock.cut, {}
             self.case.progress(f"{self.why}; trying it without {', '.join(sorted(codes))}")
-            kept = _plan_without(self.case, set(codes))
+            kept = _plan_without(self.case, codes)
             number = sum(1 for _ in self.case.folder.iterdir())
             again = self.case.prove(self.case, kept, f"without-{number}") if kept.changes else ()
             is_cut = bool(self.case.clock.cut) and any(item.verdict == "inconclusive" for item in again)
             self.case.clock.cut = earlier
             self._check(is_cut)
-            self._seen[codes] = set(codes), kept, again
+            self._seen[codes] = kept, again
         return self._seen[codes]
 
     def works(self, codes: frozenset[str]) -> bool:
@@ -172,7 +172,7 @@ class _Trials:
         is no."""
         if self._enough(codes):
             return False
-        evidence = self.without(codes)[2]
+        evidence = self.without(codes)[1]
         if any(item.verdict == "regressed" for item in evidence):
             return False
         works = any(item.verdict != "inconclusive" for item in evidence) or all(map(_both_train, evidence))
@@ -183,7 +183,7 @@ class _Trials:
         """Whether no number differs without these codes, which nobody knows once there were too many trials."""
         if self._enough(codes):
             return False
-        verdicts = {item.verdict for item in self.without(codes)[2]}
+        verdicts = {item.verdict for item in self.without(codes)[1]}
         return not verdicts or (not verdicts & {"changed", "regressed"} and bool(verdicts & {"preserved", "repaired"}))
 
     def _check(self, is_cut: bool) -> None:
@@ -221,12 +221,12 @@ def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:
     return codes
 
 
-def _plan_without(case: Case, codes: set[str]) -> Plan:
+def _plan_without(case: Case, codes: frozenset[str]) -> Plan:
     rules = tuple(rule for rule in case.options.rules if rule.code not in codes)
     return plan(case.sources, replace(case.options, rules=rules))
 
 
-def _with_findings(made: Plan, kept: Plan, culprits: set[str], regressed: Sequence[Evidence]) -> Plan:
+def _with_findings(made: Plan, kept: Plan, culprits: Collection[str], regressed: Sequence[Evidence]) -> Plan:
     """What was taken out becomes a finding with the trace."""
     trace = "; ".join(dict.fromkeys(item.reason for item in regressed))
     reason = f"Taken out of the branch: {trace}"
