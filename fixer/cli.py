@@ -138,6 +138,12 @@ def run(
         bool, typer.Option("--continue", help="Go on with the last proof of this, which was interrupted or cut short.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
+    prove_unsafe: Annotated[
+        bool,
+        typer.Option(
+            "--prove-unsafe", help="Try the changes that are only probably right; keep those that the proof shows."
+        ),
+    ] = False,
     push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
     pr: Annotated[
         bool, typer.Option("--pr", help="Open or update the pull request for it, on GitHub or GitLab.")
@@ -154,7 +160,7 @@ def run(
     with scratch() as records:
         how = pipeline.RunOptions(
             base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr, records,
-            budget, go_on, given=given,
+            budget, go_on, given=given, prove_unsafe=prove_unsafe,
         )  # fmt: skip
         return _report(
             lambda progress: pipeline.run(asked, how, progress),

@@ -10,6 +10,11 @@ from codemods.engine.scan import Options
 from codemods.rule import Rule
 from fixer.branch import Step
 
+TRIED = (
+    "Not all of this can be told to be right from the code alone. It was tried by running the project before and "
+    "after, which shows it right for what was run."
+)
+
 
 def group_of(rule: Rule, target: str) -> str:
     """The group of a rule: what moves code to the target hangs together with the pins, the rest stands alone."""
@@ -38,6 +43,8 @@ def steps_of(made: Plan, options: Options) -> tuple[Step, ...]:
         rule = rules[code]
         fixed = [finding for finding in made.findings if finding.code == code and finding.applied]
         places = [f"- {finding.path}:{finding.span.line}: {finding.message}" for finding in fixed]
+        if not isinstance(options.unsafe, bool) and any(finding.fix == "unsafe" for finding in fixed):
+            places += ["", fill(TRIED, 72)]
         steps.append(
             Step(
                 code=code,

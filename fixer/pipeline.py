@@ -52,6 +52,7 @@ class RunOptions:
     budget: float | None = None
     go_on: bool = False
     given: Given | None = None
+    prove_unsafe: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     from fixer.reports.rule_text import rule_texts
     from fixer.stops import look_again, readiness
     from fixer.tokens import take
+    from fixer.unsafe_proof import prove_unsafe
     from verify.budget import Interrupted
 
     started, tokens = time.monotonic(), take()
@@ -143,6 +145,12 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         raise UsageError(f"--require {how.require} needs the proof, which is switched off; {switch}")
     if how.go_on and not verified:
         raise UsageError("--continue goes on with a proof, which is switched off; leave out one of the two")
+    if how.prove_unsafe and (not verified or options.unsafe):
+        why = "it makes all of them" if verified else "the proof is switched off"
+        other = "--unsafe-fixes" if verified else "--no-verify"
+        raise UsageError(
+            f"--prove-unsafe keeps the unsafe changes that the proof shows; with {other} {why}: leave out one"
+        )
     branch = how.branch or f"fixer/lightning-{options.target}"
     delivery = prepare(project, asked, branch, how.base, how.push, tokens, pr=how.pr, again=how.force)
     if not how.dry_run:
@@ -156,6 +164,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     if delivery:
         options, unwanted = delivery.unwanted(options, made.changes)
         made = plan(sources, options, _counted(progress), memory.again()) if unwanted else made
+    if how.prove_unsafe:
+        made = plan(sources, replace(options, unsafe=True), _counted(progress), memory.again())
     evidence: tuple[Evidence, ...] = ()
     force = how.force or (delivery is not None and delivery.may_move())
     notes: tuple[str, ...] = ()
@@ -163,7 +173,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     if made.changes and not how.dry_run:
         check_free(project, branch)
     if made.changes and verified:
-        if not force:
+        if not force and not how.prove_unsafe:
             check_content(project, branch, steps_of(made, options), __version__)
         proof = proof_options(project, how.python, how.timeout, how.readable, how.records, how.budget, how.require)
         state = open_state(project, made.final(), (options.target, how.python), go_on=how.go_on)
@@ -173,7 +183,10 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
             proof.clock.begin(started)
             proof.clock.goes_on = state.is_there
         try:
-            made, evidence = prove_plan(project, sources, options, made, proof, progress)
+            if how.prove_unsafe:
+                options, made, evidence = prove_unsafe(project, sources, options, proof, progress)
+            else:
+                made, evidence = prove_plan(project, sources, options, made, proof, progress)
         except Interrupted as stop:
             result = replace(_result("run", project, options, sources, made), evidence=stop.evidence)
             messages = (*result.messages, "no branch was made; `fixer run --continue` goes on with the proof")
@@ -181,7 +194,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
             raise RunInterrupted(result) from None
         state.close(is_through=proof.clock is None or not proof.clock.cut)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
-    result = replace(result, arguments=_arguments(asked, project, off, how.branch))
+    result = replace(result, arguments=_arguments(asked, project, off, how))
     result = replace(result, messages=(*result.messages, *notes, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     progress("looking at what is left")
@@ -200,11 +213,12 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     return replace(result, duration_s=time.monotonic() - started)
 
 
-def _arguments(asked: Asked, project: Project, off: Sequence[str], branch: str | None) -> tuple[str, ...]:
+def _arguments(asked: Asked, project: Project, off: Sequence[str], how: RunOptions) -> tuple[str, ...]:
     """The path and the options that lead to the same branch, without what is switched off in its pull request."""
     ignored = project.config.ignore if asked.ignore is None else asked.ignore
     given = replace(asked, ignore=(*ignored, *off)) if off else asked
-    return (*given.arguments(project.scope), *([f"--branch={branch}"] if branch else []))
+    more = [f"--branch={how.branch}"] if how.branch else []
+    return (*given.arguments(project.scope), *more, *(["--prove-unsafe"] if how.prove_unsafe else []))
 
 
 def _or_error(go_on: Callable[..., Result], result: Result, *arguments: object, **options: object) -> Result:

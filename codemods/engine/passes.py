@@ -149,7 +149,7 @@ def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: O
         match.reason,
         match.row,
         cell,
-        applied=options.applies(match),
+        applied=options.applies(rule.code, match),
         needs=match.needs,
         stops=_stops(rule, options) if match.stops is None else match.stops,
     )

@@ -85,8 +85,8 @@ def plan(
 def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
     why = draft.rejected.get((finding.code, finding.path))
     match = draft.turned.get(finding)
-    if match and not (why and options.applies(match)):
-        return replace(finding, applied=options.applies(match), fix=match.fix, reason=match.reason)
+    if match and not (why and options.applies(finding.code, match)):
+        return replace(finding, applied=options.applies(finding.code, match), fix=match.fix, reason=match.reason)
     if not finding.applied or why is None:
         return finding
     reason = f"fixer's own rewrite was thrown away ({why}); please report it"
@@ -144,7 +144,7 @@ def _apply_rule(
             draft.seen[rule.code, path] = said
         elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
             file, found = _looked_at(rule, path, draft, known.facts, options)
-            wanted[path] = Wanted(file, [match for match in found if options.applies(match)])
+            wanted[path] = Wanted(file, [match for match in found if options.applies(rule.code, match)])
             if path in changed:
                 draft.turned |= _turned(rule, path, found, looked, options)
             draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in found if file]
@@ -185,11 +185,11 @@ def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options
     for said, findings in named.items():
         now = sorted((match for match in fresh if (match.message, match.row) == said), key=lambda match: match.span)
         if len(now) != len(findings):
-            now = now[:1] * len(findings) if not any(map(options.applies, now)) else []
+            now = now[:1] * len(findings) if not any(options.applies(rule.code, match) for match in now) else []
         turned |= {
             finding: match
             for finding, match in zip(findings, now, strict=bool(now))
-            if finding.applied != options.applies(match)
+            if finding.applied != options.applies(rule.code, match)
         }
     return turned
 

@@ -58,7 +58,7 @@ def rewritten(rule: Rule, source: Source, wanted: Wanted, facts: Facts, options:
         return f"the result does not parse: {error}"
     if after == source.data:
         return "the rewrite changed nothing"
-    if any(options.applies(match) for match in matches(rule, file, facts, options)):
+    if any(options.applies(rule.code, match) for match in matches(rule, file, facts, options)):
         return "the rule would change its own result again"
     return Result(after, file)
 

@@ -78,7 +78,8 @@ class Memory:
         said = sorted((path, known[1]) for path, known in self._now.reads.items())
         mentioned = sorted((text, sorted(paths)) for text, paths in facts.mentions.items())
         ignored = sorted(options.ignored_rows), sorted(options.left_out), sorted(options.ignored_in.items())
-        asked = [rule.code for rule in options.rules], options.unsafe, facts.pins, facts.forked, facts.target
+        unsafe = options.unsafe if isinstance(options.unsafe, bool) else sorted(options.unsafe)
+        asked = [rule.code for rule in options.rules], unsafe, facts.pins, facts.forked, facts.target
         rest = sorted(facts.kinds.items()), sorted(facts.files), facts.namespace, sorted(facts.silenced)
         late = facts.planned, sorted(facts.served), sorted(facts.asked)
         self._facts = _digested(repr((said, mentioned, ignored, asked, rest, late)).encode(errors="surrogateescape"))

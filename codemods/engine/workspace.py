@@ -17,23 +17,25 @@ from codemods.rule import Match, Rule
 class Options:
     """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
     but not reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are
-    applied, the release to move to, the pins found (PEP 508), whether Lightning comes from an address alone, how
-    many processes may work, and the namespace to move to (`lightning` or `pytorch_lightning`, "" for none)."""
+    applied, or the codes whose are, the release to move to, the pins found (PEP 508), whether Lightning comes from an
+    address alone, how many processes may work, and the namespace to move to (`lightning` or `pytorch_lightning`, "" for
+    none)."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     ignored_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unsafe: bool = False
+    unsafe: bool | frozenset[str] = False
     target: str = "2.6.6"
     pins: tuple[str, ...] = ()
     forked: bool = False
     jobs: int = 1
     namespace: str = ""
 
-    def applies(self, match: Match) -> bool:
-        """Whether the edits of a match are to be made."""
-        return bool(match.edits) and (match.fix == "safe" or (match.fix == "unsafe" and self.unsafe))
+    def applies(self, code: str, match: Match) -> bool:
+        """Whether the edits of what a rule found are to be made."""
+        unsafe = self.unsafe if isinstance(self.unsafe, bool) else code in self.unsafe
+        return bool(match.edits) and (match.fix == "safe" or (match.fix == "unsafe" and unsafe))
 
 
 class Watched(Mapping[str, Source]):
