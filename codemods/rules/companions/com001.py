@@ -1,0 +1,140 @@
+"""COM001: schedulers that are told to be verbose."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.outline import CallNode
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
+from codemods.lightning.keywords import is_commented, replaced
+from codemods.lightning.versions import TORCH, admits_from
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+GONE = "2.7"
+MODULE = "torch.optim.lr_scheduler"
+NAME = "verbose"
+BASES = ("LRScheduler", "_LRScheduler")
+POSITIONS = 3
+"""`LRScheduler(optimizer, last_epoch, verbose)`, as it was."""
+MESSAGE = "`verbose=` of schedulers is gone since torch 2.7, which refuses it"
+REASON = "It only printed the rate, and since torch 2.2 not even that; LearningRateMonitor logs rates."
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not admits_from(facts, TORCH, GONE):
+        return
+    for call in file.calls_near([NAME]):
+        item = next((each for each in call.node.keywords if each.arg == NAME), None)
+        if item and (_makes_one(call) or _base_called(call)):
+            yield _match(file, call, item)
+        elif _base_called(call) in BASES and len(call.node.args) == POSITIONS and not _is_unpacked(call.node):
+            yield _found(file, call, call.node.args[-1], NodeEdit(call.node, _without_last))
+
+
+def _makes_one(call: CallNode) -> bool:
+    """Whether a call builds one of torch's own schedulers."""
+    return (call.scope.resolve(call.node.func) or "").rpartition(".")[0] == MODULE
+
+
+def _base_called(call: CallNode) -> str:
+    """Which scheduler of torch's is the only base of the class in which `super().__init__` is called; "" for none."""
+    function = call.node.func
+    owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+    if owner is None or not isinstance(function, ast.Attribute) or function.attr != "__init__":
+        return ""
+    above = function.value
+    is_super = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "super"
+    bases = [(call.scope.resolve(base) or "").rpartition(".") for base in owner.bases]
+    return bases[0][2] if is_super and len(bases) == 1 and bases[0][0] == MODULE else ""
+
+
+def _match(file: PythonFile, call: CallNode, item: ast.keyword) -> Match:
+    if is_commented(file, call.node, item):
+        reason = "Not rewritten: a comment stands beside it; delete both by hand."
+        return Match(file.span(item), MESSAGE, "manual", reason)
+    return _found(file, call, item, NodeEdit(call.node, touches("arguments")(partial(replaced, name=NAME, new=()))))
+
+
+def _found(file: PythonFile, call: CallNode, item: ast.keyword | ast.expr, edit: NodeEdit) -> Match:
+    if not _does_nothing(item.value if isinstance(item, ast.keyword) else item):
+        reason = "Not rewritten: what works its value out may do more; take it out."
+        return Match(file.span(item), MESSAGE, "manual", reason)
+    return Match(file.span(item), MESSAGE, "safe", REASON, edits=(edit,))
+
+
+def _is_unpacked(call: ast.Call) -> bool:
+    return any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords)
+
+
+def _does_nothing(node: ast.expr) -> bool:
+    """Whether a value is read from names alone."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Constant | ast.Name)
+
+
+def _without_last(call: cst.Call) -> cst.Call:
+    *rest, last = call.args[:POSITIONS]
+    behind = call.args[POSITIONS:]
+    rest[-1] = rest[-1] if behind else rest[-1].with_changes(comma=last.comma)
+    return call.with_changes(args=[*rest, *behind])
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+from torch.optim import SGD
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+
+class Model(LightningModule):
+    def configure_optimizers(self):
+        optimizer = SGD(self.parameters(), lr=0.1)
+        scheduler = ReduceLROnPlateau(optimizer, patience=3, verbose=True)
+        return {"optimizer": optimizer, "lr_scheduler": scheduler, "monitor": "val_loss"}
+"""
+AFTER = BEFORE.replace(", verbose=True", "")
+OWN = """\
+from torch.optim.lr_scheduler import _LRScheduler
+
+
+class Warmup(_LRScheduler):
+    def __init__(self, optimizer, steps, last_epoch=-1, verbose=False):
+        self.steps = steps
+        super().__init__(optimizer, last_epoch=last_epoch, verbose=verbose)
+
+    def get_lr(self):
+        share = min(1.0, (self.last_epoch + 1) / self.steps)
+        return [rate * share for rate in self.base_lrs]
+"""
+CALLBACK = "from pytorch_lightning.callbacks import EarlyStopping\n\nstop = EarlyStopping('loss', verbose=True)\n"
+
+RULE = Rule(
+    code="COM001",
+    name="verbose-schedulers",
+    summary="`verbose=` of torch's schedulers goes",
+    why=(
+        "torch 2.2 stopped to print for `verbose=` (pull request 111302), and torch 2.7 took it out of every scheduler "
+        "(pull request 147301): a project that moves to a current Lightning, and with it to a current torch, ends with "
+        "a TypeError where it builds one."
+    ),
+    fix="safe",
+    versions="torch 2.7 and later",
+    triggers=(b"verbose",),
+    words=(b"lr_scheduler",),
+    check=_check,
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(OWN, OWN.replace(", verbose=verbose)", ")")),
+        Example(BEFORE, BEFORE, pins=("torch<2.7",)),
+        Example(CALLBACK, CALLBACK),
+    ),
+    stops=True,
+    references=("https://github.com/pytorch/pytorch/pull/147301", "https://github.com/pytorch/pytorch/pull/111302"),
+)
