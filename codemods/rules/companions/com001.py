@@ -126,8 +126,8 @@ RULE = Rule(
     ),
     fix="safe",
     versions="torch 2.7 and later",
-    triggers=(b"verbose",),
-    words=(b"lr_scheduler",),
+    triggers=(b"lr_scheduler",),
+    words=(b"verbose",),
     check=_check,
     examples=(
         Example(BEFORE, AFTER),
