@@ -1,0 +1,71 @@
+"""LIT221: attributes that are the project's own, or may be, and hooks that run without a Trainer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "import torch\nfrom lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"
+INIT = "    def __init__(self, hparams):\n        super().__init__()\n"
+USED = HEAD + "    def training_step(self, batch, batch_idx):\n        return self.use_amp\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"b.py": "from a import Model\n\n\nclass Child(Model):\n    use_amp = True\n"},
+        {
+            "b.py": "from a import Model\n\n\nclass Mixin:\n    use_amp = True\n\n\n"
+            "class Child(Mixin, Model):\n    pass\n"
+        },
+    ],
+    ids=["below", "mixed in below"],
+)
+def test_an_attribute_that_a_body_binds_is_the_projects_own(more: dict[str, str]) -> None:
+    assert run_rules({"a.py": USED, **more}, rule("LIT221"), unsafe=True).findings == ()
+    mixed = f"class Mixin:\n    use_amp = True\n\n\n{USED.partition('class')[2]}".replace("(Light", "(Mixin, Light")
+    text = USED.partition("class")[0] + mixed.replace(" Model", "class Model")
+    assert run_rules({"a.py": text}, rule("LIT221"), unsafe=True).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        (USED, {"b.py": "from a import Model\n\nmodel = Model()\nmodel.use_amp = True\n"}),
+        (USED, {"b.py": "from a import Model\n\nsetattr(Model(), 'use_amp', True)\n"}),
+        (USED, {"b.py": "from a import Model\n\nModel().training_step(1, 2)\n"}),
+        (USED + "\n    def _load(self, given):\n        self.__dict__.update(given)\n", {}),
+        (USED + "\n    def _load(self, name):\n        setattr(self, name, 1)\n", {}),
+        (USED + "\n    def __getattr__(self, name):\n        return name\n", {}),
+        (USED + "\n    def check(self):\n        return self.training_step(1, 2)\n", {}),
+        (USED.replace("class", "from other import Mixin\n\n\nclass", 1).replace("(Light", "(Mixin, Light"), {}),
+    ],
+    ids=["set", "set by name", "called", "dictionary", "some name", "answered", "called by itself", "unseen base"],
+)
+def test_what_may_be_otherwise_is_not_safe(text: str, more: dict[str, str]) -> None:
+    [found] = [item for item in run_rules({"a.py": text, **more}, rule("LIT221")).findings if item.path == "a.py"]
+    assert found.fix == "unsafe" and not found.applied
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"b.py": "def run(args):\n    args.use_amp = True\n    args.hparams.use_amp = 1\n"},
+        {"b.py": "from a import Model\n\n\nclass Child(Model):\n    def validation_step(self, batch, batch_idx):\n"
+         "        return self.training_step(batch, batch_idx)\n\n    def training_step(self, batch, batch_idx):\n"
+         "        return super().training_step(batch, batch_idx)\n"},
+    ],
+)  # fmt: skip
+def test_what_changes_nothing_of_it_stays_safe(more: dict[str, str]) -> None:
+    [found] = run_rules({"a.py": USED, **more}, rule("LIT221")).findings
+    assert found.fix == "safe" and found.applied
+
+
+def test_quotes_fit_the_text_around_them() -> None:
+    text = HEAD + "    def on_fit_start(self):\n        print({}'{{self.use_amp}} {{self.precision == 16}}'{})\n"
+    for before, behind in (("f", ""), ("f''", "''")):
+        given = text.format(before, behind).replace("'", '"')
+        after = rewritten({"a.py": given}, rule("LIT221"))["a.py"]
+        compile(after, "a.py", "exec")
+        assert "self.trainer.precision" in after and "self.use_amp" not in after
