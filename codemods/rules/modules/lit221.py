@@ -13,6 +13,7 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
@@ -105,9 +106,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             found = _inside(item, places)
             doubt = may_be_set(facts, fact, name) if found else None
             for method, node in found:
-                told = name in TOLD
-                match = (_told if told else _match)(file, facts, _Place(item, method, node), name, missing)
-                yield _doubted(match, doubt)
+                at = _Place(item, method, node)
+                match = (_told if name in TOLD else _match)(file, facts, at, name, missing)
+                fallback = fallback_of(file, node)
+                if fallback == "asked":
+                    yield replace(match, fix="manual", reason=f"Not rewritten: {ASKED_FOR}.", edits=(), imports=())
+                elif fallback == "none":
+                    yield _doubted(match, doubt)
 
 
 @dataclass(frozen=True)

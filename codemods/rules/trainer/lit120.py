@@ -15,6 +15,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.quotes import within_quotes
@@ -114,6 +115,11 @@ def _settled(match: Match, certain: bool | None) -> Match:
 
 def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match | None:
     stored = not isinstance(node.ctx, ast.Load)
+    fallback = fallback_of(file, node)
+    if fallback == "other":
+        return None
+    if fallback == "asked":
+        return _left(file, node, row, ASKED_FOR)
     if row.target == "hardware" and not stored:
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":

@@ -69,3 +69,31 @@ def test_quotes_fit_the_text_around_them() -> None:
         after = rewritten({"a.py": given}, rule("LIT221"))["a.py"]
         compile(after, "a.py", "exec")
         assert "self.trainer.precision" in after and "self.use_amp" not in after
+
+
+@pytest.mark.parametrize(
+    ("body", "levels"),
+    [
+        ("try:\n            return self.use_amp\n        except AttributeError:\n            return None", []),
+        ("try:\n            return self.use_amp\n        except Exception:\n            return None", []),
+        ("return self.use_amp if hasattr(self, 'use_amp') else None", []),
+        ("return hasattr(self, 'use_amp') and self.use_amp", ["manual"]),
+        ("if hasattr(self, 'use_amp'):\n            return self.use_amp", ["manual"]),
+        ("if hasattr(self, 'other'):\n            return self.use_amp", ["safe"]),
+        ("try:\n            return self.use_amp\n        except ValueError:\n            return None", ["safe"]),
+        (
+            "try:\n            x = 1\n            return self.use_amp\n        except Exception:\n            raise",
+            ["safe"],
+        ),
+        (
+            "if not hasattr(self, 'use_amp'):\n            return None\n        else:\n            return self.use_amp",
+            ["safe"],
+        ),
+    ],
+)
+def test_what_is_done_where_it_is_not_there(body: str, levels: list[str]) -> None:
+    text = USED.replace("return self.use_amp", body)
+    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT221")).findings] == levels
+    other = "from lightning.pytorch import Trainer\n\n\ndef show(trainer: Trainer):\n    if True:\n        "
+    other += body.replace("self", "trainer").replace("'use_amp'", "'num_gpus'").replace(".use_amp", ".num_gpus") + "\n"
+    assert [item.fix for item in run_rules({"a.py": other}, rule("LIT120")).findings] == levels
