@@ -67,8 +67,18 @@ def _read(tree: ast.Expression) -> _Read:
     called = {node.func for node in every_node(tree) if isinstance(node, ast.Call)}
     names = {node.id for node in every_node(tree) if isinstance(node, ast.Name)}
     attributes = {node.attr for node in every_node(tree) if isinstance(node, ast.Attribute) and node not in called}
-    texts = {node.value for node in every_node(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return _Read(frozenset(names - {"self", *dir(builtins)}), frozenset(attributes | texts), frozenset(texts))
+    keys = {text for node in every_node(tree) for text in _keys(node)}
+    return _Read(frozenset(names - {"self", *dir(builtins)}), frozenset(attributes | keys), frozenset(keys))
+
+
+def _keys(node: ast.AST) -> Iterator[str]:
+    """The texts by which a node asks for an item or an attribute."""
+    asked: list[ast.expr] = []
+    if isinstance(node, ast.Subscript):
+        asked = [node.slice]
+    elif isinstance(node, ast.Call):
+        asked = node.args[:1] if isinstance(node.func, ast.Attribute) and node.func.attr == "get" else node.args[1:2]
+    yield from (each.value for each in asked if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def _asked_of_trainer(tree: ast.Expression) -> list[str]:

@@ -94,3 +94,12 @@ def test_a_name_of_another_module_is_left() -> None:
     base = f"{HEAD}\nEVERY = 2\n\n\n{whole.replace(step, '').replace('Gan', 'Base')}"
     sub = f"from base import Base\n\n\nclass Gan(Base):\n{step}"
     assert any("`EVERY`" in why for why in refusals({"base.py": base, "train.py": sub}, "OPT001"))
+
+
+def test_a_metric_is_no_attribute_of_its_name() -> None:
+    hook = _hook("self.seen_loss = 1; setattr(self, self.name, 2)")
+    files = _files("1", hook)
+    watched = '{"scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(first), "monitor": "seen_loss"}'
+    text = files["train.py"].replace('{"scheduler": steps, "frequency": number, "interval": "step"}', watched)
+    text = text.replace("        steps = torch.optim.lr_scheduler.StepLR(first, 1)\n", "")
+    assert 'callback_metrics["seen_loss"]' in rewritten({"train.py": text}, rule("OPT001"))["train.py"]
