@@ -97,3 +97,19 @@ def test_what_is_done_where_it_is_not_there(body: str, levels: list[str]) -> Non
     other = "from lightning.pytorch import Trainer\n\n\ndef show(trainer: Trainer):\n    if True:\n        "
     other += body.replace("self", "trainer").replace("'use_amp'", "'num_gpus'").replace(".use_amp", ".num_gpus") + "\n"
     assert [item.fix for item in run_rules({"a.py": other}, rule("LIT120")).findings] == levels
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "try:\n    from lightning.pytorch import LightningModule\nexcept ImportError:\n    LightningModule = object\n",
+        "if HAS:\n    from lightning.pytorch import LightningModule\nelse:\n    LightningModule = object\n",
+    ],
+)
+def test_a_file_that_does_without_lightning_imports_no_more_of_it(guard: str) -> None:
+    text = USED.replace("from lightning.pytorch import LightningModule\n", guard).replace("use_amp", "use_ddp")
+    [found] = run_rules({"a.py": text}, rule("LIT221"), unsafe=True).findings
+    assert found.fix == "manual" and "under a condition" in found.reason
+    whole = text.replace("from lightning.pytorch import LightningModule", "import lightning.pytorch as pl")
+    whole = whole.replace("(LightningModule)", "(pl.LightningModule)")
+    assert "pl.strategies.DDPStrategy" in rewritten({"a.py": whole}, rule("LIT221"))["a.py"]
