@@ -169,7 +169,8 @@ def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missin
     """What the module told of its Trainer, asked of that; it was False as long as there was none."""
     message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(at.node)
     trainer = f"{file.source_of(at.node.value)}.trainer"
-    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer)
+    within = (at.item.node, at.item.methods[at.method])
+    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
     if at.method == "__init__" and asked.text != "False":

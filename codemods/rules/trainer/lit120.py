@@ -172,7 +172,7 @@ def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.e
 
 def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match:
     """What the Trainer runs on is asked of its strategy and its accelerator."""
-    asked = question(file, facts, node.attr, file.source_of(node.value))
+    asked = question(file, facts, node.attr, file.source_of(node.value), within)
     if any(isinstance(item, ast.Call | ast.Await | ast.NamedExpr) for item in every_node(node.value)):
         asked = "what it is asked of is worked out here, and would be twice"
     if isinstance(asked, str):

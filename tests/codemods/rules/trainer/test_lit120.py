@@ -327,3 +327,30 @@ def test_what_is_set_is_told_so() -> None:
     for name in ("num_gpus", "use_ddp"):
         [why] = refusals({"a.py": f"{HEAD}trainer = Trainer()\ntrainer.{name} = 3\n"}, "LIT120")
         assert why.endswith("it is set here, which changes nothing any more.")
+
+
+WHOLE = "import pytorch_lightning as pl\n\n\ndef show(trainer: pl.Trainer{}):\n    {}print(trainer.use_ddp)\n"
+TYPED = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import pytorch_lightning as pl\n\n\n"
+TYPED += 'def show(trainer: "pl.Trainer"):\n    print(trainer.use_ddp)\n'
+TAKEN = "from pytorch_lightning import Trainer\n\n\ndef show(trainer: Trainer{}):\n    {}print(trainer.use_ddp)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (WHOLE.format("", ""), "isinstance(trainer.strategy, pl.strategies.DDPStrategy)"),
+        (WHOLE.format(", pl=None", ""), "isinstance(trainer.strategy, DDPStrategy)"),
+        (WHOLE.format("", "pl = 1\n    "), "isinstance(trainer.strategy, DDPStrategy)"),
+        (TYPED, None),
+        (TAKEN.format("", ""), "isinstance(trainer.strategy, DDPStrategy)"),
+        (TAKEN.format(", DDPStrategy=None", ""), None),
+        (TAKEN.format("", "from mine import DDPStrategy\n    "), None),
+        (
+            TAKEN.format("", "from pytorch_lightning.strategies import DDPStrategy\n    "),
+            "isinstance(trainer.strategy, DDPS",
+        ),
+    ],
+)
+def test_names_are_what_they_are_where_it_stands(text: str, written: str | None) -> None:
+    after = rewritten({"a.py": text}, rule("LIT120"))["a.py"]
+    assert (written or "print(trainer.use_ddp)") in after
