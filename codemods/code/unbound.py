@@ -16,13 +16,14 @@ PARAMETERS = ("TypeVar", "ParamSpec", "TypeVarTuple")
 
 
 def lost(before: ast.Module, after: ast.Module) -> str | None:
-    """A name that a module reads and does not bind any more since it was changed, None where there is none.
+    """A name that a module reads and does not bind, since it was changed, None where there is none: one that it bound
+    before, or did not read.
 
     A name that any scope binds counts as bound. Where something is imported by `*`, anything may be.
     """
-    _, known = _names(before)
+    said, known = _names(before)
     read, bound = _names(after)
-    return None if "*" in bound else min((read - bound - GIVEN) & known, default=None)
+    return None if "*" in bound else min((read - bound - GIVEN) - (said - known), default=None)
 
 
 def lost_in_scope(before: bytes, after: bytes) -> str | None:

@@ -77,11 +77,14 @@ def _edited(file: PythonFile | TextFile, found: Sequence[Match]) -> str:
     edits = [edit for match in found for edit in match.edits]
     nodes = [edit for edit in edits if isinstance(edit, NodeEdit)]
     texts = [edit for edit in edits if isinstance(edit, TextEdit)]
+    imports = [item for match in found for item in match.imports]
     if not isinstance(file, PythonFile) or (texts and not nodes):
+        if imports:
+            raise ValueError("imports go with edits of nodes alone")
         return apply_text_edits(file.text, texts)
     if texts:
         raise ValueError("edits of nodes and of text do not go together")
-    return apply_node_edits(file, nodes, [item for match in found for item in match.imports])
+    return apply_node_edits(file, nodes, imports)
 
 
 def _is_deep(error: BaseException) -> bool:

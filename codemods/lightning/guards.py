@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import Literal
 
+from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.version_checks import answer
@@ -16,6 +18,7 @@ _OTHER_ERRORS = frozenset({
     "StopIteration", "TimeoutError", "UnicodeError", "ValueError", "ZeroDivisionError", "OutOfMemoryError",
 })  # fmt: skip
 """What an argument that is gone never raises."""
+ASKED_FOR = "it is read where hasattr says that it is there, which it is no more: look what is done without it"
 Guard = Literal["none", "both", "unclear"]
 
 
@@ -103,3 +106,33 @@ def _listed(arm: object) -> list[ast.AST]:
 
 def _holds(outer: ast.AST, inner: ast.AST) -> bool:
     return any(part is inner for part in ast.walk(outer))
+
+
+def fallback_of(file: PythonFile, node: ast.Attribute) -> Literal["none", "other", "asked"]:
+    """What a file does where an attribute is not there: `other` does something else, in a handler or another arm;
+    `asked` leaves out what stands there, since `hasattr` says so."""
+    for outer in _around(file.tree, node):
+        if isinstance(outer, ast.Try) and any(_holds(part, node) for part in outer.body):
+            if any(_catches_missing(handler, len(outer.body) == 1) for handler in outer.handlers):
+                return "other"
+        elif isinstance(outer, ast.If | ast.IfExp) and any(_holds(part, node) for part in _listed(outer.body)):
+            if _asks_for(outer.test, node):
+                return "other" if outer.orelse else "asked"
+        elif isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            before = itertools.takewhile(lambda value: not _holds(value, node), outer.values)
+            if any(_asks_for(value, node) for value in before):
+                return "asked"
+    return "none"
+
+
+def _catches_missing(handler: ast.ExceptHandler, alone: bool) -> bool:
+    """Whether a handler takes what an attribute that is not there raises: by that name, or with all else where nothing
+    else stands in the `try`."""
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {ast.unparse(kind) if kind else "Exception" for kind in caught}
+    return "AttributeError" in names or (alone and not names.isdisjoint(("Exception", "BaseException")))
+
+
+def _asks_for(test: ast.AST, node: ast.Attribute) -> bool:
+    asked = (item for item in every_node(test) if isinstance(item, ast.Call))
+    return any(ast.unparse(item) == f"hasattr({ast.unparse(node.value)}, {node.attr!r})" for item in asked)

@@ -20,7 +20,7 @@ def bound_below(facts: Facts, item: Known, names: Collection[str]) -> str | None
     above = set(_above(facts, item))
     for each in _below(facts, item):
         for other in (each, *_above(facts, each)):
-            if other != item and other not in above and _has(facts, other, names):
+            if other != item and other not in above and any(binds(facts, other, name) for name in names):
                 return other[1]
     return None
 
@@ -86,11 +86,11 @@ def _above(facts: Facts, item: Known, depth: int = 0) -> Iterator[Known]:
             yield from _above(facts, meant, depth + 1)
 
 
-def _has(facts: Facts, item: Known, names: Collection[str]) -> bool:
-    """Whether a class binds one of some names in its body, as far as it can be read."""
+def binds(facts: Facts, item: Known, name: str) -> bool:
+    """Whether a class binds a name in its body, as far as it can be read."""
     file = facts.open(item[0])
     nodes = list(_nodes(file, item[1])) if file else []
-    return not nodes or any(name in node.methods or definitions(node.node, name) for node in nodes for name in names)
+    return not nodes or any(name in node.methods or definitions(node.node, name) for node in nodes)
 
 
 def _nodes(file: PythonFile, name: str) -> Iterator[ClassNode]:

@@ -6,9 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from codemods.code.nodes import every_node
 from codemods.code.scopes import Scope
-from codemods.code.source import ClassNode
 from codemods.rewrite.manual.possible_values import Bindings
 
 COMPOSED = (
@@ -18,11 +16,6 @@ COMPOSED = (
 )  # fmt: skip
 FUNCTIONS = frozenset({"str", "int", "float", "len", "max", "min", "round", "getattr", "bool"})
 METHODS = frozenset({"format", "get", "join", "lower", "upper", "strip", "replace", "title", "removeprefix"})
-BEFORE_TRAINING = frozenset({
-    "__init__", "setup", "prepare_data", "configure_model", "configure_sharded_model", "configure_optimizers",
-    "configure_callbacks",
-})  # fmt: skip
-"""Methods whose assignments to `self` stand when the training begins, or are not made any more."""
 
 
 def later(node: ast.expr, names: Bindings, scope: Scope) -> str | None:
@@ -77,14 +70,3 @@ class _Later:
         while module.parent is not None:
             module = module.parent
         return name in module.bindings and name not in self.scope.bindings
-
-
-def set_while_training(item: ClassNode, text: str) -> str | None:
-    """A part of `self` that a text reads and that a method of the class may set while it trains."""
-    read = {node.attr for node in every_node(ast.parse(text, mode="eval")) if isinstance(node, ast.Attribute)}
-    for name, method in item.methods.items():
-        stores = every_node(method) if name not in BEFORE_TRAINING else ()
-        for node in stores:
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in read:
-                return node.attr
-    return None

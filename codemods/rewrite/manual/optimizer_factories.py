@@ -10,8 +10,8 @@ from codemods.code.syntax import returns
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rewrite.manual.configured import Configured, read_configured
-from codemods.rewrite.manual.deferred_expressions import set_while_training
 from codemods.rewrite.manual.optimizers import NotPlain
+from codemods.rewrite.manual.steady_texts import changing
 
 METHOD = "configure_optimizers"
 
@@ -33,14 +33,9 @@ def _read(item: ClassNode) -> Configured | str:
     if not returns(method) and isinstance(method.body[-1], ast.Raise | ast.Pass):
         return ""
     try:
-        found = read_configured(method, item.scope)
+        return read_configured(method, item.scope)
     except NotPlain as error:
         return str(error)
-    for schedule in found.schedules:
-        for text in (schedule.monitor, schedule.frequency):
-            if isinstance(text, str) and (name := set_while_training(item, text)):
-                return f"configure_optimizers works out `{text}`, which the loop needs too, and `{name}` is set again"
-    return found
 
 
 def makers(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> tuple[ClassFact, ...]:
@@ -67,6 +62,8 @@ def configured_by(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> Co
         if not isinstance(seen, Configured):
             where = "" if maker == fact else f" (in {maker.name}, {maker.path})"
             raise NotPlain(f"{seen or 'configure_optimizers of a relative was not read'}{where}")
+        if why := unsteady(facts, maker, fact, seen):
+            raise NotPlain(why)
         found.append(seen)
     if all(seen == found[0] for seen in found):
         return found[0]
@@ -79,3 +76,13 @@ def configured_by(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> Co
         max(most) if len(most) == len(found) else None,
         doubts=tuple(dict.fromkeys(doubt for seen in found for doubt in seen.doubts)),
     )
+
+
+def unsteady(facts: Facts, maker: ClassFact, user: ClassFact, found: Configured) -> str | None:
+    """Why what a class's `configure_optimizers` works out cannot be worked out again in a loop of `user`; None where
+    it can."""
+    for schedule in found.schedules:
+        for text in (schedule.monitor, schedule.frequency):
+            if isinstance(text, str) and (name := changing(facts, maker, user, text)):
+                return f"configure_optimizers works out `{text}`, which the loop needs too, and `{name}` may change"
+    return None

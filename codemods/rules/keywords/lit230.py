@@ -25,6 +25,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
+from codemods.rules.keywords.positions import by_position
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -54,6 +55,8 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield from _perhaps(file, facts, call)
             continue
         yield from _handed_over(file, facts, call, owner, seen)
+        if not _is_partial(call) and (found := by_position(file, facts, call, owner)):
+            yield found
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
         for name, keyword in given.items():
             row = keywords().get((owner, name))

@@ -9,9 +9,10 @@ from typing import Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, targets_of
 from codemods.finding import Span
-from codemods.lightning.facts import CALLBACK
+from codemods.lightning.facts import CALLBACK, ClassFact
 from codemods.rewrite.manual.configured import Configured, read_configured
 from codemods.rewrite.manual.optimizer_factories import METHOD as MAKER
+from codemods.rewrite.manual.optimizer_factories import unsteady
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rule import Match, NodeEdit
 from codemods.rules.loops.classes import Loop
@@ -63,28 +64,31 @@ def _watches(loop: Loop, item: Any) -> bool:
 def optimizers(loop: Loop) -> Configured | str:
     """The one optimizer and the schedulers of the class's `configure_optimizers`, its own or that of a base; a reason
     where they are not plain."""
-    item = _maker(loop)
-    if item is None:
+    maker = _maker(loop)
+    if maker is None:
         return "the class has no configure_optimizers of its own"
+    fact, item = maker
     try:
         found = read_configured(item.methods[MAKER], item.scope)
     except NotPlain as error:
         return str(error)
+    if why := unsteady(loop.facts, fact, loop.fact, found):
+        return why
     if found.count != 1:
         return "configure_optimizers returns several optimizers"
     return found.doubts[0] if found.doubts else found
 
 
-def _maker(loop: Loop) -> ClassNode | None:
+def _maker(loop: Loop) -> tuple[ClassFact, ClassNode] | None:
     """The class by whose `configure_optimizers` another is optimized."""
     if MAKER in loop.item.methods:
-        return loop.item
+        return loop.fact, loop.item
     above = (loop.facts.ancestry(loop.fact) or ())[1:] if loop.known_whole() else ()
     for fact in above:
         if MAKER in fact.methods:
             home = loop.facts.open(fact.path)
             items = [item for item in home.classes if item.qualname == fact.name] if home else []
-            return items[0] if len(items) == 1 and MAKER in items[0].methods else None
+            return (fact, items[0]) if len(items) == 1 and MAKER in items[0].methods else None
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_self_attribute, is_super_call, self_name
+from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING
@@ -17,6 +17,7 @@ from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.admitted import SINCE, asked
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.escaping_metrics import handed_on
+from codemods.rules.metrics.handed_up import ALWAYS_NOW, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
 from codemods.rules.metrics.prediction_kind import Fed, Method, Origin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
@@ -29,8 +30,6 @@ ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" wi
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
-ALWAYS_NOW = "It only said whether a call hands back the value of its batch, which it always does now."
-COMPUTES = f"{ALWAYS_NOW[:-1]}: the metric works it out at each call, too."
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
-            match = _without_step(file, call) if is_of_torchmetrics(dotted) else _handed_up(file, call)
+            match = _without_step(file, call) if is_of_torchmetrics(dotted) else handed_up(file, facts, call, ROW)
         if match:
             found.append((call, match))
     handed = list(handed_on(file, [word for word in words if word in file.text]))
@@ -236,43 +235,6 @@ def _without_step(file: PythonFile, call: CallNode) -> Match | None:
         return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
     edit = TextEdit(*given.extent, text)
     return Match(file.span(call.node), message, "safe", ALWAYS_NOW, ROW, (edit,), unit=unit_of(file, call))
-
-
-def _handed_up(file: PythonFile, call: CallNode) -> Match | None:
-    """`compute_on_step=` that a metric of the project gives its base."""
-    if not is_super_call(call.node, "__init__"):
-        return None
-    keyword = next((item for item in call.node.keywords if item.arg == "compute_on_step"), None)
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
-    if keyword is None or not any(is_of_torchmetrics(base or "") for base in bases):
-        return None
-    message = "`compute_on_step=` is gone since torchmetrics 0.11"
-    given = read_arguments(file, call.node, "", False)
-    read = [node for node in file.attributes("compute_on_step") if node is not keyword.value]
-    if read or given.reason or not given.plain:
-        why = f"line {read[0].lineno} reads it" if read else "take it out"
-        return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", ROW)
-    kept = [text for name, text in given.items if name != "compute_on_step"]
-    text = f"{given.lead}{given.between.join(kept)}{given.tail}" if kept else ""
-    edit = TextEdit(*given.extent, text)
-    computed = _is_true(call, keyword.value)
-    reason = ALWAYS_NOW if computed else COMPUTES
-    return Match(file.span(keyword), message, "safe" if computed else "unsafe", reason, ROW, (edit,))
-
-
-def _is_true(call: CallNode, value: ast.expr) -> bool:
-    """Whether a value is True, or a parameter that is True by default."""
-    if isinstance(value, ast.Constant):
-        return value.value is True
-    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
-    defaults = method.args.args[::-1][: len(method.args.defaults)] if method else []
-    named = zip(defaults, method.args.defaults[::-1] if method else [], strict=True)
-    only = zip(method.args.kwonlyargs if method else [], method.args.kw_defaults if method else [], strict=True)
-    return isinstance(value, ast.Name) and any(
-        item.arg == value.id and isinstance(default, ast.Constant) and default.value is True
-        for item, default in (*named, *only)
-    )
 
 
 BEFORE = """\

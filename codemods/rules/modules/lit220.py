@@ -20,7 +20,8 @@ from codemods.code.syntax import (
     taken,
     targets_of,
 )
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.calls import last_name
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
 
@@ -37,16 +38,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         places = [(method, node) for method in item.methods.values() for node in self_assignments(method, "hparams")]
         fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
-        if fact is None or facts.kind(fact) not in KINDS:
+        if fact is None or facts.kind(fact) not in KINDS or _has_own(facts, fact):
             continue
         for method, node in places:
             plain = facts.kind(fact) != MODULE
-            refusal = _refusal(item, method, node, len(places), plain)
+            ignored = _arrays(method, node)
+            refusal = _refusal(item, method, node, len(places), plain) or _shared_name(facts, ignored)
             if refusal:
                 yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
                 continue
             old = not admits_from(facts, LIGHTNING, "0.8.0")
-            change = partial(_saved, this=_this(method), logged=not plain, ignored=_arrays(method, node))
+            change = partial(_saved, this=_this(method), logged=not plain, ignored=ignored)
             begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
             if begins and _is_saved_too(method, node):
                 edit = NodeEdit(node, partial(_dropped, change=change), line=True)
@@ -100,7 +102,12 @@ def _is_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | Non
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is None or facts.kind(fact) not in KINDS:
         return False
-    return not any("hparams" in member.methods for member in facts.ancestry(fact))
+    return not _has_own(facts, fact)
+
+
+def _has_own(facts: Facts, fact: ClassFact) -> bool:
+    """Whether a class or one above it has such a property of its own."""
+    return any("hparams" in member.methods for member in facts.ancestry(fact))
 
 
 def _this(method: Function) -> str:
@@ -152,12 +159,8 @@ def _arrays(method: Function, node: ast.Assign | ast.AnnAssign) -> tuple[str, ..
     """The other parameters that look like arrays: save_hyperparameters compares what it gets with each parameter, to
     find its name, and what an array answers is neither true nor false."""
     value = node.value.id if isinstance(node.value, ast.Name) else ""
-    others = [each for each in taken(method) if each.arg not in (_this(method), value)]
-    asked = {
-        inner.value.id
-        for inner in own_nodes(method)
-        if isinstance(inner, ast.Attribute) and inner.attr in _OF_ARRAYS and isinstance(inner.value, ast.Name)
-    }
+    others = [each for each in taken(method) if each.arg not in (_this(method), value) and not _is_plain(method, each)]
+    asked = {name for inner in own_nodes(method) if (name := _asked_as_array(inner))}
     return tuple(
         each.arg
         for each in others
@@ -167,9 +170,41 @@ def _arrays(method: Function, node: ast.Assign | ast.AnnAssign) -> tuple[str, ..
     )
 
 
-_OF_ARRAYS = ("iloc", "loc", "columns", "values", "shape")
-_FRAME = re.compile(r"(^|_)(df|dataframe|ndarray|array)s?(_|\d|$)", re.IGNORECASE)
+def _is_plain(method: Function, argument: ast.arg) -> bool:
+    """Whether a parameter is no array by its default or its annotation."""
+    named = [*method.args.posonlyargs, *method.args.args]
+    pairs = [*zip(named[::-1], method.args.defaults[::-1], strict=False)]
+    pairs += [(one, other) for one, other in zip(method.args.kwonlyargs, method.args.kw_defaults, strict=True) if other]
+    default = next((value for one, value in pairs if one is argument), None)
+    told = argument.annotation is not None and _PLAIN.fullmatch(ast.unparse(argument.annotation)) is not None
+    return told or (isinstance(default, ast.Constant) and default.value is not None)
+
+
+def _asked_as_array(node: ast.AST) -> str | None:
+    """The name of what a node takes for an array."""
+    if isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS and isinstance(node.value, ast.Name):
+        return node.value.id
+    made = isinstance(node, ast.Call) and last_name(node.func) in _OF_NUMPY and node.args
+    first = node.args[0] if made and isinstance(node, ast.Call) else None
+    return first.id if isinstance(first, ast.Name) else None
+
+
+def _shared_name(facts: Facts, ignored: Sequence[str]) -> str | None:
+    """Why parameters cannot be left out of what is kept: what is kept loses the values of their names, too."""
+    for name in ignored:
+        named = re.compile(rf"(?:hparams|hp|args|cfg|config|opt)(?:\.|\[[\"']){name}\b|--{name}\b".encode())
+        if any(named.search(source.unescaped) for source in facts.sources.values()):
+            return (
+                f"`{name}` may be an array, which save_hyperparameters cannot compare, and a value of that name is kept"
+            )
+    return None
+
+
+_OF_ARRAYS = ("iloc", "loc", "columns", "values", "shape", "astype")
+_OF_NUMPY = ("FloatTensor", "LongTensor", "as_tensor", "asarray", "from_numpy", "tensor")
+_FRAME = re.compile(r"(^|_)(df|dataframe|ndarray|array)s?_?\d*$|^df_(train|val|valid|test|eval)", re.IGNORECASE)
 _ARRAY = re.compile(r"\b(DataFrame|Series|ndarray|NDArray|array)\b")
+_PLAIN = re.compile(r"(?:Optional\[)?(?:str|int|float|bool|Path|pathlib\.Path)\]?(?: \| None)?")
 
 
 def _used_whole(item: ClassNode) -> int | None:

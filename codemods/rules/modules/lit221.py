@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
-from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rewrite.quotes import within_quotes
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.modules.attached import ATTACHED, bound_by_relatives, called_alone, may_be_set
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 @dataclass(frozen=True)
@@ -73,20 +80,6 @@ TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
 """What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
 MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
 EARLY = "no Trainer has the module yet, and it was always False here: ask in setup or later"
-_STAGES = ("train", "validation", "test", "predict", "fit")
-ATTACHED = frozenset({
-    "configure_optimizers", "configure_callbacks", "configure_model", "configure_sharded_model", "setup", "teardown",
-    "prepare_data", "transfer_batch_to_device", "optimizer_step", "optimizer_zero_grad", "lr_scheduler_step",
-    "configure_gradient_clipping", "on_after_backward", "on_before_backward", "on_before_zero_grad",
-    "on_before_optimizer_step", "on_save_checkpoint", "on_sanity_check_start", "on_sanity_check_end",
-    *(f"{stage}_{what}" for stage in ("training", "validation", "test", "predict") for what in (
-        "step", "step_end", "epoch_end", "end")),
-    *(f"{stage}_dataloader" for stage in ("train", "val", "test", "predict")),
-    *(f"on_{stage}_{what}" for stage in _STAGES for what in ("start", "end")),
-    *(f"on_{stage}_{part}_{what}" for stage in _STAGES for part in ("epoch", "batch") for what in ("start", "end")),
-    *(f"on_{part}_{what}" for part in ("epoch", "batch") for what in ("start", "end")),
-})  # fmt: skip
-"""Hooks that a Trainer calls, with the module in its hands."""
 PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
 
 
@@ -110,9 +103,25 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
                 continue
-            for method, node in _inside(item, places):
-                known = _told(file, facts, method, node, name, missing) if name in TOLD else None
-                yield known or _match(file, item, node, name, missing)
+            found = _inside(item, places)
+            doubt = may_be_set(facts, fact, name) if found else None
+            for method, node in found:
+                at = _Place(item, method, node)
+                match = (_told if name in TOLD else _match)(file, facts, at, name, missing)
+                fallback = fallback_of(file, node)
+                if fallback == "asked":
+                    yield replace(match, fix="manual", reason=f"Not rewritten: {ASKED_FOR}.", edits=(), imports=())
+                elif fallback == "none":
+                    yield _doubted(match, doubt)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An attribute of `self`, and the method and class that it stands in."""
+
+    item: ClassNode
+    method: str
+    node: ast.Attribute
 
 
 def _own(item: ClassNode, name: str) -> bool:
@@ -130,7 +139,8 @@ def _inherited(facts: Facts, file: PythonFile, item: ClassNode, name: str) -> bo
     relatives = family(facts, fact) if fact else ()
     setting = {path for text in _settings(name) for path in facts.mentions.get(text, frozenset())}
     setting = set() if name.endswith(LOADERS) else setting
-    return any(name in other.methods or other.path in setting for other in relatives)
+    told = any(name in other.methods or other.path in setting for other in relatives)
+    return told or (fact is not None and bound_by_relatives(facts, fact, name))
 
 
 def _settings(name: str) -> tuple[bytes, ...]:
@@ -148,56 +158,78 @@ def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[tuple[str, ast
     return [(own[id(node)], node) for node in places if id(node) in own]
 
 
-def _told(
-    file: PythonFile, facts: Facts, method: str, node: ast.Attribute, name: str, missing: Missing
-) -> Match | None:
+def _doubted(match: Match, doubt: str | None) -> Match:
+    """A match that is safe only as far as the attribute is Lightning's."""
+    if doubt is None or match.fix != "safe":
+        return match
+    return replace(match, fix="unsafe", reason=f"{match.reason.rstrip('.')}; {doubt}.")
+
+
+def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missing) -> Match:
     """What the module told of its Trainer, asked of that; it was False as long as there was none."""
-    message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(node)
-    trainer = f"{file.source_of(node.value)}.trainer"
-    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer)
+    message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(at.node)
+    trainer = f"{file.source_of(at.node.value)}.trainer"
+    within = (at.item.node, at.item.methods[at.method])
+    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
-    if method == "__init__" and asked.text != "False":
+    if at.method == "__init__" and asked.text != "False":
         return Match(place, message, "manual", f"Not rewritten: {EARLY}.", missing.row)
-    told = f"{missing.advice[0].upper()}{missing.advice[1:]}"
-    if asked.text == "False" or method in ATTACHED:
-        level: Fix = "safe"
-    else:
-        level, told = "unsafe", f"{told}; {method} is taken to be called while a Trainer runs the module"
-    return Match(place, message, level, f"{told}.", missing.row, (_edit(file, node, asked.text),), asked.imports)
+    told = _as_sentence(missing.advice)
+    level: Fix = "safe"
+    if asked.text != "False" and at.method not in ATTACHED:
+        level, told = "unsafe", f"{told}; {at.method} is taken to be called while a Trainer runs the module"
+    elif asked.text != "False" and (alone := called_alone(facts, at.method)):
+        level, told = "unsafe", f"{told}; {alone} calls {at.method} itself, which fails where no Trainer has the module"
+    edits = (_edit(file, at.node, asked.text),)
+    return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
 
 
-def _match(file: PythonFile, item: ClassNode, node: ast.Attribute, name: str, missing: Missing) -> Match:
+def _match(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missing) -> Match:
     message = f"self.{name} is gone since Lightning {missing.since}"
     if name.endswith(LOADERS):
         message = f"self.{name} is the class's own alone since Lightning {missing.since}, and it has none"
-    this = file.source_of(node.value)
-    edits: tuple[TextEdit, ...] = ()
+    this = file.source_of(at.node.value)
+    edits: tuple[NodeEdit, ...] = ()
     if missing.new:
-        edits = (_edit(file, node, f"{this}.{missing.new}"),)
+        edits = (_edit(file, at.node, f"{this}.{missing.new}"),)
     elif name == "precision":
-        edits = _compared(file, item, node, this)
+        edits = _compared(file, at, this)
     if edits:
-        return Match(
-            file.span(node), message, "safe", f"{missing.advice[0].upper()}{missing.advice[1:]}.", missing.row, edits
-        )
-    return Match(file.span(node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
+        return Match(file.span(at.node), message, "safe", f"{_as_sentence(missing.advice)}.", missing.row, edits)
+    return Match(file.span(at.node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
 
 
-def _compared(file: PythonFile, item: ClassNode, node: ast.Attribute, this: str) -> tuple[TextEdit, ...]:
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _compared(file: PythonFile, at: _Place, this: str) -> tuple[NodeEdit, ...]:
     """`self.precision == 16` asks for "16-mixed" now; other uses have no plain equal."""
-    for outer in ast.walk(item.node):
-        if isinstance(outer, ast.Compare) and outer.left is node and isinstance(outer.ops[0], ast.Eq | ast.NotEq):
+    for outer in ast.walk(at.item.node):
+        if isinstance(outer, ast.Compare) and outer.left is at.node and isinstance(outer.ops[0], ast.Eq | ast.NotEq):
             value = outer.comparators[0]
             if len(outer.comparators) == 1 and isinstance(value, ast.Constant) and value.value in PRECISIONS:
-                spelled = f'"{PRECISIONS[value.value]}"'
-                return (_edit(file, node, f"{this}.trainer.precision"), _edit(file, value, spelled))
+                spelled = within_quotes(file, at.node, f'"{PRECISIONS[value.value]}"')
+                return (NodeEdit(outer, partial(_with_sides, left=f"{this}.trainer.precision", right=spelled)),)
     return ()
 
 
-def _edit(file: PythonFile, node: ast.expr, text: str) -> TextEdit:
-    start, end = file.offsets(node)
-    return TextEdit(start, end, text)
+def _with_sides(node: cst.Comparison, *, left: str, right: str) -> cst.Comparison:
+    import libcst as cst
+
+    target = node.comparisons[0].with_changes(comparator=cst.parse_expression(right))
+    return node.with_changes(left=cst.parse_expression(left), comparisons=[target])
+
+
+def _edit(file: PythonFile, node: ast.expr, text: str) -> NodeEdit:
+    return NodeEdit(node, partial(_parsed, text=within_quotes(file, node, text)))
+
+
+def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
+    import libcst as cst
+
+    return cst.parse_expression(text)
 
 
 BEFORE = """\

@@ -106,7 +106,10 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
         "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',
         "resume_from_checkpoint": f'{parser}.add_argument("--resume_from_checkpoint", default=None)',
         "distributed_backend": f'{parser}.add_argument("--distributed_backend", default=None)',
-        **{name: f'{parser}.add_argument("--{name}", type=plain_value, default=False)' for name in IDLE},
+        **{
+            name: f'{parser}.add_argument("--{name}", type=plain_value, nargs="?", const=True, default=False)'
+            for name in IDLE
+        },
     }
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]
 

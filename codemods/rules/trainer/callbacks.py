@@ -27,7 +27,7 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
         function = function.value
     if isinstance(function, ast.Attribute) and call.scope.resolve(function.value) == ROOT:
         return Spelled(f"{file.source_of(function.value)}.{name}")
-    return spelled_in(file, name)
+    return spelled_in(file, name, call.within)
 
 
 def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:

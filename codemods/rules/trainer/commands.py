@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from codemods.code.source import TextFile
 
 SCRIPT = re.compile(r"(?:^|[\s\"'`(])(?:[\w./-]*/)?(?P<name>[\w-]+\.py)\b")
+_RUN = re.compile(r"\s-m\s+(?:[\w-]+\.)*(?P<name>[\w-]+)(?=\s|$)")
+"""A module that is run by its name."""
 
 
 def commands(text: str) -> Iterator[tuple[int, str]]:
@@ -30,7 +32,16 @@ def passed(file: TextFile, options: tuple[str, ...]) -> Mapping[str, frozenset[s
     wanted = re.compile(rf"(?<![\w-])--({'|'.join(options)})(?=[\s=\\`\"']|$)")
     found: dict[str, set[str]] = {}
     for _, command in commands(file.text):
-        script = SCRIPT.search(command)
-        if script and (given := wanted.findall(command, script.end())):
-            found.setdefault(script["name"], set()).update(given)
+        for name, end in _run_by(command):
+            if given := wanted.findall(command, end):
+                found.setdefault(name, set()).update(given)
     return {name: frozenset(given) for name, given in found.items()} or None
+
+
+def _run_by(command: str) -> Iterator[tuple[str, int]]:
+    """The files that a command may run, and where what is given to each begins."""
+    if script := SCRIPT.search(command):
+        yield script["name"], script.end()
+    elif module := _RUN.search(command):
+        yield f"{module['name']}.py", module.end()
+        yield "__main__.py", module.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,10 +129,9 @@ def _is_run_alone(path: str, facts: Facts) -> bool:
     folder, _, name = path.rpartition("/")
     if f"{folder}/__init__.py".lstrip("/") in facts.kinds:
         return False
-    dotted = f"{folder.rpartition('/')[2]}.{name.removesuffix('.py')}"
-    taken = f"from {folder.replace('/', '.')} import"
-    words = (dotted.encode(), taken.encode()) if folder else ()
-    return not any(word in source.data for source in facts.sources.values() for word in words)
+    home, module = re.escape(folder.rpartition("/")[2]), re.escape(name.removesuffix(".py"))
+    named = re.compile(rf"\b{home}\.{module}\b|from\s+[\w.]*\b{home}\s+import\b".encode())
+    return not folder or not any(named.search(source.data) for source in facts.sources.values())
 
 
 def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[str]]) -> Iterator[Home]:

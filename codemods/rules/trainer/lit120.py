@@ -11,11 +11,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
 from codemods.rules.trainer.schedulers import read_of_each
@@ -112,6 +115,11 @@ def _settled(match: Match, certain: bool | None) -> Match:
 
 def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match | None:
     stored = not isinstance(node.ctx, ast.Load)
+    fallback = fallback_of(file, node)
+    if fallback == "other":
+        return None
+    if fallback == "asked":
+        return _left(file, node, row, ASKED_FOR)
     if row.target == "hardware" and not stored:
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":
@@ -120,7 +128,7 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         now = row.target.replace("{}", "trainer")
         return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
     if row.action == "manual" or stored:
-        return _left(file, node, row, row.reason if not stored else f"it is set here; {row.reason}")
+        return _left(file, node, row, row.reason if not stored else _set_here(row))
     alone = _is_alone(within) and row.target[0] == "("
     return _write(file, node, row, row.target[1:-1] if alone else row.target)
 
@@ -140,6 +148,11 @@ def _is_number(within: Within) -> bool:
     return isinstance(within[-1], ast.If | ast.While | ast.IfExp | ast.UnaryOp | ast.BoolOp | ast.BinOp)
 
 
+def _set_here(row: Row) -> str:
+    told = row.target == "hardware"
+    return "it is set here, which changes nothing any more" if told else f"it is set here; {row.reason}"
+
+
 def _message(row: Row) -> str:
     return f"`trainer.{row.attribute}` was removed (last in {row.last})" if row.last else f"`trainer.{row.attribute}`"
 
@@ -152,17 +165,20 @@ def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.e
     """The node becomes the target, with the Trainer's own text in it."""
     held = owner or (node.value if isinstance(node, ast.Attribute) else node)
     text = target.replace("{}", file.source_of(held))
-    edit = NodeEdit(node, partial(_parsed, text=text))
+    edit = NodeEdit(node, partial(_parsed, text=within_quotes(file, node, text)))
     reason = f"{row.reason[:1].upper()}{row.reason[1:]}."
     return Match(file.span(node), _message(row), row.level, reason, row.row or None, (edit,))
 
 
 def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match:
     """What the Trainer runs on is asked of its strategy and its accelerator."""
-    asked = question(file, facts, node.attr, file.source_of(node.value))
+    asked = question(file, facts, node.attr, file.source_of(node.value), within)
+    if any(isinstance(item, ast.Call | ast.Await | ast.NamedExpr) for item in every_node(node.value)):
+        asked = "what it is asked of is worked out here, and would be twice"
     if isinstance(asked, str):
         return _left(file, node, row, asked)
     text = asked.text[1:-1] if asked.text[0] == "(" and _is_alone(within) else asked.text
+    text = f"({text})" if isinstance(within[-1], ast.Attribute) and text.isdecimal() else text
     row = replace(row, reason=reason_of(node.attr))
     if node.attr == "tpu_cores" and not _is_number(within) and admits_below(facts, LIGHTNING, "1.6.0"):
         row = replace(row, level="unsafe", reason="that is what it told since 1.6; before, what the Trainer was given")

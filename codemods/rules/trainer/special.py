@@ -33,7 +33,7 @@ NORM = (
     "log it in the module: def on_before_optimizer_step(self, optimizer): "
     "self.log_dict(grad_norm(self, norm_type=...)), with grad_norm from lightning.pytorch.utilities"
 )
-OWN_NORMS = (b"def on_before_optimizer_step", b"def log_grad_norm")
+OWN_NORMS = (b"on_before_optimizer_step", b"log_grad_norm")
 SEVERAL = b"optimizer_idx"
 NORM_MENTIONS = (*OWN_NORMS, SEVERAL)
 Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row], "Outcome | str"]
@@ -132,15 +132,22 @@ def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, 
     return Outcome(row.level, row.reason, new, callback, how.imports)
 
 
+def _is_norm(value: object) -> bool:
+    """Whether a Trainer took a value for the norm that it was to track."""
+    return value == "inf" or (isinstance(value, int | float) and value > 0)
+
+
 def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """The norms of the gradients, which the Trainer logged behind the module's own `on_before_optimizer_step`."""
     if any(facts.mentions.get(word) for word in OWN_NORMS):
         return f"the project has a hook of its own there, which ran before; {NORM}"
     known, value = literal(item.value)
+    if known and value == -1:
+        return Outcome(row.level, "it asked for nothing")
+    if known and not _is_norm(value):
+        return f"Lightning refused that value since 1.5; {NORM}"
     if "spawn" in file.text or (not known and not is_plain(item.value)):
         return NORM
-    if isinstance(value, str) and value != "inf":
-        return f'Lightning 1.x took a number or "inf" alone; {NORM}'
     names = [spelled(file, call, name) for name in ("callbacks.LambdaCallback", "utilities.grad_norm")]
     written = [each for each in names if isinstance(each, Spelled)]
     if len(written) < len(names):

@@ -186,3 +186,24 @@ def test_a_sum_that_is_not_seen_through_is_left(path: str) -> None:
 def test_the_folder_of_the_process_is_one() -> None:
     text = f"{HEAD}callback = ModelCheckpoint(filepath=os.getcwd())\n"
     assert "ModelCheckpoint(dirpath=os.getcwd())" in rewritten({"train.py": text}, rule("LIT230"))["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "pin", "found"),
+    [
+        ('"a/{epoch}"', "", True),
+        ('os.path.join(root, "{epoch}"), "val_loss"', "", True),
+        ('"a"', "", False),
+        ('"a", "{epoch}"', "", False),
+        ('"a", "val_loss"', "==1.1.8", True),
+        ("path", "==1.1.8", True),
+        ("os.getcwd()", "==1.1.8", False),
+        ("None", "==1.1.8", False),
+        ("*paths", "==1.1.8", False),
+        ('"a", "{epoch}"', "==1.2.0", False),
+    ],
+)
+def test_a_path_that_is_given_by_position_is_told_of(given: str, pin: str, found: bool) -> None:
+    pins = (f"pytorch-lightning{pin}",) if pin else ()
+    made = run_rules({"a.py": f"{HEAD}ModelCheckpoint({given})\n"}, rule("LIT230"), pins=pins)
+    assert [item.fix for item in made.findings] == (["manual"] if found else [])

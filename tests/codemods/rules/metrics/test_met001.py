@@ -371,6 +371,29 @@ def test_what_a_metric_of_the_project_hands_up(parameters: str, given: str, left
     assert left is None or made.final()["a.py"].decode() == text.format(left)
 
 
+@pytest.mark.parametrize(
+    ("use", "level"),
+    [
+        ("Mine()", "safe"),
+        ("Mine(other=1)", "safe"),
+        ("Mine(step=False)", "unsafe"),
+        ("Mine(False)", "unsafe"),
+        ("Mine(*given)", "unsafe"),
+        ("Mine(**given)", "unsafe"),
+        ("MADE = {'mine': Mine}", "unsafe"),
+        ("class Other(Mine):\n    def __init__(self):\n        super().__init__(step=False)", "unsafe"),
+    ],
+)
+def test_a_metric_that_may_be_told_to_compute_nothing(use: str, level: str) -> None:
+    text = "from torchmetrics import Metric\n\n\nclass Mine(Metric):\n"
+    text += "    def __init__(self, step=True, other=0):\n        super().__init__(compute_on_step=step)\n"
+    for files in ({"a.py": f"{text}\n\n{use}\n"}, {"a.py": text, "b.py": f"from a import Mine\n\n{use}\n"}):
+        [found] = run_rules(files, rule("MET001")).findings
+        assert found.fix == level
+    bound = text.replace("        super()", "        step = other\n        super()")
+    assert [item.fix for item in run_rules({"a.py": bound}, rule("MET001")).findings] == ["unsafe"]
+
+
 TABLE = """\
 from functools import partial
 import torchmetrics

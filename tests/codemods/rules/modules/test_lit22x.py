@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -327,7 +328,10 @@ def test_what_lightning_told_the_module_of_its_trainer(method: str, old: str, ne
     made = run_rules({"a.py": text.format(old)}, rule("LIT221"), unsafe=True)
     assert [item.fix for item in made.findings] == [level]
     if new:
-        assert made.changes[0].after.decode().endswith(text.format("\0").partition("class")[2].replace("self.\0", new))
+        after = made.changes[0].after.decode()
+        assert after.endswith(text.format("\0").partition("class")[2].replace("self.\0", new))
+        names = [name for name in ("DDPStrategy", "XLAAccelerator") if name in new]
+        assert all(re.search(rf"^from .* import .*\b{name}\b", after, re.MULTILINE) for name in names)
 
 
 @pytest.mark.parametrize("setting", ["self.use_ddp = False", "self.use_ddp: bool = True"])

@@ -10,7 +10,7 @@ from lightning.pytorch import Trainer, accelerators, strategies
 
 from codemods.lightning.hardware import QUESTIONS
 from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, Row, rows
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
 HOOK = "class Watch(Callback):\n    def on_fit_end(self, trainer, pl_module):\n        "
@@ -299,3 +299,58 @@ def test_a_trainer_that_a_function_of_the_project_hands_out(built: str) -> None:
     assert [finding.path for finding in run_rules(apart, rule("LIT120")).findings] == ["a.py"]
     other = made.replace(f"return {built}", "return Engine(args)") + use
     assert run_rules({"a.py": other}, rule("LIT120")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "after"),
+    [
+        ("print(trainer.ipus.bit_length())", "print((0).bit_length())"),
+        ("print(f'{trainer.num_gpus} {trainer.use_amp}')", None),
+        ('print(f"{trainer.num_gpus} {trainer.use_amp}")', None),
+        ('print(f"""{trainer.num_gpus} {trainer.use_amp!r:>10}""")', None),
+    ],
+)
+def test_what_is_written_fits_where_it_stands(statement: str, after: str | None) -> None:
+    made = rewritten({"a.py": f"{HEAD}trainer = Trainer()\n{statement}\n"}, rule("LIT120"))["a.py"]
+    compile(made, "a.py", "exec")
+    assert "use_amp" not in made and "num_gpus" not in made and "ipus" not in made
+    assert after is None or made.endswith(f"{after}\n")
+
+
+def test_what_works_something_out_is_not_done_twice() -> None:
+    text = f"{HEAD}trainers = iter([])\n\n\ndef show(trainer: Trainer):\n    print({{}}.num_gpus)\n"
+    assert refusals({"a.py": text.format("self.take().trainer")}, "LIT120")
+    assert not refusals({"a.py": text.format("trainer").replace("num_gpus", "num_devices")}, "LIT120")
+
+
+def test_what_is_set_is_told_so() -> None:
+    for name in ("num_gpus", "use_ddp"):
+        [why] = refusals({"a.py": f"{HEAD}trainer = Trainer()\ntrainer.{name} = 3\n"}, "LIT120")
+        assert why.endswith("it is set here, which changes nothing any more.")
+
+
+WHOLE = "import pytorch_lightning as pl\n\n\ndef show(trainer: pl.Trainer{}):\n    {}print(trainer.use_ddp)\n"
+TYPED = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import pytorch_lightning as pl\n\n\n"
+TYPED += 'def show(trainer: "pl.Trainer"):\n    print(trainer.use_ddp)\n'
+TAKEN = "from pytorch_lightning import Trainer\n\n\ndef show(trainer: Trainer{}):\n    {}print(trainer.use_ddp)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (WHOLE.format("", ""), "isinstance(trainer.strategy, pl.strategies.DDPStrategy)"),
+        (WHOLE.format(", pl=None", ""), "isinstance(trainer.strategy, DDPStrategy)"),
+        (WHOLE.format("", "pl = 1\n    "), "isinstance(trainer.strategy, DDPStrategy)"),
+        (TYPED, None),
+        (TAKEN.format("", ""), "isinstance(trainer.strategy, DDPStrategy)"),
+        (TAKEN.format(", DDPStrategy=None", ""), None),
+        (TAKEN.format("", "from mine import DDPStrategy\n    "), None),
+        (
+            TAKEN.format("", "from pytorch_lightning.strategies import DDPStrategy\n    "),
+            "isinstance(trainer.strategy, DDPS",
+        ),
+    ],
+)
+def test_names_are_what_they_are_where_it_stands(text: str, written: str | None) -> None:
+    after = rewritten({"a.py": text}, rule("LIT120"))["a.py"]
+    assert (written or "print(trainer.use_ddp)") in after

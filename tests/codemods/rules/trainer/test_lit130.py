@@ -381,9 +381,38 @@ def test_scripts_of_a_folder_share_a_module_beside_them() -> None:
         {"tests/test_a.py": "from jobs.a import main\n"},
         {"run.sh": "python -m jobs.a\n"},
         {"tests/test_a.py": "from jobs import a\n"},
+        {"tests/test_a.py": "from ..jobs import a\n"},
     ):
         after = created({"jobs/a.py": GUARDED, "jobs/b.py": GUARDED, **more})
         assert "def add_arguments" in after["jobs/a.py"]
+
+
+def test_scripts_that_are_found_from_a_folder_above_share_nothing() -> None:
+    files = {"src/jobs/a.py": GUARDED, "src/jobs/b.py": GUARDED}
+    assert "src/jobs/trainer_arguments.py" in created(files)
+    for taken in ("from jobs import a\n", "from jobs.a import main\n", "from src.jobs import b, a\n"):
+        assert set(created({**files, "tests/test_a.py": taken})) == set(files)
+
+
+@pytest.mark.parametrize(
+    "command", ["python -m jobs.a --gpus 1", "python3 -m a --gpus=1", "torchrun jobs/a.py --gpus 1"]
+)
+def test_options_that_are_given_to_a_module(command: str) -> None:
+    after = rewritten({"jobs/a.py": GUARDED, "run.sh": f"{command}\n"}, rule("LIT130"))["jobs/a.py"]
+    assert '"--gpus", type=plain_value' in after
+    other = command.replace("a --", "b --").replace("a.py", "b.py")
+    assert '"--gpus"' not in rewritten({"jobs/a.py": GUARDED, "run.sh": f"{other}\n"}, rule("LIT130"))["jobs/a.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [("", False), ("--auto_lr_find", True), ("--auto_lr_find False", False), ("--auto_lr_find lr", "lr")],
+)
+def test_an_option_that_went_is_given_as_on_1x(given: str, value: object) -> None:
+    after = rewritten({"a.py": GUARDED, "run.sh": "python a.py --auto_lr_find\n"}, rule("LIT130"))["a.py"]
+    space: dict[str, object] = {"__name__": "a"}
+    exec(after.replace("    return from_arguments", "    return args\n    return from_arguments"), space)
+    assert space["main"](given.split()).auto_lr_find == value  # type: ignore[operator]
 
 
 def test_a_parser_that_is_given_by_name() -> None:
@@ -396,7 +425,7 @@ def test_a_parser_that_is_given_by_name() -> None:
 def test_an_option_that_went_is_no_reason_to_leave_the_rest(option: str) -> None:
     text = SCRIPT.replace("    args =", f"    parser.set_defaults({option}=True)\n    args =")
     after = rewritten({"a.py": text}, rule("LIT130"), unsafe=True)["a.py"]
-    assert f'    parser.add_argument("--{option}", type=plain_value, default=False)\n' in after
+    assert f'"--{option}", type=plain_value, nargs="?", const=True, default=False)\n' in after
     assert "argparse_args" not in after
     assert rewritten({"a.py": text}, rule("LIT130"))["a.py"] == text
     (left,) = [item for item in run_rules({"a.py": text}, rule("LIT130")).findings if item.fix == "manual"]

@@ -1,0 +1,33 @@
+"""What a ModelCheckpoint is given by position, where the first was a path and the second what it watches."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.facts import Facts
+from codemods.lightning.trainers import last_part
+from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rule import Match
+from codemods.rules.keywords.filepath import parted
+
+SINCE = "1.2.0"
+MESSAGE = "the first argument of ModelCheckpoint is its folder alone since Lightning 1.2"
+REASON = (
+    "Not rewritten: before, it was a path whose last part named the files, and monitor came second, where filename is "
+    "now: write dirpath=, filename= and monitor= by name."
+)
+
+
+def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> Match | None:
+    """The first of them, where it plainly was such a path, or the project asks for a Lightning that took it so."""
+    given = call.node.args
+    if last_part(owner) != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
+        return None
+    parts = parted(facts, file, call, given[0])
+    names = [name for name, _ in parts.new] if parts and parts.level == "safe" else None
+    alike = len(given) == 1 and names in ([], ["dirpath"])
+    old = not admits_from(facts, LIGHTNING, SINCE)
+    if (names and "filename" in names) or (old and not alike):
+        return Match(file.span(given[0]), MESSAGE, "manual", REASON)
+    return None

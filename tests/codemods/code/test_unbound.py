@@ -1,0 +1,26 @@
+"""Names that a text reads and does not bind, since it was changed."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.code.unbound import lost
+
+BEFORE = "import math\n\nprint(math.pi, given)\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        ("import math\n\nprint(math.pi, given)\n", None),
+        ("print(math.pi, given)\n", "math"),
+        ("import math\n\nprint(math.pi, given, isinstance(given, Strategy))\n", "Strategy"),
+        ("from strategies import Strategy\n\nprint(given, isinstance(given, Strategy))\n", None),
+        ("from strategies import *\n\nprint(given, isinstance(given, Strategy))\n", None),
+        ("import math\n\n\ndef show(given):\n    return given, __file__, len(given)\n", None),
+    ],
+)
+def test_a_name_that_is_new_has_to_be_bound(after: str, name: str | None) -> None:
+    assert lost(ast.parse(BEFORE), ast.parse(after)) == name
