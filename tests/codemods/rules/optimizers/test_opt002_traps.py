@@ -285,3 +285,36 @@ def test_hooks_without_the_index_train_the_same() -> None:
     assert len(old.steps) == 6
     assert train(before).failure is not None
     assert "optimizer_idx" not in after["train.py"]
+
+
+BASE = """\
+from pytorch_lightning import LightningModule
+
+
+class Base(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).mean()
+"""
+BELOW = """\
+import torch
+from base import Base
+
+
+def test_two():
+    class Two(Base):
+        def configure_optimizers(self):
+            return [torch.optim.Adam(self.parameters()), torch.optim.Adam(self.parameters())], []
+"""
+
+
+def test_several_optimizers_for_a_step_that_is_inherited_are_named() -> None:
+    [finding] = run_rules({"base.py": BASE, "a.py": BELOW}, rule("OPT003")).findings
+    assert (finding.path, finding.fix) == ("a.py", "manual") and "several optimizers" in finding.message
+    telling = BASE.replace("batch_idx):", "batch_idx, optimizer_idx):")
+    manual = BASE.replace("    def", "    automatic_optimization = False\n\n    def")
+    one = BELOW.replace(", torch.optim.Adam(self.parameters())]", "]")
+    elsewhere = BELOW.replace("from base import", "from other import")
+    for files in ({"base.py": telling, "a.py": BELOW}, {"base.py": manual, "a.py": BELOW}):
+        assert run_rules(files, rule("OPT003")).findings == ()
+    for text in (one, elsewhere):
+        assert run_rules({"base.py": BASE, "a.py": text}, rule("OPT003")).findings == ()
