@@ -104,6 +104,14 @@ def test_precisions(old: int | str) -> None:
             "for it in trainer.lr_scheduler_configs: print(it.scheduler.get_last_lr(), it.name)",
         ),
         (
+            "for it, s in zip(trainer.lr_schedulers, b): it['scheduler'].load_state_dict(s)",
+            "for it, s in zip(trainer.lr_scheduler_configs, b): it.scheduler.load_state_dict(s)",
+        ),
+        (
+            "x = [it['name'] for s, it in zip(b, trainer.lr_schedulers, strict=True)]",
+            "x = [it.name for s, it in zip(b, trainer.lr_scheduler_configs, strict=True)]",
+        ),
+        (
             "for i, it in enumerate(trainer.lr_schedulers): print(i, it['scheduler'])",
             "for i, it in enumerate(trainer.lr_scheduler_configs): print(i, it.scheduler)",
         ),
