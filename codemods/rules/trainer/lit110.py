@@ -132,8 +132,8 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
         yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
         return
     outcome = _outcome(file, facts, call, item, row)
-    if isinstance(outcome, str) or not (outcome.level == "safe" or outcome.new or outcome.callback):
-        refusal = [*_refusal(file, call, item, outcome if isinstance(outcome, str) else outcome.reason, row.row)]
+    if isinstance(outcome, str) or (outcome.level == "unsafe" and BAR not in outcome.callback):
+        refusal = [*_refusal(file, call, item, _told(outcome, name), row.row)]
         if refusal or isinstance(outcome, str):
             yield from refusal or [_left(file, item, row, str(outcome))]
             return
@@ -142,6 +142,13 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
     yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
+
+
+def _told(outcome: Outcome | str, name: str) -> str:
+    """What to do in the place of an argument that is refused."""
+    if isinstance(outcome, str):
+        return outcome
+    return advice_for(name) if outcome.new or outcome.callback else outcome.reason
 
 
 def _refusal(

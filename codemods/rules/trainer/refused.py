@@ -28,10 +28,11 @@ ELSEWHERE: Mapping[str, tuple[tuple[object, ...], str]] = {
     "ipus": ((None,), "support for IPUs ended in 2.1"),
     "num_processes": ((None, 1), "give accelerator='cpu' and devices="),
     "num_tpu_cores": ((None,), "give accelerator='tpu' and devices="),
+    "track_grad_norm": ((-1,), "log grad_norm(self, norm_type=...) in on_before_optimizer_step"),
     "tpu_cores": ((None,), "give accelerator='tpu' and devices="),
     "truncated_bptt_steps": ((None,), "the module has to cut its sequences itself"),
 }
-"""What asks for nothing, of the arguments that no row drops, and what to do where it asks for something."""
+"""What asks for nothing, and what to do else, of the arguments of which no row says both."""
 LONG = 90
 
 

@@ -265,6 +265,8 @@ class Mine(Trainer):
         ("tpu_cores", "None", "tpu_cores is not None"),
         ("automatic_optimization", "True", "automatic_optimization not in (None, True)"),
         ("log_gpu_memory", "None", "log_gpu_memory not in (None, False)"),
+        ("terminate_on_nan", "False", "terminate_on_nan not in (None, False)"),
+        ("track_grad_norm", "-1", "track_grad_norm != -1"),
     ],
 )
 def test_what_a_constructor_hands_on_is_refused_where_it_asks_for_anything(name: str, default: str, test: str) -> None:
