@@ -12,7 +12,7 @@ from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.keywords import keywords
-from codemods.lightning.kinds import stated_once
+from codemods.lightning.kinds import bound_to, stated_once
 from codemods.lightning.namespace_from_dict import Configured, configured
 from codemods.lightning.namespace_uses import (
     CHECKPOINT,
@@ -106,7 +106,16 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
     own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
     if own or not reads_lightning(file):
         return None
-    return Site(call, function.attr, owner, False, "unsafe")
+    sure = _is_one_of_lightnings(file, facts, call, owner)
+    return Site(call, function.attr, owner, False, "safe" if sure else "unsafe")
+
+
+def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> bool:
+    """Whether a name is bound to classes of the project alone that are Lightning's modules, or their data."""
+    values = bound_to(facts, file, call, owner.id) if isinstance(owner, ast.Name) else []
+    names = [call.scope.resolve(value) for value in values]
+    facts_of = [facts.find_class(name, file.path) if name else None for name in names]
+    return bool(values) and all(fact and facts.kind(fact) not in (None, "other", TRAINER) for fact in facts_of)
 
 
 def read_script(file: PythonFile) -> Script | None:

@@ -76,6 +76,13 @@ def current() -> frozenset[str]:
 
 
 @cache
+def first(name: str) -> str:
+    """The release line in which Trainer first took an argument, by its first release."""
+    having = (Version(release) for release, names in signatures()["__init__"].items() if name in names)
+    return "{}.{}.0".format(*min(having, default=Version("0.0")).release[:2])
+
+
+@cache
 def later(target: str) -> Mapping[str, str]:
     """The arguments of Trainer that came after a release, each with the release that is known to have it."""
     if not target:

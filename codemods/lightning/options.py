@@ -241,8 +241,23 @@ def kind_of_option(facts: Facts, file: PythonFile, call: CallNode, node: ast.exp
     and nothing is put in its place."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return None
-    owner, kind = node.value.id, _declared(file, call, node, _of_project(facts, file))
-    return None if kind is None or _is_made_otherwise(facts, file, owner, node.attr) else kind
+    owner, kind = node.value.id, _of_namespace(file, call, node, _of_project(facts, file))
+    if kind is None or not _is_kept(file, node.attr, kind):
+        return None
+    return None if _is_made_otherwise(facts, file, owner, node.attr) else kind
+
+
+def _is_kept(file: PythonFile, name: str, kind: str) -> bool:
+    """Whether all that the file stores by an option's name is an attribute of its own classes, or a literal of the
+    option's kind."""
+    stores = [node for node in file.attributes(name) if not isinstance(node.ctx, ast.Load)]
+    assigned = [item.node for item in file.assignments if isinstance(item.node, ast.Assign)] if stores else []
+    given = {id(target): node.value for node in assigned for target in node.targets}
+    return all(
+        (isinstance(node.value, ast.Name) and node.value.id == "self")
+        or (id(node) in given and type(literal(given[id(node)])[1]).__name__ == kind)
+        for node in stores
+    )
 
 
 def _of_project(facts: Facts, file: PythonFile) -> Iterator[Options]:
@@ -258,10 +273,16 @@ def _of_project(facts: Facts, file: PythonFile) -> Iterator[Options]:
 
 
 def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
-    """The kind that the options of the name of `args.name` are declared to have."""
+    """The kind that the options of the name of `args.name` are declared to have, where the file stores nothing so."""
+    stored = isinstance(node, ast.Attribute) and any(
+        isinstance(other.ctx, ast.Store) for other in file.attributes(node.attr)
+    )
+    return None if stored else _of_namespace(file, call, node, known)
+
+
+def _of_namespace(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
+    """The kind that the options of the name of `args.name` are declared to have, where `args` holds what was parsed."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-        return None
-    if any(isinstance(other.ctx, ast.Store) for other in file.attributes(node.attr)):
         return None
     options = tuple(known)
     own = read_options(file).kinds.get(node.attr)

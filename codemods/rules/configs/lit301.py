@@ -56,6 +56,9 @@ OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sort
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
+OWN = "see what its constructor makes of it, and take the key out of both where it makes nothing"
+
+
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     project = project_of(facts, CODE)
     if isinstance(file, PythonFile):
@@ -132,7 +135,7 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
     if verdict.callbacks:
         advice = f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key"
     if owner.how != "proven":
-        advice = f"{owner.why}; take the key out of both" if owner.how == "own" else f"{owner.why}; if it is, {advice}"
+        advice = f"{owner.why}; {OWN}" if owner.how == "own" else f"{owner.why}; if it is, {advice}"
     if owner.how != "proven" or (verdict.callbacks and key not in SHOWN):
         return _left(verdict, advice)
     if verdict.callbacks:

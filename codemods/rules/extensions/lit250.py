@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from codemods.code.scopes import canonical
+from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import parameters, self_name
+from codemods.code.syntax import parameters, self_name, taken
 from codemods.finding import Fix
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -67,6 +67,24 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for member in members()[name]:
                 if owners & member.owners and not (DATA in member.owners and _made_here(facts, name)):
                     yield from _of_class(file, item, name, member)
+    yield from _given(file, facts, names)
+
+
+def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Match]:
+    """What functions read of a parameter that is annotated as one of Lightning's classes."""
+    for node, within in file.nodes_near(frozenset(names)) if names else ():
+        if not (isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.value, ast.Name)):
+            continue
+        if not isinstance(node.ctx, ast.Load) or _made_here(facts, node.attr):
+            continue
+        functions = [each for each in reversed(within) if isinstance(each, ast.FunctionDef)]
+        notes = [each.annotation for function in functions for each in taken(function) if each.arg == node.value.id]
+        dotted = (file.scope.resolve(notes[0]) or "") if notes and notes[0] else ""
+        for member in members()[node.attr] if dotted.startswith(f"{ROOT}.") else ():
+            if dotted.rpartition(".")[2] in member.owners and not member.parameter:
+                message = f"`{node.attr}` is gone since Lightning {member.since}"
+                why = member.advice or f"it is `{member.becomes}` now"
+                yield Match(file.span(node), message, "manual", f"Not rewritten: {why}.", member.row)
 
 
 def _made_here(facts: Facts, name: str) -> bool:
@@ -195,6 +213,7 @@ RULE = Rule(
         b"Loop",
         b"optimizer_idx",
         b"opt_idx",
+        b"Accelerator",
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),

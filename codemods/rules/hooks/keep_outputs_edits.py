@@ -25,6 +25,8 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
     if keeping is not None and keeping.ends and (name := lacking(item, stage)):
         whole = always_leaves(item.methods[stage.step_end].body)
         node = edits.change_method(node, stage.step_end, lambda method: [giving_back(method, name, whole)])
+    if keeping is not None and keeping.outside:
+        node = edits.change_method(node, stage.step_end, lambda method: [outside(method)])
     if keeping is not None and _is_free(item, hook, keeping):
         node = _renamed_freely(node, item, stage)
     else:
@@ -222,6 +224,16 @@ def ending(step: cst.FunctionDef, step_end: str) -> cst.FunctionDef:
         return [line.with_changes(body=[*line.body[:-1], changed])]
 
     return at_returns(step, ended)
+
+
+def outside(method: cst.FunctionDef) -> cst.FunctionDef:
+    """The method with all that it does outside of autocast."""
+    body = edits.body_of(method)
+    index = edits.after_docstring(body)
+    name = method.params.params[0].name.value
+    [region] = edits.statements(f"with torch.autocast({name}.device.type, enabled=False):\n    pass\n")
+    region = region.with_changes(body=cst.IndentedBlock(body=body[index:]))
+    return edits.with_body(method, [*body[:index], region])  # type: ignore[no-any-return]
 
 
 def giving_back(method: cst.FunctionDef, name: str, whole: bool) -> cst.FunctionDef:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,17 @@ from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later
 from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
-from codemods.rules.hooks.step_end import PARALLEL, PRECISION, doubt, joined, named_lines, shown_ends, spellings
+from codemods.rules.hooks.step_end import (
+    PARALLEL,
+    PRECISION,
+    TORCH,
+    doubt,
+    joined,
+    leaves_autocast,
+    named_lines,
+    shown_ends,
+    spellings,
+)
 from codemods.rules.optimizers import plan as optimizers
 from codemods.rules.tbptt import plan as tbptt
 
@@ -84,7 +94,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            why = _ending(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
+            why = _ending(file, facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
             yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():
@@ -117,9 +127,15 @@ def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
     return facts.kind(fact) == "other" and any(facts.kind(child) in (MODULE, None) for child in facts.subclasses(fact))
 
 
-def _ending(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]) -> str | None:
+def _ending(
+    file: PythonFile, facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]
+) -> str | None:
     """What may differ where a step of the class will call its `*_step_end`."""
-    told = (doubt(facts, hook.stage) for hook, plan in zip(hooks, plans, strict=True) if _calls_end(item, hook, plan))
+    told = (
+        doubt(file, facts, item, hook.stage)
+        for hook, plan in zip(hooks, plans, strict=True)
+        if _calls_end(item, hook, plan)
+    )
     return next(filter(None, told), None)
 
 
@@ -180,6 +196,7 @@ def _match(
         stage.row or None,
         edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
         unit=f"{file.path}:{item.qualname}",
+        imports=TORCH if kept and kept.outside else (),
         needs="2.0.0" if kept and kept.where == "batch" and not (stage.train or kept.several) else None,
     )
 
@@ -239,7 +256,10 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
         return _Plan(Keeping("idle"))
     if hook.reads:
         kept = keeping(file, facts, item, fact, hook)
-        return kept if isinstance(kept, str) else _Plan(kept)
+        if isinstance(kept, str):
+            return kept
+        outside = kept.ends and leaves_autocast(file, facts, item, hook.stage)
+        return _Plan(replace(kept, outside=outside))
     shown = facts.collected("LIT201")
     above = facts.ancestry(fact)[1:]
     return _Plan(

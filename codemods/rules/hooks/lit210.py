@@ -61,23 +61,47 @@ OPTIONAL = {
 }
 
 
+BARE = ("prepare_data", *(f"{stage}_dataloader" for stage in ("train", "val", "test", "predict")))
+"""Hooks of modules and of their data that no release gave anything."""
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER) if name in item.methods]
+        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *BARE) if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
             continue
         yield from staged(file, facts, item, kind)
         for name in hooks:
+            if name in BARE and kind != CALLBACK and (match := _bare(file, item.methods[name])):
+                yield match
+        for name in hooks:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
         for name in hooks:
-            if kind == DATA or name in STAGED or name in LONGER:
+            if kind == DATA or name in (*STAGED, *LONGER, *BARE):
                 continue
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             if match:
                 yield match
+
+
+def _bare(file: PythonFile, method: Function) -> Match | None:
+    """A hook that wants what Lightning never gives."""
+    decorators = {ast.unparse(node) for node in method.decorator_list}
+    if decorators & {"staticmethod", "classmethod"}:
+        return None
+    names, given = parameters(method), len(method.args.defaults)
+    missing = names[: len(names) - given] if given else names
+    keywords = zip(method.args.kwonlyargs, method.args.kw_defaults, strict=True)
+    missing = [*missing, *(argument.arg for argument, default in keywords if default is None)]
+    if not missing:
+        return None
+    shown = ", ".join(f"`{name}`" for name in missing)
+    reason = f"Not rewritten: what {shown} should be is not seen. Give it a default, or keep it on self, unless you "
+    reason += "call the method yourself alone."
+    return Match(file.head(method), f"{method.name} wants {shown}: Lightning gives it nothing", "manual", reason)
 
 
 def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
@@ -250,13 +274,13 @@ RULE = Rule(
         "with a default for it silently gets the default: `outputs` of on_train_epoch_end (guide row M000), the "
         "optimizer's index (M213), the loader's index of the training hooks, and with one loader that of the "
         "validation, test and prediction hooks (pull request 16753). setup and teardown that do not take `stage`, "
-        "or take it by another name, are a TypeError at once."
+        "or take it by another name, are a TypeError at once, and so are loaders that want an argument."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
-        *(f"def {name}(".encode() for name in STAGED),
+        *(f"def {name}(".encode() for name in (*STAGED, *BARE)),
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, always_leaves, parameters
+from codemods.code.syntax import Function, always_leaves, parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.certain import why_certain
-from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
+from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, Unheard
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
+    TORCH,
     doubt,
     family_refusal,
     joined,
     lacking,
+    leaves_autocast,
     own_refusal,
     shown_ends,
     spellings,
@@ -37,6 +39,7 @@ IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 """Decorators that did nothing any more, which LIT001 takes out."""
 LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
 """Hooks that LIT201 rewrites, unless the class has them by their later names too."""
+LEAVES = " 1.x called it behind the autocast region of the step, which it leaves for that."
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 
@@ -93,27 +96,67 @@ def _step_end(
     message = f"{name} is not called since Lightning {hook.since}"
     collected = facts.collected("LIT211")
     given = frozenset((path, each) for path, ends in collected.items() for each in ends.given)
+    place = file.head(item.methods[name])
     if stage.step not in item.methods:
         above = next((other for other in facts.ancestry(fact)[1:] if stage.step in other.methods), None)
         ends = collected.get(above.path) if above else None
-        if above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given):
+        called = (
+            above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given)
+        )
+        if above and (called or _is_called_in(facts, above, stage)):
+            yield from _inherited(file, facts, above, item, stage, Match(place, message, "safe", "", hook.row))
             return
     refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
     refusal = f"{refusal}. {hook.reason}" if refusal else joined(facts, item, stage)
-    place = file.head(item.methods[name])
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
     edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
-    told = doubt(facts, stage)
+    unsure = told = doubt(file, facts, item, stage)
     if lost := lacking(item, stage):
         edits.append(
             NodeEdit(item.methods[name], partial(_giving_back, name=lost, whole=always_leaves(item.methods[name].body)))
         )
         told = f" Where it returned nothing, 1.x kept what it had been given.{told}"
+    leaves = leaves_autocast(file, facts, item, stage)
+    if leaves:
+        edits.append(NodeEdit(item.methods[name], _outside))
+        told = f"{LEAVES}{told}"
     reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
-    level: Fix = "unsafe" if doubt(facts, stage) else "safe"
-    yield Match(place, message, level, reason, hook.row, tuple(edits), unit=f"{file.path}:{item.qualname}")
+    imports = TORCH if leaves else ()
+    unit = f"{file.path}:{item.qualname}"
+    yield Match(place, message, "unsafe" if unsure else "safe", reason, hook.row, tuple(edits), imports, unit=unit)
+
+
+def _inherited(
+    file: PythonFile, facts: Facts, above: ClassFact, item: ClassNode, stage: Stage, match: Match
+) -> Iterator[Match]:
+    """What is left to do of a step end that the step of a class above calls, or will call."""
+    owner = facts.find_opened(f"{facts.files[above.path].module}.{above.name}", above.path)
+    unsure = bool(owner and stage.step_end in owner[1].methods and doubt(owner[0], facts, owner[1], stage))
+    reason = f"{stage.step} of {above.name} gives it its result, as Lightning did.{LEAVES}"
+    if leaves_autocast(file, facts, item, stage):
+        edit = NodeEdit(item.methods[stage.step_end], _outside)
+        yield replace(match, fix="unsafe" if unsure else "safe", reason=reason, edits=(edit,), imports=TORCH)
+    elif unsure:
+        reason = f"Not rewritten: {stage.step} of {above.name} ({above.path}) calls it with unsafe rewrites alone."
+        yield replace(match, fix="manual", reason=reason)
+
+
+def _is_called_in(facts: Facts, above: ClassFact, stage: Stage) -> bool:
+    """Whether the step of a class calls its own `*_step_end` already."""
+    owner = facts.find_opened(f"{facts.files[above.path].module}.{above.name}", above.path)
+    step = owner[1].methods.get(stage.step) if owner else None
+    return step is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == stage.step_end and ast.unparse(node.value) == self_name(step)
+        for node in ast.walk(step)
+    )
+
+
+def _outside(node: cst.FunctionDef) -> cst.FunctionDef:
+    from codemods.rules.hooks.keep_outputs_edits import outside
+
+    return outside(node)
 
 
 def _giving_back(node: cst.FunctionDef, *, name: str, whole: bool) -> cst.FunctionDef:

@@ -58,13 +58,15 @@ class Keeping:
     """How the outputs reach the new hook: the step puts them on a list, or the hook behind each batch does, or a loop
     that another rule writes, or there are none (`nowhere`), or nobody asks for them (`idle`). `several` keeps a list
     for each dataloader, `guard` leaves None out, `ends` has the step's result go through `*_step_end` first, `start`
-    makes the list when the epoch starts rather than in the constructor."""
+    makes the list when the epoch starts rather than in the constructor, `outside` has the class's own `*_step_end`
+    leave autocast."""
 
     where: Literal["step", "batch", "loop", "nowhere", "idle"]
     several: bool = False
     guard: bool = False
     ends: bool = False
     start: bool = False
+    outside: bool = False
 
 
 def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | None:

@@ -16,6 +16,7 @@ from codemods.code.syntax import (
     results,
     root_name,
     self_name,
+    taken_name,
 )
 from codemods.lightning.calls import last_name
 from codemods.lightning.class_family import asked_of_another, family, short_name
@@ -91,6 +92,9 @@ PARALLEL = (b"dp", b"DataParallel")
 _COPIES = re.compile(
     rb"(?:strategy|accelerator|backend)[^\r\n]{0,60}[\"'=: ]d(?:p|dp2)\b|\b(?:DataParallel|DDP2)(?:Strategy|Plugin)\b"
 )
+TORCH = (("torch", None),)
+_NEUTRAL = frozenset({"log", "log_dict", "item", "detach", "cpu", "get", "items", "keys", "values"})
+"""Methods that do the same in autocast and outside of it."""
 _THROUGH = frozenset({"sum", "len", "min", "max", "list", "tuple", "zip", "enumerate", "stack", "cat", "concat"})
 """Functions that go through what they are given."""
 _FULL = re.compile(rb"[\s\"'=]*(?:(?:32|64)(?:-true)?|None|null|~|)[\s\"'}]*")
@@ -141,14 +145,58 @@ def copied(facts: Facts) -> str | None:
     return found
 
 
-def doubt(facts: Facts, stage: Stage) -> str:
-    """What may differ where a step calls its `*_step_end`, as further sentences."""
+def doubt(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage) -> str:
+    """What may differ where a step calls its class's own `*_step_end`, as further sentences."""
+    method = item.methods[stage.step_end]
+    if is_indifferent(method):
+        return ""
     found = ""
-    if where := mixed(facts):
+    if (where := mixed(facts)) and not (is_outside(method) or leaves_autocast(file, facts, item, stage)):
         found += f" {where} speaks of a precision: {stage.step_end} runs in the autocast region of its step."
     if where := copied(facts):
         found += f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns."
     return found
+
+
+def leaves_autocast(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage) -> bool:
+    """Whether the class's own `*_step_end` has to leave autocast for what it does, since 1.x called it behind the
+    region of its step, and can."""
+    method = item.methods.get(stage.step_end)
+    if method is None or not self_name(method) or mixed(facts) is None or is_indifferent(method) or is_outside(method):
+        return False
+    return taken_name(file.scope.bindings, TORCH) is None
+
+
+def is_outside(method: Function) -> bool:
+    """Whether all that a method does stands in a `with torch.autocast(..., enabled=False)`."""
+    body = method.body[1:] if ast.get_docstring(method) is not None else method.body
+    if len(body) != 1 or not isinstance(body[0], ast.With) or len(body[0].items) != 1:
+        return False
+    call = body[0].items[0].context_expr
+    named = isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.autocast"
+    return named and any(
+        item.arg == "enabled" and isinstance(item.value, ast.Constant) and item.value.value is False
+        for item in call.keywords  # type: ignore[attr-defined]
+    )
+
+
+def is_indifferent(method: Function) -> bool:
+    """Whether a `*_step_end` gives the same in autocast and outside of it, and for one device: it hands values on, adds
+    and scales them, logs them, and takes their means."""
+    return all(map(_is_indifferent, (node for statement in method.body for node in ast.walk(statement))))
+
+
+def _is_indifferent(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="mean"), args=[], keywords=[]) | ast.Call(func=ast.Name(id="print")):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _NEUTRAL
+        case ast.BinOp(op=ast.Div(), left=left):
+            return not isinstance(left, ast.Constant)
+        case ast.BinOp(op=sign) | ast.AugAssign(op=sign):
+            return isinstance(sign, ast.Add | ast.Sub | ast.Mult)
+    return not isinstance(node, ast.Call | ast.For | ast.While | ast.comprehension)
 
 
 def joined(facts: Facts, item: ClassNode, stage: Stage) -> str | None:

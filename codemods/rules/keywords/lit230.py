@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_super_call, self_name
 from codemods.finding import Fix
@@ -35,6 +36,8 @@ TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
 AUTO = '`mode="auto"` is gone since Lightning 1.3'
+SAVED = ("TensorBoardLogger", "CSVLogger")
+"""Loggers that want a folder, in every release."""
 FLAGGED = "It is taken to be True or False: the best alone, or every one."
 EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
@@ -47,9 +50,10 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file)
         return
-    words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED}
     seen: set[int] = set()
     for call in file.calls_near(words):
+        yield from _saved(file, call)
         owner = _owner(file, facts, call)
         if owner is None:
             yield from _perhaps(file, facts, call)
@@ -224,12 +228,28 @@ def _match(
     return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
 
 
+def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
+    """A logger that is told no folder."""
+    dotted = call.scope.resolve(call.node.func) or ""
+    name = last_part(dotted)
+    if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or _is_open(call.node):
+        return
+    if not any(keyword.arg == "save_dir" for keyword in call.node.keywords):
+        reason = "Not rewritten: no release took it so. Name the folder; the Trainer's own has its default_root_dir."
+        yield Match(file.span(call.node), f"{name} is built without `save_dir=`", "manual", reason)
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Whether a call gets arguments that are not written out in it."""
+    return any(keyword.arg is None for keyword in call.keywords) or any(
+        isinstance(argument, ast.Starred) for argument in call.args
+    )
+
+
 def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
     """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
     call = at.node
-    open_ended = any(keyword.arg is None for keyword in call.keywords) or any(
-        isinstance(argument, ast.Starred) for argument in call.args
-    )
+    open_ended = _is_open(call)
     if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
         reason = 'It watched "early_stop_on" where nothing was said, which has to be said now.'
         yield Match(
@@ -356,7 +376,7 @@ RULE = Rule(
         b"Profiler",
         b"LightningCLI",
         b"WandbLogger",
-        b"TensorBoardLogger",
+        *(name.encode() for name in SAVED),
         b"ProgressBar",
         b"ModelSummary",
         b"BackboneFinetuning",

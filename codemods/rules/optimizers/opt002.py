@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 CODE = "OPT002"
 UNREAD = "The step does not read it, and with one optimizer 1.x did not give it."
+UNCOUNTED = (
+    "Not rewritten: several, which 1.x trained each on the same loss, are refused aloud by 2.x. Then set "
+    "`self.automatic_optimization = False` and step each of self.optimizers() in training_step."
+)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -29,6 +33,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         verdict = known.get(item.qualname)
         if verdict and verdict.what in ("drop", "keep"):
             yield _match(file, facts, item, verdict)
+            if verdict.what == "drop" and not verdict.item.manual and verdict.item.configured is None:
+                what = f"how many optimizers {item.node.name} has is not seen"
+                place = item.methods.get("configure_optimizers", item.methods[STEP])
+                yield Match(file.head(place), what, "manual", UNCOUNTED, "M214")
 
 
 def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: Verdict) -> Match:

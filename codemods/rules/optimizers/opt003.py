@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import parameters
+from codemods.code.syntax import Function, parameters
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.optimization import FLAG, optimization
 from codemods.rewrite.manual.configured import read_configured
@@ -28,23 +28,34 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
 
 
 def _candidates(file: PythonFile) -> list[ClassNode]:
-    """The classes with several optimizers whose step takes no `optimizer_idx`, as far as the file shows."""
-    if "configure_optimizers" not in file.text or STEP not in file.text:
+    """The classes with several optimizers whose step, where they have one, takes no `optimizer_idx`, as far as the file
+    shows."""
+    if "configure_optimizers" not in file.text:
         return []
     return [item for item in file.classes if _is_candidate(file, item)]
 
 
 def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
     step, configure = item.methods.get(STEP), item.methods.get("configure_optimizers")
-    if step is None or configure is None or is_manual(file, item):
-        return False
-    taken = [argument.arg for argument in (*step.args.args, *step.args.kwonlyargs)]
-    if INDEX in taken or "hiddens" in taken:
+    if configure is None or is_manual(file, item) or (step is not None and _tells_apart(step)):
         return False
     try:
         return (read_configured(configure, item.scope).count or 0) > 1
     except NotPlain:
         return False
+
+
+def _tells_apart(step: Function) -> bool:
+    """Whether a step takes the index, or a state whose rule says more."""
+    taken = [argument.arg for argument in (*step.args.args, *step.args.kwonlyargs)]
+    return INDEX in taken or "hiddens" in taken
+
+
+def _inherited(facts: Facts, fact: ClassFact) -> Function | None:
+    """The training step that a class takes over from another one of the project."""
+    above = next((other for other in facts.ancestry(fact)[1:] if STEP in other.methods), None)
+    found = facts.find_opened(f"{facts.files[above.path].module}.{above.name}", above.path) if above else None
+    return found[1].methods.get(STEP) if found else None
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -56,11 +67,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fact = facts.files[file.path].find(item.qualname)
         if fact is None or facts.kind(fact) != MODULE or _is_manual(file, facts, fact):
             continue
-        step = item.methods[STEP]
+        own = item.methods.get(STEP)
+        step = own or _inherited(facts, fact)
+        if step is None or _tells_apart(step):
+            continue
         extra = parameters(step)[2:]
         old = f" (before 0.6 `{extra[0]}` got the index, and what one turn kept served the next)" if extra else ""
         yield Match(
-            file.head(step),
+            file.head(own or item.methods["configure_optimizers"]),
             f"{item.node.name} has several optimizers, and a training step that takes no `optimizer_idx`",
             "manual",
             f"Not rewritten: Lightning 0.6 to 1.9 refused to train it{old}, and 2.x refuses several optimizers under "

@@ -231,15 +231,7 @@ def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[st
         apart = shown and (not shown.extends or (shown.unread and shown.default))
         if "training_step" in other.methods and not apart:
             return Verdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
-    doubts = (
-        ()
-        if count == 1 or item.manual
-        else (
-            "how many optimizers the class has cannot be told: with several, 1.x trained each on the same loss, and "
-            "2.x refuses them aloud",
-        )
-    )
-    return Verdict(item, "drop", doubts=doubts)
+    return Verdict(item, "drop")
 
 
 def _one(item: Several) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.arguments import find
+from codemods.lightning.arguments import find, first
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
+from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rules.trainer.domains import kinds_of
 
 
@@ -29,6 +30,15 @@ def clash(
             if row and row.action == "write" and row.keyword == name:
                 return f"`{other}=` is to become `{name}=` too; keep the one you mean"
     return None
+
+
+def may_be_brought(facts: Facts, call: CallNode, names: Iterable[str], callback: bool) -> bool:
+    """Whether a `**` of the call may name what an argument becomes, its keywords or one more callback: that takes a
+    release which the pins admit, and that had the keyword."""
+    if not any(item.arg is None for item in call.node.keywords):
+        return False
+    more = {"callbacks"} - keywords(call.node).keys() if callback else set()
+    return any(admits_from(facts, LIGHTNING, first(name)) for name in {*names, *more})
 
 
 def is_bar_shown(item: ast.keyword, given: Mapping[str, ast.expr]) -> bool | None:

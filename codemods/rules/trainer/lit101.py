@@ -15,7 +15,15 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.strategies import ONE, Named, held, is_strategy, named
-from codemods.lightning.trainer_subclasses import between, called, hands_on, own_arguments, receivers, replaced_below
+from codemods.lightning.trainer_subclasses import (
+    between,
+    called,
+    hands_on,
+    is_lightnings,
+    own_arguments,
+    receivers,
+    replaced_below,
+)
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
@@ -70,7 +78,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":
                 yield _trainer_call(file, facts, call, given)
-        elif given and dotted and _is_handed_on(file, facts, call, dotted):
+        elif given and (is_lightnings(file, facts, call) or (dotted and _is_handed_on(file, facts, call, dotted))):
             yield _trainer_call(file, facts, call, given)
         elif given and (through := between(file, facts, call)) and not _is_taken(file, facts, call):
             why = f"it reaches Trainer through {through}"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
 from codemods.lightning.arguments import Row, current, find, later, once, rows
 from codemods.lightning.facts import Facts
@@ -30,9 +31,10 @@ from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.bars import BAR, bar_among
-from codemods.rules.trainer.beside import clash, is_bar_shown
+from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
+from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
 from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, Outcome
 
 if TYPE_CHECKING:
@@ -95,10 +97,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             own = own_arguments(file, facts, call)
             if own is None:
                 continue
-            named = [item for item in call.node.keywords if _is_renamed(item) and is_lightnings(file, facts, call)]
-            for item in named:
-                yield from _argument(file, facts, call, item)
-            yield from _handed(file, call, through, {*named, *(item for item in call.node.keywords if item.arg in own)})
+            named = {item for item in call.node.keywords if item.arg in own}
+            for item in call.node.keywords if is_lightnings(file, facts, call) else ():
+                if item.arg and (item.arg not in current() or item.arg in rows()):
+                    found = [*_argument(file, facts, call, item)]
+                    yield from found
+                    named |= {item} if found or item.arg not in OTHERS else set()
+            yield from _handed(file, call, through, named)
 
 
 def _present(file: PythonFile) -> bool:
@@ -117,6 +122,8 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
         if name not in current() and name not in OTHERS and not own:
             reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
             yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
+        elif is_super_call(call.node, "__init__") and guard_of(file, facts, call, name) == "none":
+            yield from _refusal(file, call, item)
         return
     guard = guard_of(file, facts, call, name) if name not in current() else "none"
     if guard == "both":
@@ -125,19 +132,43 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
         yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
         return
     outcome = _outcome(file, facts, call, item, row)
-    if isinstance(outcome, str):
-        yield _left(file, item, row, outcome)
-        return
+    if isinstance(outcome, str) or (outcome.level == "unsafe" and BAR not in outcome.callback):
+        refusal = [*_refusal(file, call, item, _told(outcome, name), row.row)]
+        if refusal or isinstance(outcome, str):
+            yield from refusal or [_left(file, item, row, str(outcome))]
+            return
     level, reason = outcome.level, outcome.reason
-    open_ended = any(other.arg is None for other in call.node.keywords)
-    if open_ended and (outcome.new or outcome.callback):
+    if any(other.arg is None for other in call.node.keywords):
         new = {"callbacks"} if outcome.callback else {written for written, _ in outcome.new}
         if there := sorted(new & {entry.name for entry in handed(file, facts, call)}):
             yield _left(file, item, row, f"`{there[0]}` comes by `**` too: set it there")
             return
+    if may_be_brought(facts, call, [name for name, _ in outcome.new], bool(outcome.callback)):
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
     yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
+
+
+def _told(outcome: Outcome | str, name: str) -> str:
+    """What to do in the place of an argument that is refused."""
+    if isinstance(outcome, str):
+        return outcome
+    return advice_for(name) if outcome.new or outcome.callback else outcome.reason
+
+
+def _refusal(
+    file: PythonFile, call: CallNode, item: ast.keyword, advice: str = "", row: str | None = None
+) -> Iterator[Match]:
+    """The match of an argument that a constructor takes to hand it on, which is refused where it asks for anything."""
+    name = item.arg or ""
+    what = f"`{name}=` of Trainer was removed"
+    edit = NodeEdit(call.node, partial(_changed, name=name, outcome=Outcome("safe", REASON)))
+    if found := refused(file, call, item):
+        told = ELSEWHERE[name][1] if name in ELSEWHERE else advice or ADVICE[name]
+        edits = (edit, found.edit(name, told))
+        yield Match(file.span(item), what, "safe", f"{REASON}.", row or _row(name), edits)
+    elif name in ELSEWHERE and asks_nothing(name, item.value) and not is_commented(file, call.node, item, beside=False):
+        yield Match(file.span(item), what, "safe", "It asked for nothing.", row or _row(name), (edit,))
 
 
 def _outcome(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
@@ -330,12 +361,6 @@ def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     return between(file, facts, call)
 
 
-def _is_renamed(item: ast.keyword) -> bool:
-    """Whether an argument that is gone has another name now, whatever its value."""
-    found = rows().get(item.arg or "", ())
-    return item.arg not in current() and [row.action for row in found] == ["write"]
-
-
 def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast.keyword]) -> Iterator[Match]:
     """One finding for all that a call hands on, but for what is named already."""
     gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
@@ -377,7 +402,7 @@ trainer = Trainer(
     callbacks=[checkpoint, ModelSummary(max_depth=-1), TQDMProgressBar(refresh_rate=20)],
 )
 """
-LEFT = f"{_IMPORT}\ntrainer = Trainer(stochastic_weight_avg=True, weights_summary=mode)\n"
+LEFT = f"{_IMPORT}\ntrainer = Trainer(stochastic_weight_avg=True, prepare_data_per_node=each)\n"
 OTHER = "from cluster import Trainer\n\ntrainer = Trainer(weights_summary=None)\n"
 
 

@@ -70,7 +70,8 @@ UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 @dataclass(frozen=True)
 class Row:
-    """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it."""
+    """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it, or
+    let it be set, where the action is `set`."""
 
     attribute: str
     action: str
@@ -99,6 +100,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     for node, within in attributes_within(file, names):
         row = rows()[node.attr]
+        if row.action == "set" and not isinstance(node.ctx, ast.Store):
+            continue
         certain = stands_for_trainer(file, facts, node.value, within)
         if certain is False or (certain is None and not row.row):
             continue
@@ -120,6 +123,8 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         return None
     if fallback == "asked":
         return _left(file, node, row, ASKED_FOR)
+    if row.action == "set":
+        return _set(file, node, within, row)
     if row.target == "hardware" and not stored:
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":
@@ -131,6 +136,30 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         return _left(file, node, row, row.reason if not stored else _set_here(row))
     alone = _is_alone(within) and row.target[0] == "("
     return _write(file, node, row, row.target[1:-1] if alone else row.target)
+
+
+def _set(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match:
+    """What can be read but not set any more: the part of the Trainer that holds it can be told."""
+    if not row.target:
+        found = _left(file, node, row, row.reason)
+    elif isinstance(within[-1], ast.Assign) and literal(within[-1].value) == (True, None):
+        found = _left(file, node, row, f"set {row.target.replace('{}', 'trainer')}, where -1 is no limit")
+    elif _is_given_number(within):
+        found = _write(file, node, row, row.target)
+    else:
+        guess = replace(row, level="unsafe", reason=f"{row.reason}; it is taken for a number")
+        found = _write(file, node, guess, row.target)
+    return replace(found, message=f"`trainer.{row.attribute}` cannot be set any more (last in {row.last})")
+
+
+def _is_given_number(within: Within) -> bool:
+    """Whether what is set is a number, as far as the statement says: 1.x also took None for no limit."""
+    match within[-1]:
+        case ast.AugAssign() | ast.Assign(value=ast.BinOp() | ast.Constant(value=int())):
+            return True
+        case ast.Assign(value=ast.Call(func=ast.Name(id="int" | "max" | "min"))):
+            return True
+    return False
 
 
 def _is_alone(within: Within) -> bool:
@@ -194,8 +223,6 @@ def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
 
 def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
     parent = within[-1]
-    if row.target == "model":
-        return _left(file, node, row, row.reason) if isinstance(node.ctx, ast.Store) else None
     if row.target == "loop":
         return _loop(file, node, within, row)
     if row.target == "collective":

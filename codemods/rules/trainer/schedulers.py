@@ -20,14 +20,15 @@ def read_of_each(file: PythonFile, node: ast.expr, within: Within) -> list[tuple
     parent, above = within[-1], within[-2] if len(within) > 1 else None
     loop: ast.AST | None = parent
     looped: ast.AST = node
-    counted = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "enumerate" and parent.args == [node]
-    if counted and above is not None and not getattr(parent, "keywords", ()):
+    place = _place(node, parent)
+    if place is not None:
         loop, looped = above, parent
     if not isinstance(loop, ast.For | ast.comprehension) or loop.iter is not looped:
         return None
     target: ast.expr | None = loop.target
-    if counted:
-        target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    if place is not None:
+        index, number = place
+        target = target.elts[index] if isinstance(target, ast.Tuple) and len(target.elts) == number else None
     if not isinstance(target, ast.Name):
         return None
     outside = within[: within.index(loop)]
@@ -37,6 +38,21 @@ def read_of_each(file: PythonFile, node: ast.expr, within: Within) -> list[tuple
         return None
     found = list(_readings(space, target))
     return None if None in found else [(item, f"{target.id}.{key}") for item, key in filter(None, found)]
+
+
+def _place(node: ast.expr, parent: ast.AST) -> tuple[int, int] | None:
+    """Where `enumerate` and `zip` put each of some schedulers, and of how many values that is one."""
+    if (
+        not isinstance(parent, ast.Call)
+        or node not in parent.args
+        or any(item.arg != "strict" for item in parent.keywords)
+    ):
+        return None
+    if any(isinstance(item, ast.Starred) for item in parent.args):
+        return None
+    if ast.unparse(parent.func) == "enumerate":
+        return (1, 2) if parent.args == [node] else None
+    return (parent.args.index(node), len(parent.args)) if ast.unparse(parent.func) == "zip" else None
 
 
 def _readings(space: ast.AST, target: ast.Name) -> Iterator[tuple[ast.Subscript, str] | None]:

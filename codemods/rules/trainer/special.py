@@ -10,12 +10,13 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import Row
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.keywords import keywords
+from codemods.lightning.keywords import keyword, keywords
 from codemods.lightning.kinds import bound_once, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import is_plain, may_be_none
+from codemods.rules.trainer.refused import refused
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row:
 
 
 def _level(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
-    backend = keywords(call.node).get("amp_backend")
-    if backend is None or literal(backend)[1] in (None, "native"):
+    backend = keyword(call.node, "amp_backend")
+    if backend is None or literal(backend.value) in ((True, None), (True, "native")) or refused(file, call, backend):
         return Outcome("safe", row.reason)
     return Outcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
 
@@ -122,7 +123,11 @@ def _saved(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, ro
 
 
 def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
-    """The summary of an option: none where it is None, all layers where it is "full", else the default."""
+    """The summary that a value asks for: none where it is None, all layers where it is "full", else the default."""
+    if not is_plain(item.value):
+        return (
+            'write enable_model_summary=False for None, and ModelSummary(max_depth=-1) among the callbacks for "full"'
+        )
     text = file.source_of(item.value)
     how = spelled(file, call, "callbacks.ModelSummary")
     if isinstance(how, str):

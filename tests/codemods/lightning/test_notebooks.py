@@ -17,7 +17,9 @@ BUILD = f"{TRAINER}def build():\n    return {RESUMED}\n"
 JOB = f"{TRAINER}class Job:\n    def __init__(self):\n        self.trainer = {RESUMED}\n\n" + (
     "    def run(self, model):\n        self.trainer.fit(model)\n"
 )
-KEPT = f"{TRAINER}class A:\n    ws = 'top'\n\n    def make(self):\n        return Trainer(weights_summary=self.ws)\n"
+KEPT = (
+    f"{TRAINER}class A:\n    ws = True\n\n    def make(self):\n        return Trainer(prepare_data_per_node=self.ws)\n"
+)
 MODE = (
     "from pytorch_lightning.callbacks import ModelCheckpoint\n\n\nclass A:\n    mode = 'auto'\n\n"
     "    def make(self):\n        return ModelCheckpoint(monitor='val_acc', mode=self.mode)\n"
@@ -26,7 +28,7 @@ PARTIAL = (
     "from functools import partial\nfrom pytorch_lightning.callbacks import ModelCheckpoint\n\n"
     "make = partial(ModelCheckpoint, period=2)\nkept = make()\n"
 )
-GIVEN = f"{TRAINER}def make(ws):\n    return Trainer(weights_summary=ws)\n\n\nmake('top')\n"
+GIVEN = f"{TRAINER}def make(ws):\n    return Trainer(prepare_data_per_node=ws)\n\n\nmake(True)\n"
 HEARD = {
     "a call in the first line": ("LIT112", BUILD + "\n\nbuild().fit(1)\n", "from a import *\nbuild().fit(2)\n"),
     "a class whose lines begin with a tab": (
@@ -35,12 +37,12 @@ HEARD = {
     "a fit behind a line break": (
         "LIT112", f"{TRAINER}trainer = {RESUMED}\ntrainer.fit(1)\n", "from a import *\ntrainer.fit(2)\n"
     ),
-    "a name in quotes": ("LIT110", KEPT, 'from a import A\na = A()\nsetattr(a, "ws", None)\n'),
-    "a class below": ("LIT110", KEPT, "from a import A\nclass B(A):\n    ws = None\n"),
+    "a name in quotes": ("LIT110", KEPT, 'from a import A\na = A()\nsetattr(a, "ws", False)\n'),
+    "a class below": ("LIT110", KEPT, "from a import A\nclass B(A):\n    ws = False\n"),
     "a class that begins a cell": ("LIT230", MODE, "class B(A):\n    mode = 'min'\n"),
     "a second name at the end of a cell": ("LIT230", MODE, "from a import A\nC = A", "class B(C):\n    mode = 'min'"),
     "a call of a partial": ("LIT230", PARTIAL, "from a import *\nmake(period=4)\n"),
-    "a call of a function": ("LIT110", GIVEN, "from a import *\nmake(None)\n"),
+    "a call of a function": ("LIT110", GIVEN, "from a import *\nmake(False)\n"),
     "a method below": ("BWD002", PEN, "from a import *\nclass C(Model):\n\tdef\t_pen(self, y):\n\t\tpass\n"),
 }  # fmt: skip
 

@@ -110,3 +110,20 @@ def test_a_bar_that_the_class_makes_itself_is_its_own() -> None:
     lightnings = text.replace("(self, trainer):", "(self):").replace("tqdm(trainer)", "tqdm()")
     assert "derive from TQDMProgressBar" in refusals({"a.py": lightnings}, "LIT250")[0]
     assert refusals({"a.py": text.replace("self.init_train_tqdm(trainer)", "None")}, "LIT250")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def gather(x, accelerator: Accelerator):\n    return accelerator.all_gather(x)\n", ["all_gather"]),
+        ("def gather(x, accelerator):\n    return accelerator.all_gather(x)\n", []),
+        ("def gather(x, accelerator: Mine):\n    return accelerator.all_gather(x)\n", []),
+        ("def gather(x, accelerator: Accelerator):\n    return accelerator.setup(x), x.all_gather()\n", []),
+        ("def gather(x, accelerator: Accelerator):\n    accelerator.barrier = x\n", []),
+    ],
+)
+def test_what_a_parameter_of_one_of_these_classes_has_no_more(text: str, said: list[str]) -> None:
+    text = f"from pytorch_lightning.accelerators import Accelerator\n\n\n{text}"
+    found = run_rules({"a.py": text}, rule("LIT250")).findings
+    assert [finding.message.split("`")[1] for finding in found] == said
+    assert all(finding.fix == "manual" and "trainer.strategy" in finding.reason for finding in found)

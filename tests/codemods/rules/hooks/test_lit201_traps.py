@@ -58,7 +58,8 @@ def test_refused_with_the_reason(case: tuple[str, str]) -> None:
     ("ended", "strategy", "level"),
     [
         ("{'error': sum(out['error']) / len(out['error'])}", "dp", "manual"),
-        ("{'error': out['error'].mean()}", "dp", "unsafe"),
+        ("{'error': out['error'].mean()}", "dp", "safe"),
+        ("{'error': out['error'].sum()}", "dp", "unsafe"),
         ("{'error': sum(out['error']) / len(out['error'])}", "ddp", "safe"),
     ],
 )
@@ -313,15 +314,16 @@ def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
     text = (
         "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
         "    def training_step(self, batch, batch_idx):\n        return {'loss': self(batch)}\n\n"
-        "    def training_step_end(self, output):\n        return {'loss': output['loss'] * 2}\n\n"
+        "    def training_step_end(self, output):\n        return {'loss': self.scaled(output['loss'])}\n\n"
         "    def training_epoch_end(self, outputs):\n        print(outputs)\n"
     )
     services, trainer = {"a.py": text, ".codecov.yaml": "precision: 0\n"}, {"a.py": text, "t.yaml": "precision: 16\n"}
-    assert run_rules(services, rule("LIT201")).changes
-    assert not run_rules(trainer, rule("LIT201")).changes
-    made = run_rules(trainer, rule("LIT201"), rule("LIT211"), unsafe=True)
-    assert "return self.training_step_end({'loss': self(batch)})" in made.final()["a.py"].decode()
-    assert {finding.fix for finding in made.findings} == {"unsafe"}
+    left = "        with torch.autocast(self.device.type, enabled=False):\n            return {'loss': self.scaled("
+    assert left not in rewritten(services, rule("LIT201"))["a.py"]
+    made = rewritten(trainer, rule("LIT201"))["a.py"]
+    assert left in made and "return self.training_step_end({'loss': self(batch)})" in made
+    assert run_rules({**trainer, "a.py": made}, rule("LIT201"), rule("LIT211")).findings == ()
+    assert {finding.fix for finding in run_rules(trainer, rule("LIT201"), rule("LIT211")).findings} == {"safe"}
 
 
 @pytest.mark.parametrize(

@@ -378,3 +378,26 @@ def test_comments_beside_what_a_hook_of_a_batch_takes_stay_where_they_are(old: s
     head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n    def transfer_batch_to_device("
     after = rewritten({"a.py": f"{head}{old}):\n        return batch\n"}, rule("LIT210"))["a.py"]
     assert after == f"{head}{new}):\n        return batch\n"
+
+
+@pytest.mark.parametrize("base", ["LightningModule", "LightningDataModule"])
+@pytest.mark.parametrize(
+    ("method", "wanted"),
+    [
+        ("def test_dataloader(self, count: int, normalize=False):\n        return count", "`count`"),
+        ("def prepare_data(self, where, *, again):\n        return where", "`where`, `again`"),
+        ("def train_dataloader(self, count=3):\n        return count", ""),
+        ("def val_dataloader(self, *given, **named):\n        return given", ""),
+        ("def test_dataloaders(self, count):\n        return count", ""),
+        ("@staticmethod\n    def predict_dataloader(count):\n        return count", ""),
+    ],
+)
+def test_a_hook_that_wants_what_nothing_gives_it_is_named(base: str, method: str, wanted: str) -> None:
+    text = f"from pytorch_lightning import {base}\n\n\nclass Data({base}):\n    {method}\n"
+    found = run_rules({"a.py": text}, rule("LIT210")).findings
+    assert [wanted in finding.message and finding.fix == "manual" for finding in found] == [True] * bool(wanted)
+
+
+def test_a_loader_of_another_class_may_want_anything() -> None:
+    text = "class Data:\n    def test_dataloader(self, count):\n        return count\n"
+    assert run_rules({"a.py": text}, rule("LIT210")).findings == ()

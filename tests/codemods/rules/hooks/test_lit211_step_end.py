@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import same
@@ -171,25 +172,124 @@ def test_what_a_step_returns_without_parentheses_stays_one_value() -> None:
     assert "return self.training_step_end((batch, 1))\n" in rewritten({"model.py": text}, rule("LIT211"))["model.py"]
 
 
+WORKING = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"guess": self.layer(batch)}
+
+    def training_step_end(self, output):
+        '''What the step is for.'''
+        self.seen = torch.is_autocast_enabled("cpu")
+        return self.layer(output["guess"].float()).sum()
+"""
+OUTSIDE = """\
+from pytorch_lightning import LightningModule
+import torch
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self.training_step_end({"guess": self.layer(batch)})
+
+    def training_step_end(self, output):
+        '''What the step is for.'''
+        with torch.autocast(self.device.type, enabled=False):
+            self.seen = torch.is_autocast_enabled("cpu")
+            return self.layer(output["guess"].float()).sum()
+"""
+
+
 @pytest.mark.parametrize(
-    ("path", "said", "level"),
+    ("path", "said", "leaves"),
     [
-        ("t.yaml", "precision: 16\n", "unsafe"),
-        ("t.yaml", "precision: 32  # 16 for half precision\n", "safe"),
-        ("t.json", '{"precision": "32-true"}\n', "safe"),
-        ("t.py", "Trainer(precision=32 if full else 16)\n", "unsafe"),
-        ("t.py", "Trainer(precision=32, devices=16)\n", "safe"),
-        ("t.sh", "python train.py --precision 16\n", "unsafe"),
-        (".codecov.yaml", "precision: 2\n", "safe"),
+        ("t.yaml", "precision: 16\n", True),
+        ("t.yaml", "precision: 32  # 16 for half precision\n", False),
+        ("t.json", '{"precision": "32-true"}\n', False),
+        ("t.py", "Trainer(precision=32 if full else 16)\n", True),
+        ("t.py", "Trainer(precision=32, devices=16)\n", False),
+        ("t.sh", "python train.py --precision 16\n", True),
+        (".codecov.yaml", "precision: 2\n", False),
     ],
 )
-def test_a_step_end_moves_into_the_autocast_region_of_its_step_unsafely(path: str, said: str, level: str) -> None:
-    body = "    def training_step(self, batch, batch_idx):\n        return {'guess': batch}\n\n"
-    body += "    def training_step_end(self, output):\n        return output['guess'].sum()\n"
-    text = f"{HEAD}class A(LightningModule):\n{body}"
-    [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
-    assert finding.fix == level
-    assert ("speaks of a precision" in finding.reason) == (level == "unsafe")
+def test_a_step_end_leaves_the_autocast_region_of_its_step(path: str, said: str, leaves: bool) -> None:
+    files = {"a.py": WORKING, path: said}
+    [finding] = run_rules(files, rule("LIT211")).findings
+    assert finding.fix == "safe" and ("behind the autocast region" in finding.reason) == leaves
+    text = rewritten(files, rule("LIT211"))["a.py"]
+    assert (text == OUTSIDE) == leaves and ("autocast(" in text) == leaves
+    assert run_rules({"a.py": text, path: said}, rule("LIT211")).findings == ()
+
+
+def test_what_ends_a_step_runs_outside_of_autocast() -> None:
+    spaces: dict[str, type[torch.nn.Module]] = {"torch": torch}  # type: ignore[dict-item]
+    exec(OUTSIDE.replace("pytorch_lightning", "lightning.pytorch"), spaces)
+    model = spaces["Model"]()
+    model.layer = torch.nn.Linear(3, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = model.training_step(torch.ones(2, 3), 0)
+    assert model.seen is False and result.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return output['guess'].mean()",
+        "self.log('a', output['guess'] * 2 + 1)\n        return output",
+        "loss = output['guess'] / self.steps\n        return {'loss': loss}",
+    ],
+)
+def test_a_step_end_that_is_the_same_in_autocast_stays_as_it_is(body: str) -> None:
+    text = STEP_END.replace('return self.loss(output["guess"])', body)
+    for said in ("Trainer(precision=16)\n", "Trainer(strategy='dp', precision=16)\n"):
+        [finding] = run_rules({"a.py": text, "t.py": said}, rule("LIT211")).findings
+        assert finding.fix == "safe"
+        assert "autocast" not in rewritten({"a.py": text, "t.py": said}, rule("LIT211"))["a.py"]
+
+
+@pytest.mark.parametrize(
+    "body", ["return output['guess'] @ self.w", "return 1 / output['guess']", "return output['guess'].mean(0)"]
+)
+def test_what_may_differ_in_autocast_leaves_it(body: str) -> None:
+    text = STEP_END.replace('return self.loss(output["guess"])', body)
+    after = rewritten({"a.py": text, "t.py": "Trainer(precision=16)\n"}, rule("LIT211"))["a.py"]
+    assert f"            {body}\n" in after
+
+
+def test_a_torch_of_its_own_leaves_a_doubt() -> None:
+    text = "from mine import torch\n" + WORKING
+    [finding] = run_rules({"a.py": text, "t.py": "Trainer(precision=16)\n"}, rule("LIT211")).findings
+    assert finding.fix == "unsafe" and "speaks of a precision" in finding.reason
+
+
+CHILD = """\
+from a import Model
+
+
+class Child(Model):
+    def training_step_end(self, output):
+        return self.layer(output["guess"]).sum()
+"""
+
+
+def test_a_step_end_that_an_inherited_step_calls_leaves_the_region_too() -> None:
+    files = {"a.py": WORKING, "b.py": CHILD, "t.py": "Trainer(precision=16)\n"}
+    made = rewritten(files, rule("LIT211"))
+    assert made["a.py"] == OUTSIDE
+    assert "        with torch.autocast(self.device.type, enabled=False):\n            return" in made["b.py"]
+    assert run_rules(made, rule("LIT211")).findings == ()
+
+
+def test_a_step_end_of_an_inherited_step_is_as_unsure_as_that() -> None:
+    parallel = "Trainer(strategy='dp', precision=32)\n"
+    files = {"a.py": WORKING, "b.py": CHILD, "t.py": parallel}
+    found = {finding.path: finding for finding in run_rules(files, rule("LIT211")).findings}
+    assert found["a.py"].fix == "unsafe" and found["b.py"].fix == "manual"
+    assert "of Model (a.py) calls it with unsafe rewrites alone" in found["b.py"].reason
+    alone = run_rules({**files, "t.py": ""}, rule("LIT211")).findings
+    assert [(finding.path, finding.fix) for finding in alone] == [("a.py", "safe")]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +297,10 @@ def test_a_step_end_moves_into_the_autocast_region_of_its_step_unsafely(path: st
     [
         ("t.py", "Trainer(strategy='dp')\n", "sum(output) / len(output)", "manual"),
         ("t.py", "Trainer(strategy='dp')\n", "torch.stack([x for x in output['guess']]).mean()", "manual"),
-        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].mean()", "unsafe"),
-        ("t.yaml", "trainer:\n  accelerator: dp\n", "output['guess'].mean()", "unsafe"),
-        ("t.sh", "python train.py --distributed_backend dp\n", "output['guess'].mean()", "unsafe"),
+        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].mean()", "safe"),
+        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].sum()", "unsafe"),
+        ("t.yaml", "trainer:\n  accelerator: dp\n", "output['guess'].sum()", "unsafe"),
+        ("t.sh", "python train.py --distributed_backend dp\n", "output['guess'].sum()", "unsafe"),
         ("t.py", "Trainer(strategy='ddp')\n", "sum(output) / len(output)", "safe"),
         ("t.py", "mesh = ('dp', 'tp')\n", "sum(output) / len(output)", "safe"),
     ],

@@ -166,3 +166,23 @@ def test_a_partial_is_named_and_left() -> None:
     made = run_rules({"a.py": text}, rule("LIT230"))
     assert not made.changes and [finding.span.line for finding in made.findings] == [4]
     assert "every_n_epochs" in made.findings[0].reason
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        ("TensorBoardLogger(name='a')", True),
+        ("CSVLogger()", True),
+        ("TensorBoardLogger('logs')", False),
+        ("TensorBoardLogger(save_dir='logs')", False),
+        ("TensorBoardLogger(**given)", False),
+        ("TensorBoardLogger(*given)", False),
+        ("WandbLogger()", False),
+    ],
+)
+def test_a_logger_that_is_told_no_folder_is_named(call: str, named: bool) -> None:
+    head = "from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger, WandbLogger\n\n"
+    found = run_rules({"a.py": f"{head}logger = {call}\n"}, rule("LIT230")).findings
+    assert [("save_dir" in finding.message, finding.fix) for finding in found] == [(True, "manual")] * named
+    other = head.replace("pytorch_lightning", "mine") + f"logger = {call}\n"
+    assert run_rules({"a.py": other}, rule("LIT230")).findings == ()

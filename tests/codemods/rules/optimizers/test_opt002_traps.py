@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.engine.plan import plan
-from codemods.engine.scan import Options
 from codemods.rules.optimizers import opt002, opt003, opt005
-from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import same, train
 
 OPT002, OPT003, OPT004, OPT005 = (rule(f"OPT00{number}") for number in (2, 3, 4, 5))
@@ -84,12 +82,16 @@ def test_index_stays_where_a_relative_calls_the_step_of_the_base(called: str) ->
     assert run_rules(files, OPT002, unsafe=True).changes == ()
 
 
-def test_index_of_optimizers_that_cannot_be_counted_takes_a_look() -> None:
+def test_index_goes_where_optimizers_cannot_be_counted_and_they_are_named() -> None:
     files = {"train.py": dead(("torch.optim.SGD(self.parameters(), lr=0.1)", "self.first, self.second"))}
-    assert run_rules(files, OPT002).changes == ()
-    made = plan(sources(files), Options((OPT002,), unsafe=True))
-    assert [finding.fix for finding in made.findings] == ["unsafe"]
-    assert b"optimizer_idx" not in made.final()["train.py"]
+    found = run_rules(files, OPT002).findings
+    assert sorted(finding.fix for finding in found) == ["manual", "safe"]
+    after = rewritten(files, OPT002)["train.py"]
+    assert "optimizer_idx" not in after and after.count("def training_step(self, batch, batch_idx)") == 1
+    [named] = [finding for finding in found if finding.fix == "manual"]
+    assert "how many optimizers Model has is not seen" in named.message and "refused aloud" in named.reason
+    assert files["train.py"].splitlines()[named.span.line - 1].strip() == "def configure_optimizers(self):"
+    assert [finding.fix for finding in run_rules({"train.py": dead()}, OPT002).findings] == ["safe"]
 
 
 def several(*replacements: tuple[str, str]) -> str:
@@ -285,3 +287,36 @@ def test_hooks_without_the_index_train_the_same() -> None:
     assert len(old.steps) == 6
     assert train(before).failure is not None
     assert "optimizer_idx" not in after["train.py"]
+
+
+BASE = """\
+from pytorch_lightning import LightningModule
+
+
+class Base(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).mean()
+"""
+BELOW = """\
+import torch
+from base import Base
+
+
+def test_two():
+    class Two(Base):
+        def configure_optimizers(self):
+            return [torch.optim.Adam(self.parameters()), torch.optim.Adam(self.parameters())], []
+"""
+
+
+def test_several_optimizers_for_a_step_that_is_inherited_are_named() -> None:
+    [finding] = run_rules({"base.py": BASE, "a.py": BELOW}, rule("OPT003")).findings
+    assert (finding.path, finding.fix) == ("a.py", "manual") and "several optimizers" in finding.message
+    telling = BASE.replace("batch_idx):", "batch_idx, optimizer_idx):")
+    manual = BASE.replace("    def", "    automatic_optimization = False\n\n    def")
+    one = BELOW.replace(", torch.optim.Adam(self.parameters())]", "]")
+    elsewhere = BELOW.replace("from base import", "from other import")
+    for files in ({"base.py": telling, "a.py": BELOW}, {"base.py": manual, "a.py": BELOW}):
+        assert run_rules(files, rule("OPT003")).findings == ()
+    for text in (one, elsewhere):
+        assert run_rules({"base.py": BASE, "a.py": text}, rule("OPT003")).findings == ()

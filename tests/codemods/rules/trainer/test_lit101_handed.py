@@ -205,7 +205,27 @@ def test_partial_and_subclasses() -> None:
         "    def __init__(self, **o):\n        o.update(devices=1)\n        super().__init__(**o)\n"
         "class Other:\n    pass\n"
     )
-    assert findings(text, engine=engine) == [(5, "manual"), (6, "manual"), (10, "manual")]
+    assert findings(text, engine=engine) == [(5, "manual"), (6, "manual"), (10, "unsafe")]
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "wanted", "level"),
+    [
+        ("gpus: int = 1", "gpus=gpus", 'accelerator="gpu" if gpus else "cpu", devices=gpus or 1', "safe"),
+        ("a=1", "gpus=2", 'accelerator="gpu", devices=2', "safe"),
+        ("gpus=1", "gpus=gpus", 'accelerator="gpu" if gpus else "cpu", devices=gpus or "auto"', "unsafe"),
+        ("**more", "gpus=2, **more", 'accelerator="gpu", devices=2, **more', "unsafe"),
+        ("gpus=1, accelerator=None", "gpus=gpus, accelerator=accelerator", "", "manual"),
+    ],
+)
+def test_a_constructor_that_calls_lightnings_is_a_call_of_trainer(
+    taken: str, given: str, wanted: str, level: str
+) -> None:
+    text = f"{HEAD}class Mine(Trainer):\n    def __init__(self, {taken}):\n        super().__init__({given})\n"
+    [finding] = run_rules({"train.py": text}, rule("LIT101")).findings
+    assert finding.fix == level
+    after = rewritten({"train.py": text}, rule("LIT101"), unsafe=True)["train.py"]
+    assert after == text.replace(f"__init__({given})", f"__init__({wanted or given})")
 
 
 INIT = "    def __init__(self, {}):\n        {}\n        super().__init__({})\n"
@@ -242,7 +262,7 @@ def test_a_trainer_of_the_project_that_takes_it_itself(below: str) -> None:
         {"engine.py": f"{HEAD}{own}{below}", "train.py": "from engine import Engine\nEngine(gpus=1, max_epochs=3)\n"},
         rule("LIT101"),
     )
-    assert {(item.path, item.fix) for item in made.findings} == {("engine.py", "manual")}
+    assert {(item.path, item.fix) for item in made.findings} == {("engine.py", "unsafe")}
 
 
 @pytest.mark.parametrize(

@@ -151,10 +151,10 @@ def test_only_with_unsafe_fixes(before: str) -> None:
 @pytest.mark.parametrize(
     ("before", "why"),
     [
-        ("Trainer(weights_summary=mode)", "ModelSummary"),
         ("Trainer(track_grad_norm='text')", "refused that value since 1.5"),
         ("Trainer(track_grad_norm=2, **dict(callbacks=[]))", "`callbacks` comes by `**` too"),
         ("Trainer(show_progress_bar=False, **dict(enable_progress_bar=True))", "comes by `**` too"),
+        ("Trainer(weights_summary=find())", "ModelSummary"),
         ("Trainer(stochastic_weight_avg=True)", "swa_lrs"),
         ("Trainer(checkpoint_callback=None)", "some releases"),
         ("Trainer(checkpoint_callback=thing)", "not seen to be a ModelCheckpoint"),
@@ -227,14 +227,100 @@ def test_options_tell_the_type() -> None:
     assert "limit_val_batches=args.share, callbacks=[TQDMProgressBar(refresh_rate=args.rate)]" in after(text)
 
 
-def test_a_subclass_gets_one_finding_for_all() -> None:
+SUBCLASS = "class {0}:\n    def __init__(self, {1}):\n        super().__init__({2})\n"
+
+
+def test_a_constructor_that_calls_lightnings_is_a_call_of_trainer() -> None:
+    given = "weights_summary=None, terminate_on_nan=False, log_gpu_memory=find()"
+    text = HEAD + SUBCLASS.format("Mine(Trainer)", "**options", given)
+    wanted = HEAD + SUBCLASS.format("Mine(Trainer)", "**options", "enable_model_summary=False, log_gpu_memory=find()")
+    assert after(text) == wanted
+    [finding] = run_rules({"train.py": wanted}, rule("LIT110")).findings
+    assert finding.fix == "manual" and "DeviceStatsMonitor" in finding.reason
+
+
+def test_a_subclass_of_a_class_of_the_project_gets_one_finding_for_all() -> None:
+    base = SUBCLASS.format("Base(Trainer)", "a=1, **options", "**options") + "\n\n"
     text = (
-        HEAD + "class Mine(Trainer):\n    def __init__(self, **options):\n"
-        "        super().__init__(weights_summary=None, terminate_on_nan=False, gpus=1)\n"
+        HEAD + base + SUBCLASS.format("Mine(Base)", "**options", "weights_summary=None, terminate_on_nan=False, gpus=1")
     )
     [finding] = run_rules({"train.py": text}, rule("LIT110")).findings
     assert finding.fix == "manual"
     assert "weights_summary" in finding.reason and "terminate_on_nan" in finding.reason
+
+
+HANDED = """\
+class Mine(Trainer):
+    \"\"\"A Trainer of ours.\"\"\"
+
+    def __init__(self, {0}={1}, epochs=1):
+{2}        super().__init__({3}max_epochs=epochs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "test"),
+    [
+        ("weights_save_path", "None", "weights_save_path is not None"),
+        ("prepare_data_per_node", "True", "prepare_data_per_node not in (None, True)"),
+        ("amp_backend", '"native"', 'amp_backend not in (None, "native")'),
+        ("auto_lr_find", "False", "auto_lr_find not in (None, False)"),
+        ("distributed_backend", "None", "distributed_backend is not None"),
+        ("tpu_cores", "None", "tpu_cores is not None"),
+        ("automatic_optimization", "True", "automatic_optimization not in (None, True)"),
+        ("log_gpu_memory", "None", "log_gpu_memory not in (None, False)"),
+        ("terminate_on_nan", "False", "terminate_on_nan not in (None, False)"),
+        ("track_grad_norm", "-1", "track_grad_norm != -1"),
+    ],
+)
+def test_what_a_constructor_hands_on_is_refused_where_it_asks_for_anything(name: str, default: str, test: str) -> None:
+    text = after(HEAD + HANDED.format(name, default, "", f"{name}={name}, "))
+    start, end = (HEAD + HANDED.format(name, default, "|", "")).split("|")
+    assert text.startswith(f"{start}        if {test}:\n            raise TypeError(") and text.endswith(end)
+    assert text.count("raise") == 1 and f"{name} is not in Lightning 2: " in text
+    with pytest.raises(TypeError, match=f"^{name} is not in Lightning 2: [^ ].+"):
+        _built(text, f"Mine({name}='other')")
+    _built(text, "Mine()")
+    _built(text, f"Mine({name}={default})")
+
+
+def _built(text: str, call: str) -> None:
+    """Runs a text in which Trainer is Lightning's newest."""
+    exec(compile(text.replace("pytorch_lightning", "lightning.pytorch") + f"\n\n{call}\n", "train.py", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    ("default", "guard", "given"),
+    [
+        ("'apex'", "", "amp_backend=amp_backend, "),
+        ("'native'", "        amp_backend = epochs\n", "amp_backend=amp_backend, "),
+        ("'native'", "", "amp_backend=str(amp_backend), "),
+        ("'native'", "", "\n            # as before\n            amp_backend=amp_backend,\n            "),
+    ],
+)
+def test_what_a_constructor_hands_on_otherwise_stays(default: str, guard: str, given: str) -> None:
+    text = HEAD + HANDED.format("amp_backend", default, guard, given)
+    assert refusals({"train.py": text}, "LIT110")
+    required = text.replace(f"amp_backend={default}, ", "amp_backend, ")
+    assert refusals({"train.py": required}, "LIT110")
+
+
+@pytest.mark.parametrize("before", ["Trainer(amp_backend=b, amp_level='O2')", "Trainer(amp_level=x, amp_backend=b)"])
+def test_a_level_is_not_dropped_surely_beside_a_backend_that_is_not_seen(before: str) -> None:
+    found = run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT110")).findings
+    assert "safe" not in {finding.fix for finding in found}
+    text = HEAD + HANDED.format("amp_backend", "'native'", "", "amp_backend=amp_backend, amp_level='O2', ")
+    assert "amp_level" not in after(text)
+
+
+@pytest.mark.parametrize(
+    ("pin", "level"), [("==1.0.7", "safe"), (">=1.5,<2", "safe"), (">=1.5", "unsafe"), ("", "unsafe")]
+)
+def test_what_a_spread_may_bring_goes_by_the_pin(pin: str, level: str) -> None:
+    text = f"{HEAD}Trainer(replace_sampler_ddp=False, **more)\n"
+    pins = (f"pytorch-lightning{pin}",) if pin else ()
+    found = run_rules({"train.py": text}, rule("LIT110"), pins=pins).findings
+    assert [finding.fix for finding in found] == [level]
 
 
 OWN = """\

@@ -15,7 +15,9 @@ from tests.codemods.support import refusals, rewritten, rule, run_rules
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
 HOOK = "class Watch(Callback):\n    def on_fit_end(self, trainer, pl_module):\n        "
 MODULE = "class Model(LightningModule):\n    def step(self):\n        "
-CURRENT = frozenset(name for name, row in rows().items() if row.action == "special" and not row.last)
+CURRENT = frozenset(
+    name for name, row in rows().items() if row.action == "set" or (row.action == "special" and not row.last)
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,48 @@ def test_row(row: Row, trainer: Trainer) -> None:
     if row.action == "write":
         text = row.target.replace("{}", "trainer")
         eval(compile(ast.parse(text, mode="eval"), "row", "eval"), {"trainer": trainer})
-    assert (row.action == "manual") == (row.level == "manual") or row.target in ("model", "loop", "hardware")
+    if row.action == "set":
+        assert getattr(Trainer, row.attribute).fset is None
+        assert (row.level == "manual") == (not row.target)
+    else:
+        assert (row.action == "manual") == (row.level == "manual") or row.target in ("loop", "hardware")
+
+
+@pytest.mark.parametrize("row", [row for row in rows().values() if row.action == "set" and row.target])
+def test_what_is_set_is_what_the_trainer_tells(row: Row) -> None:
+    trainer = Trainer(logger=False, accelerator="cpu", devices=1, enable_checkpointing=False)
+    exec(f"{row.target.replace('{}', 'trainer')} = 7", {"trainer": trainer})
+    assert getattr(trainer, row.attribute) == 7
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("trainer.max_epochs = 7", "trainer.fit_loop.max_epochs = 7"),
+        ("trainer.max_epochs += 7", "trainer.fit_loop.max_epochs += 7"),
+        ("trainer.max_steps = int(x)", "trainer.fit_loop.epoch_loop.max_steps = int(x)"),
+        ("print(trainer.max_steps, trainer.global_step)", "print(trainer.max_steps, trainer.global_step)"),
+        ("trainer.limit = trainer.max_epochs", "trainer.limit = trainer.max_epochs"),
+    ],
+)
+def test_limits_that_are_set(before: str, wanted: str) -> None:
+    assert rewritten({"a.py": HEAD + HOOK + before + "\n"}, rule("LIT120"))["a.py"] == HEAD + HOOK + wanted + "\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "level", "said"),
+    [
+        ("trainer.global_step = 3", "manual", "ckpt_path"),
+        ("trainer.current_epoch += 1", "manual", "ckpt_path"),
+        ("trainer.val_dataloaders = [loader]", "manual", "val_dataloaders"),
+        ("trainer.model = Model()", "manual", "give the model"),
+        ("trainer.max_steps = limit", "unsafe", "taken for a number"),
+        ("trainer.max_steps = None", "manual", "-1 is no limit"),
+    ],
+)
+def test_what_cannot_be_set(statement: str, level: str, said: str) -> None:
+    [finding] = run_rules({"a.py": HEAD + HOOK + statement + "\n"}, rule("LIT120")).findings
+    assert finding.fix == level and said in finding.reason and "cannot be set" in finding.message
 
 
 @pytest.mark.parametrize("old", PRECISIONS)
@@ -59,6 +102,14 @@ def test_precisions(old: int | str) -> None:
         (
             "for it in trainer.lr_schedulers: print(it['scheduler'].get_last_lr(), it['name'])",
             "for it in trainer.lr_scheduler_configs: print(it.scheduler.get_last_lr(), it.name)",
+        ),
+        (
+            "for it, s in zip(trainer.lr_schedulers, b): it['scheduler'].load_state_dict(s)",
+            "for it, s in zip(trainer.lr_scheduler_configs, b): it.scheduler.load_state_dict(s)",
+        ),
+        (
+            "x = [it['name'] for s, it in zip(b, trainer.lr_schedulers, strict=True)]",
+            "x = [it.name for s, it in zip(b, trainer.lr_scheduler_configs, strict=True)]",
         ),
         (
             "for i, it in enumerate(trainer.lr_schedulers): print(i, it['scheduler'])",

@@ -492,3 +492,48 @@ def test_an_option_that_went_and_that_a_command_alone_gives_is_parsed_still() ->
     files = {"a.py": SCRIPT, "run.sh": "python a.py --auto_select_gpus=true\n"}
     assert '    parser.add_argument("--auto_select_gpus"' in rewritten(files, rule("LIT130"))["a.py"]
     assert any("`--auto_select_gpus`" in item.message for item in run_rules(files, rule("LIT130")).findings)
+
+
+CHOSEN = """\
+import argparse
+
+from pytorch_lightning import LightningDataModule, Trainer
+
+
+class One(LightningDataModule):
+    pass
+
+
+class Two(LightningDataModule):
+    pass
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", default="one")
+    known, _ = parser.parse_known_args()
+    if known.data == "one":
+        kind = One
+    else:
+        kind = Two
+    parser = kind.add_argparse_args(parser)
+    args = parser.parse_args()
+    return kind.from_argparse_args(args)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        ("", "", "safe"),
+        ("kind = Two", "kind = Three", "unsafe"),
+        ("kind = Two", "kind = choose()", "unsafe"),
+        ("class Two(LightningDataModule)", "class Two(Base)", "unsafe"),
+        ("def main():", "def main(kind):", "unsafe"),
+        ("    else:\n        kind = Two\n", "    for kind in (One, Two):\n        pass\n", "unsafe"),
+    ],
+)
+def test_a_class_that_is_chosen_among_the_projects_own(old: str, new: str, level: str) -> None:
+    text = CHOSEN.replace(old, new) if old else CHOSEN
+    found = run_rules({"a.py": text}, rule("LIT130")).findings
+    assert [finding.fix for finding in found] == [level, level]

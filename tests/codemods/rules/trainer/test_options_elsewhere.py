@@ -56,3 +56,24 @@ def test_options_of_one_name_that_differ_are_not_told_apart() -> None:
         "other.py": OPT.replace("=int", "=str"),
     }
     assert {finding.fix for finding in run_rules(files, rule("LIT101")).findings} == {"unsafe"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "level"),
+    [
+        ("hparams.cards = 8\n", "safe"),
+        ("hparams.cards = -1\n", "safe"),
+        ("class Model:\n    def __init__(self, cards):\n        self.cards = cards\n\n\n", "safe"),
+        ("hparams.cards = '1'\n", "unsafe"),
+        ("hparams.cards = None\n", "unsafe"),
+        ("hparams.cards = [0]\n", "unsafe"),
+        ("hparams.cards = True\n", "unsafe"),
+        ("hparams.cards /= 2\n", "unsafe"),
+        ("hparams.cards, rest = read()\n", "unsafe"),
+        ("hparams.cards = read()\n", "unsafe"),
+        ("other.cards = read()\n", "unsafe"),
+    ],
+)
+def test_an_option_that_is_set_to_a_literal_of_its_kind_stays_of_it(stored: str, level: str) -> None:
+    files = {"train.py": f"{TRAIN}{stored}Trainer(gpus=hparams.cards)\n", "opt.py": OPT}
+    assert {finding.fix for finding in run_rules(files, rule("LIT101")).findings} == {level}
