@@ -375,13 +375,16 @@ def test_a_hook_that_another_module_calls_of_what_it_was_given_stays() -> None:
     assert not made.changes and "used by name in outer.py" in made.findings[0].reason
 
 
-TESTED = BEFORE + """
+TESTED = (
+    BEFORE
+    + """
     def test_step(self, batch, batch_idx):
         return self.validation_step(batch, batch_idx)
 
     def test_epoch_end(self, outputs):
         return self.validation_epoch_end(outputs)
 """
+)
 
 
 @pytest.mark.parametrize(
