@@ -22,8 +22,8 @@ _OF_LIGHTNING = frozenset(
      "lite", "app", "data", "store", "storage", "pdb", "LightningApp", "LightningFlow", "LightningWork", "BuildConfig",
      "CloudCompute"}
 )  # fmt: skip
-"""What the package `lightning` has had, besides names that begin with an underscore: a project may have a folder of that
-name, with other names in it."""
+"""What the package `lightning` has had, besides names that begin with an underscore: a folder of a project may have
+that name, and others in it."""
 _INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
 _ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
 _CAPTURES = frozenset({ast.MatchAs, ast.MatchStar})
