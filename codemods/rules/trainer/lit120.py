@@ -67,7 +67,8 @@ UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 @dataclass(frozen=True)
 class Row:
-    """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it."""
+    """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it. A
+    row that is `set` is of what can still be read."""
 
     attribute: str
     action: str
@@ -96,6 +97,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     for node, within in attributes_within(file, names):
         row = rows()[node.attr]
+        if row.action == "set" and isinstance(node.ctx, ast.Load):
+            continue
         certain = stands_for_trainer(file, facts, node.value, within)
         if certain is False or (certain is None and not row.row):
             continue
@@ -116,6 +119,8 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":
         return _special(file, node, within, row)
+    if row.action == "set":
+        return _write(file, node, row, row.target) if row.target else _left(file, node, row, row.reason)
     if stored and row.action == "write":
         now = row.target.replace("{}", "trainer")
         return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
@@ -141,6 +146,8 @@ def _is_number(within: Within) -> bool:
 
 
 def _message(row: Row) -> str:
+    if row.action == "set":
+        return f"`trainer.{row.attribute}` cannot be set any more"
     return f"`trainer.{row.attribute}` was removed (last in {row.last})" if row.last else f"`trainer.{row.attribute}`"
 
 

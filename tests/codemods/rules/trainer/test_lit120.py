@@ -15,7 +15,7 @@ from tests.codemods.support import rewritten, rule, run_rules
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
 HOOK = "class Watch(Callback):\n    def on_fit_end(self, trainer, pl_module):\n        "
 MODULE = "class Model(LightningModule):\n    def step(self):\n        "
-CURRENT = frozenset(name for name, row in rows().items() if row.action == "special" and not row.last)
+CURRENT = frozenset(name for name, row in rows().items() if row.action in ("special", "set") and not row.last)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,31 @@ def test_row(row: Row, trainer: Trainer) -> None:
     if row.action == "write":
         text = row.target.replace("{}", "trainer")
         eval(compile(ast.parse(text, mode="eval"), "row", "eval"), {"trainer": trainer})
-    assert (row.action == "manual") == (row.level == "manual") or row.target in ("model", "loop", "hardware")
+    plain = row.action == "set" or row.target in ("model", "loop", "hardware")
+    assert plain or (row.action == "manual") == (row.level == "manual")
+
+
+SET = [row for row in rows().values() if row.action == "set"]
+
+
+@pytest.mark.parametrize("row", SET, ids=lambda row: row.attribute)
+def test_what_cannot_be_set(row: Row, trainer: Trainer) -> None:
+    with pytest.raises(AttributeError):
+        setattr(trainer, row.attribute, 3)
+    text = HEAD + f"trainer = Trainer()\ntrainer.{row.attribute} = 3\nprint(trainer.{row.attribute})\n"
+    [found] = run_rules({"a.py": text}, rule("LIT120")).findings
+    assert found.fix == row.level and "cannot be set" in found.message
+    if row.target:
+        target = row.target.replace("{}", "trainer")
+        after = rewritten({"a.py": text}, rule("LIT120"))["a.py"]
+        assert after == text.replace(f"trainer.{row.attribute} =", f"{target} =")
+        exec(f"{target} = 3", {"trainer": trainer})
+        assert getattr(trainer, row.attribute) == 3
+
+
+def test_of_what_is_no_trainer_all_may_be_set() -> None:
+    text = HEAD + "def f(trainer, args):\n    trainer.max_epochs = 3\n    args.max_epochs += 1\n"
+    assert run_rules({"a.py": text}, rule("LIT120")).findings == ()
 
 
 @pytest.mark.parametrize("old", PRECISIONS)
