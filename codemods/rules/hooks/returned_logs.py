@@ -388,10 +388,14 @@ class _Shown:
         )
 
 
-def _aligned(text: str, node: ast.expr) -> str:
-    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`."""
-    moved = node.col_offset - len("self.log_dict(")
+def _aligned(file: PythonFile, node: ast.expr) -> str:
+    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`, or as that
+    line does where nothing stands behind the bracket."""
+    text = file.source_of(node)
     first, *rest = text.split("\n")
+    line = file.text.splitlines()[node.lineno - 1]
+    hangs = first.rstrip() == "{"
+    moved = len(line) - len(line.lstrip()) if hangs else node.col_offset - len("self.log_dict(")
     if moved < 0 or any(line[:moved].strip() for line in rest):
         return text
     return "\n".join([first, *(line[moved:] for line in rest)])
@@ -401,7 +405,7 @@ def _calls(shown: _Shown, log: ast.expr | None, bar: ast.expr | None) -> list[st
     """The calls that log and show what 0.x did for the two dicts."""
 
     def text(node: ast.expr) -> str:
-        return _aligned(shown.file.source_of(node), node)
+        return _aligned(shown.file, node)
 
     if log is None or bar is None:
         if log is not None:

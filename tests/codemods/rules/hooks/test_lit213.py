@@ -394,3 +394,25 @@ def test_what_a_method_of_the_class_makes_of_the_results_is_named() -> None:
     assert [(each.span.line, each.fix) for each in found] == [(8, "manual"), (11, "manual")]
     assert all("not written out" in each.reason for each in found)
     assert run_rules({"train.py": SUMMED.replace('"log"', '"logs"')}, LIT).findings == ()
+
+
+HANGING = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        loss = self.mean(outputs)
+        result = {
+            'val_loss': loss,
+            'log': {
+                'val_loss': loss, 'half': loss / 2
+            }
+        }
+        return result
+"""
+
+
+def test_a_dict_whose_lines_hang_keeps_hanging() -> None:
+    after = rewritten({"train.py": HANGING}, LIT)["train.py"]
+    assert "        self.log_dict({\n            'val_loss': loss, 'half': loss / 2\n        })\n" in after
