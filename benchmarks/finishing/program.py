@@ -110,9 +110,18 @@ class Program:
             return binding
         return self.dotted(binding, scope, depth + 1) if isinstance(binding, ast.Name | ast.Attribute) else ""
 
+    @cached_property
+    def _within_own(self) -> frozenset[str]:
+        """The first two names of each dotted module of the project."""
+        return frozenset(".".join(dotted.split(".")[:2]) for dotted in self.modules)
+
     def is_lightning(self, dotted: str) -> bool:
-        root = dotted.split(".")[0]
-        return root in installed.PACKAGES and root not in self.own
+        """Whether a name is Lightning's: not where a folder of the project that is called as it has what it has not."""
+        root, *rest = dotted.split(".")
+        if root not in installed.PACKAGES or root in self.own:
+            return False
+        inside = f"{root}.{rest[0]}" if rest else root
+        return inside not in self._within_own or installed.find(inside) is not installed.MISSING
 
     # classes ----------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,13 @@ from codemods.code.syntax import taken
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
 OPAQUE = "?"
+_OF_LIGHTNING = frozenset(
+    {"Trainer", "LightningModule", "LightningDataModule", "Callback", "Fabric", "seed_everything", "pytorch", "fabric",
+     "lite", "app", "data", "store", "storage", "pdb", "LightningApp", "LightningFlow", "LightningWork", "BuildConfig",
+     "CloudCompute"}
+)  # fmt: skip
+"""What the package `lightning` has had, besides names that begin with an underscore: a folder of a project may have
+that name, and others in it."""
 _INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
 _ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
 _CAPTURES = frozenset({ast.MatchAs, ast.MatchStar})
@@ -173,13 +180,18 @@ def canonical(dotted: str) -> str:
     for namespace in NAMESPACES:
         if dotted == namespace or dotted.startswith(namespace + "."):
             rest = dotted[len(namespace) :].lstrip(".")
-            if namespace == "lightning" and rest.split(".")[0] in ("fabric", "app"):
+            first = rest.split(".")[0]
+            if namespace == "lightning" and (first in ("fabric", "app") or not _is_of_lightning(first)):
                 return dotted
             owner, _, member = rest.rpartition(".")
             if owner in _HOMES:
                 return f"{_HOMES[owner]}.{member}"
             return _HOMES.get(rest, f"{ROOT}.{rest}" if rest else ROOT)
     return dotted
+
+
+def _is_of_lightning(name: str) -> bool:
+    return name in _OF_LIGHTNING or name.startswith("_") or not name
 
 
 _HOMES = {

@@ -40,6 +40,16 @@ def short_name(item: ClassFact) -> str:
     return item.name.rpartition(".")[2]
 
 
+def naming_files(facts: Facts, item: ClassFact) -> frozenset[str]:
+    """The files of any kind, its own among them, in which the name of a class stands as a word."""
+    known: dict[str, frozenset[str]] = facts.memo.setdefault("family.naming", {})
+    if (name := short_name(item)) not in known:
+        word = re.compile(rb"\b%b\b" % re.escape(name.encode()))
+        holding = facts.mentions.get(name.encode(), frozenset())
+        known[name] = frozenset(path for path in holding if word.search(facts.sources[path].unescaped))
+    return known[name]
+
+
 def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[str] = frozenset()) -> str | None:
     """A method that another file, other than those `known`, asks of something which may be any module, as the middle of
     a sentence: of neither `self`, `super()` nor a class by its name."""
@@ -61,7 +71,7 @@ def _perhaps_below(facts: Facts, item: ClassFact) -> list[ClassFact]:
     """The classes one of whose bases was not found and may be the class: it has its name, comes from a file that
     names it, or cannot be told in a file that names it or may know it by another name."""
     name = short_name(item)
-    naming = facts.mentions.get(name.encode(), frozenset())
+    naming = naming_files(facts, item)
     known_otherwise = item in _renamed(facts)
     return [
         other

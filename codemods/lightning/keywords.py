@@ -113,9 +113,10 @@ def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
     )
 
 
-def with_callback(call: cst.Call, text: str) -> cst.Call:
-    """The call with one more callback, in a list of its own where it has none; other values are unpacked. Of two
-    progress bars of one class one is made, with the arguments of both."""
+def with_callback(call: cst.Call, text: str, optional: bool = False) -> cst.Call:
+    """The call with one more callback, in a list of its own where it has none; other values are unpacked, with none
+    in the place of None where they are `optional`. Of two progress bars of one class one is made, with the arguments of
+    both."""
     import libcst as cst
 
     old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
@@ -128,6 +129,8 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
     if not isinstance(value, cst.List):
         if isinstance(value, cst.IfExp | cst.Lambda | cst.BooleanOperation | cst.NamedExpr) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        if optional:
+            value = cst.parse_expression(f"({cst.Module([]).code_for_node(value)} or [])")
         new = cst.List([cst.StarredElement(value, comma=_comma()), element])
     elif not value.elements:
         new = cst.List([element])

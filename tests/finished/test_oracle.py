@@ -239,3 +239,11 @@ def test_lightning_itself_is_not_judged_by_the_installed_one(tmp_path: Path) -> 
     (tmp_path / "pytorch_lightning").mkdir()
     (tmp_path / "pytorch_lightning" / "__init__.py").touch()
     assert found(tmp_path, train="from pytorch_lightning.metrics import Accuracy\n") == []
+
+
+def test_a_folder_of_the_project_may_have_the_name_of_lightning(tmp_path: Path) -> None:
+    (tmp_path / "lightning").mkdir()
+    (tmp_path / "lightning" / "base.py").write_text(MODULE + "    pass\n")
+    text = "from lightning.base import Net\nfrom lightning.pytorch.gone import Trainer\n"
+    seen = found(tmp_path, train=text + "class Mine(Net):\n    def on_epoch_end(self): pass\n")
+    assert seen == ["name: pl.gone.Trainer", "hook: LightningModule.on_epoch_end"]

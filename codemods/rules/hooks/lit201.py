@@ -16,7 +16,7 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
-from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
+from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.rules.hooks.step_end import (
@@ -53,13 +53,15 @@ def _collect(file: PythonFile) -> Shown:
     kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
     reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
     based = frozenset(name for name in STAGE_OF if named_lines(file, name))
-    speaks = frozenset(name for name in based if len(named_lines(file, name)) > _base_calls(file, name))
+    speaks = frozenset(name for name in based if len(named_lines(file, name)) > _calls_within(file, name))
     return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks, based - speaks)
 
 
-def _base_calls(file: PythonFile, name: str) -> int:
-    methods = [item.methods[name] for item in file.classes if name in item.methods]
-    return sum(is_super_call(node, name) for method in methods for node in ast.walk(method))
+def _calls_within(file: PythonFile, name: str) -> int:
+    """How many calls of a hook there are by `self` or, in the hook, by `super()` in classes that have it."""
+    having = [item for item in file.classes if name in item.methods]
+    based = sum(is_super_call(node, name) for item in having for node in ast.walk(item.methods[name]))
+    return based + len({id(call) for item in having for call in own_calls(item, name)})
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:

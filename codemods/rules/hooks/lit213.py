@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         methods = [*steps_of(item), *hooks_of(item)]
-        logging = [(method, found) for method in methods if (found := logged_returns(method))]
+        names = {method.name for method in methods}
+        logging = [(method, found) for method in methods if (found := logged_returns(item, method, names))]
         fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
         for method, found in logging:
-            if method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact)):
-                continue
-            why = _refusal(file, item, method)
+            shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
+            why = f"a class below may call {method.name} too" if shared else _refusal(file, item, method)
             read = [why or read_return(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 

@@ -14,7 +14,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.monitored import Watch, is_number, unheard, watch, watch_text
-from codemods.rules.hooks.returned_logs import HOOKS, Returned, hooks_of, logs, why_not, written_out
+from codemods.rules.hooks.returned_logs import HOOKS, Returned, array_of, hooks_of, logs, why_not, written_out
 from codemods.rules.hooks.step_end import named_lines
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ class _Hook:
     def _unknown(self, entries: Collection[list[tuple[str, ast.expr]] | None]) -> str | None:
         if any(each is None or len(dict(each)) != len(each) for each in entries):
             return "what it returns is not written out as a dict at the `return`"
-        return "the method logs by itself too" if logs(self.method) else None
+        if logs(self.method):
+            return "the method logs by itself too"
+        return array_of(self.file, self.method, (value for each in entries for name, value in each or ()))
 
     def _read(self, node: ast.Return, entries: Iterable[tuple[str, ast.expr]], called: bool) -> Returned:
         """What is logged in place of a return, which stays where others may ask for the result."""
@@ -165,6 +167,7 @@ RULE = Rule(
     triggers=(
         *(name.encode() for name in HOOKS),
         b"monitor",
+        b"OnPlateau",
         b"arlyStopping",  # no name of a class: nothing is asked of the arguments of what is built
         b".log(",
         b"log_dict",

@@ -12,6 +12,9 @@ from codemods.code.syntax import Function, uses
 
 METRICS = "callback_metrics"
 CALLBACKS = "EarlyStopping"
+PLATEAU = "ReduceLROnPlateau"
+DEFAULT = "val_loss"
+"""What these two watched up to 1.2, and up to 0.9, where nothing was said."""
 REDUCED = frozenset({"mean", "sum", "item", "min", "max"})
 NUMBERS = ("float", "int", "len", "sum")
 KEYED = re.compile(r"""^[ \t-]*["']?monitor["']?\s*[:=]\s*["']?([\w/.\- ]+?)["']?\s*(?:[,#}].*)?$""", re.MULTILINE)
@@ -43,12 +46,15 @@ def watch_text(file: TextFile) -> Watch | None:
 
 
 def _monitored(file: PythonFile) -> Iterator[str]:
-    for call in file.calls_near(("monitor", CALLBACKS)):
+    for call in file.calls_near(("monitor", CALLBACKS, PLATEAU)):
         given = [item.value for item in call.node.keywords if item.arg == "monitor"]
-        dotted = call.scope.resolve(call.node.func) or ""
-        if dotted.rpartition(".")[2] == CALLBACKS:
+        last = (call.scope.resolve(call.node.func) or "").rpartition(".")[2]
+        if last == CALLBACKS:
             given += call.node.args[:1]
-        yield from _texts(given)
+            silent = not given and all(item.arg for item in call.node.keywords)
+        else:
+            silent = last == PLATEAU and "monitor" not in file.text
+        yield from [DEFAULT] if silent else _texts(given)
     for node, _ in file.nodes_near(("monitor",)):
         if isinstance(node, ast.Dict):
             yield from _texts(value for key, value in zip(node.keys, node.values, strict=True) if _is(key, "monitor"))

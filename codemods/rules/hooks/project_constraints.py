@@ -8,7 +8,7 @@ from typing import Literal
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, may_return_none, mentions, parameters, results
-from codemods.lightning.class_family import asked_of_another, clash, family, short_name
+from codemods.lightning.class_family import asked_of_another, clash, family, naming_files
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rules.hooks.callbacks import Watcher, moving, noticed
 from codemods.rules.hooks.epoch_end import (
@@ -42,7 +42,7 @@ class Shown:
     """What a file shows to the others: the names of its classes with an old hook, the old hooks that the file
     itself does not forbid to rewrite with whether each reads its outputs, which `Class.hook` read them, the callbacks
     that are called about then, which `Class.step_end` always give something, which old hooks the code speaks of
-    without defining them, and which of them in `super().hook(...)` alone."""
+    without defining them, and which of them in classes alone that have the hook, by `self` or `super()`."""
 
     classes: tuple[str, ...]
     hooks: frozenset[tuple[str, bool]]
@@ -50,7 +50,7 @@ class Shown:
     callbacks: tuple[Watcher, ...]
     ends: frozenset[str]
     speaks: frozenset[str]
-    supers: frozenset[str]
+    within: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) ->
         return told
     if (told := used_elsewhere(facts, fact, (stage.old,))) is None:
         return None
-    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
+    naming = naming_files(facts, fact) - {file.path}
     related = {other.path for other in family(facts, fact)}
     speaking = {
         path
@@ -117,7 +117,7 @@ def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) ->
         if facts.kinds.get(path) != "python"
         or path not in shown
         or stage.old in shown[path].speaks
-        or (stage.old in shown[path].supers and path in related)
+        or (stage.old in shown[path].within and path in related)
     }
     return f"{stage.old} is used by name in {min(speaking)}" if speaking else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,20 +85,40 @@ def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:
 _NAMES = ("log", "log_dict")
 
 
-def logged_returns(method: Function) -> list[ast.Return]:
-    """The returns of a method that give a dict with `log` or `progress_bar`, as far as the method shows it."""
-    return [node for node in returns(method) if node.value is not None and _shows_log(method, node.value)]
+def logged_returns(item: ClassNode, method: Function, looked_at: Container[str]) -> list[ast.Return]:
+    """The returns of a method that give a dict with `log` or `progress_bar`, as far as it shows that, or a method of
+    the class that it calls, other than those that are looked at themselves."""
+
+    def shows(method: Function, value: ast.expr, depth: int) -> bool:
+        values = _bound(method, value.id) if isinstance(value, ast.Name) else [value]
+        return any(_keys(each) & set(LOGGED) or made(each, depth) for each in values)
+
+    def made(value: ast.expr, depth: int) -> bool:
+        name = value.func.attr if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else ""
+        called = item.methods.get(name) if isinstance(value, ast.Call) and is_self_attribute(value.func, name) else None
+        if called is None or name in looked_at or not depth:
+            return False
+        return any(node.value is not None and shows(called, node.value, depth - 1) for node in returns(called))
+
+    return [node for node in returns(method) if node.value is not None and shows(method, node.value, 3)]
 
 
-def _shows_log(method: Function, value: ast.expr) -> bool:
-    if isinstance(value, ast.Name):
-        bound = [
-            node.value
-            for node in ast.walk(method)
-            if isinstance(node, ast.Assign) and any(_is_name(target, value.id) for target in node.targets)
-        ]
-        return any(_keys(each) & set(LOGGED) for each in bound)
-    return bool(_keys(value) & set(LOGGED))
+def _bound(method: Function, name: str) -> list[ast.expr]:
+    """What a method binds to a name by plain assignments."""
+    return [
+        node.value
+        for node in ast.walk(method)
+        if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
+    ]
+
+
+def array_of(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
+    """The one of some values, as it is written, that is plainly an array of NumPy, which `self.log` refuses."""
+    for value in values:
+        made = _bound(method, value.id) if isinstance(value, ast.Name) else [value]
+        if any(isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "numpy" for each in made):
+            return f"`{file.source_of(value)}` is an array of NumPy, which self.log refuses"
+    return None
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
@@ -138,6 +158,9 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
         return calls
     if whole := sorted(_names_in(shown, log, bar) & _of_batch(method)):
         return f"`{whole[0]}` is a part of the batch, where a logger takes single numbers"
+    values = [each for node in (log, bar) if node is not None for each in (shown.items(node) or {}).values()]
+    if array := array_of(file, method, [*values, *(parts.values() if method.name in HOOKS else ())]):
+        return array
     hook = method.name in HOOKS
     if hook and named and value and file.has_comment(value.lineno - 1, value.end_lineno or value.lineno):
         return "a comment stands beside the dict, of which nothing would be left"
@@ -352,11 +375,7 @@ class _Shown:
 
     def origin(self, name: str) -> str:
         """The name that a name is another one for, by one statement `name = other`."""
-        bound = [
-            node.value
-            for node in ast.walk(self.method)
-            if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
-        ]
+        bound = _bound(self.method, name)
         return self.origin(bound[0].id) if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
 
     def _changed(self, name: str) -> bool:
@@ -369,10 +388,14 @@ class _Shown:
         )
 
 
-def _aligned(text: str, node: ast.expr) -> str:
-    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`."""
-    moved = node.col_offset - len("self.log_dict(")
+def _aligned(file: PythonFile, node: ast.expr) -> str:
+    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`, or as that
+    line does where nothing stands behind the bracket."""
+    text = file.source_of(node)
     first, *rest = text.split("\n")
+    line = file.text.splitlines()[node.lineno - 1]
+    hangs = first.rstrip() == "{"
+    moved = len(line) - len(line.lstrip()) if hangs else node.col_offset - len("self.log_dict(")
     if moved < 0 or any(line[:moved].strip() for line in rest):
         return text
     return "\n".join([first, *(line[moved:] for line in rest)])
@@ -382,7 +405,7 @@ def _calls(shown: _Shown, log: ast.expr | None, bar: ast.expr | None) -> list[st
     """The calls that log and show what 0.x did for the two dicts."""
 
     def text(node: ast.expr) -> str:
-        return _aligned(shown.file.source_of(node), node)
+        return _aligned(shown.file, node)
 
     if log is None or bar is None:
         if log is not None:

@@ -19,7 +19,7 @@ from codemods.code.syntax import (
     taken_name,
 )
 from codemods.lightning.calls import last_name
-from codemods.lightning.class_family import asked_of_another, family, short_name
+from codemods.lightning.class_family import asked_of_another, family, naming_files
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rules.hooks.epoch_end import Stage, plain_step
 from codemods.rules.tbptt.module import sets_flag
@@ -32,7 +32,7 @@ def spellings(name: str) -> tuple[bytes, ...]:
 
 def used_elsewhere(facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str | None:
     """A method of some names that another file, which names the class, speaks of, as the middle of a sentence."""
-    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {fact.path}
+    naming = naming_files(facts, fact) - {fact.path}
     for name in names:
         for text in spellings(name):
             callers = naming & facts.mentions.get(text, frozenset())

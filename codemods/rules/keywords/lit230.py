@@ -35,6 +35,15 @@ MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") f
 TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
+ACCUMULATED = "early_stop_on"
+WATCHED = {
+    ACCUMULATED: 'It watched "early_stop_on" where nothing was said, which has to be said now.',
+    "val_loss": (
+        'It watched val_loss where nothing was said: up to 0.9 by that name, up to 1.2 as "early_stop_on", which '
+        "Lightning filled with it."
+    ),
+}
+"""What EarlyStopping watched by default, and why it is to be said."""
 AUTO = '`mode="auto"` is gone since Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
@@ -68,7 +77,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             if row and guard != "both":
                 yield _match(facts, file, call, keyword, row, given, guard == "unclear")
         if last_part(owner) in MONITORS and not _is_partial(call):
-            yield from _monitored(file, call, owner, given)
+            yield from _monitored(file, facts, call, owner, given)
 
 
 def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
@@ -246,19 +255,21 @@ def _is_open(call: ast.Call) -> bool:
     )
 
 
-def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
+def _monitored(
+    file: PythonFile, facts: Facts, at: CallNode, owner: str, given: Mapping[str, ast.keyword]
+) -> Iterator[Match]:
     """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
     call = at.node
     open_ended = _is_open(call)
     if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
-        reason = 'It watched "early_stop_on" where nothing was said, which has to be said now.'
+        monitor = ACCUMULATED if _is_spoken(facts, ACCUMULATED) else "val_loss"
         yield Match(
             file.span(call),
             "EarlyStopping has no default monitor since Lightning 1.6",
-            "safe",
-            reason,
+            "safe" if _is_spoken(facts, monitor) else "unsafe",
+            WATCHED[monitor],
             "M021",
-            (NodeEdit(call, _with_monitor),),
+            (NodeEdit(call, partial(_with_monitor, name=monitor)),),
         )
     mode = given.get("mode")
     asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
@@ -275,6 +286,12 @@ def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, a
     text = f'"{chosen}" if {value} == "auto" else {value}' if asked else f'"{chosen}"'
     reason = f'It chose "{chosen}" by the name of what it watches.'
     yield Match(file.span(mode), AUTO, "safe", reason, edits=(NodeEdit(mode, partial(_valued, text=text)),))
+
+
+def _is_spoken(facts: Facts, metric: str) -> bool:
+    """Whether a file other than documentation has the name of a metric as a string."""
+    spelled = (f"{quote}{metric}{quote}".encode() for quote in "\"'")
+    return any(facts.kinds.get(path) != "docs" for text in spelled for path in facts.mentions.get(text, ()))
 
 
 @touches("arguments")
@@ -299,12 +316,12 @@ def _without(node: cst.Call, *, name: str) -> cst.Call:
 
 
 @touches("arguments")
-def _with_monitor(node: cst.Call) -> cst.Call:
+def _with_monitor(node: cst.Call, *, name: str) -> cst.Call:
     import libcst as cst
 
     added = cst.Arg(
         keyword=cst.Name("monitor"),
-        value=cst.SimpleString('"early_stop_on"'),
+        value=cst.SimpleString(f'"{name}"'),
         equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
     )
     first = sum(item.keyword is None and not item.star for item in node.args)
@@ -332,7 +349,7 @@ callbacks = [
 
 class Model(LightningModule):
     def validation_step(self, batch, batch_idx):
-        self.log("loss", batch.mean(), sync_dist=True, sync_dist_op="sum")
+        self.log("val_loss", batch.mean(), sync_dist=True, sync_dist_op="sum")
 """
 AFTER = """\
 from pytorch_lightning import LightningModule
@@ -340,13 +357,13 @@ from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 
 callbacks = [
     ModelCheckpoint(monitor="val_acc", mode="max", every_n_epochs=2),
-    EarlyStopping(monitor="early_stop_on", patience=3),
+    EarlyStopping(monitor="val_loss", patience=3),
 ]
 
 
 class Model(LightningModule):
     def validation_step(self, batch, batch_idx):
-        self.log("loss", batch.mean(), sync_dist=True, reduce_fx="sum")
+        self.log("val_loss", batch.mean(), sync_dist=True, reduce_fx="sum")
 """
 OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
@@ -396,4 +413,5 @@ RULE = Rule(
     breaks_in="2.0.0",
     needs="1.6.0",
     rows=_rows,
+    mentions=tuple(f"{quote}{metric}{quote}".encode() for metric in WATCHED for quote in "\"'"),
 )

@@ -71,7 +71,7 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
         return []
     return [
         *call.args,
-        *(keyword.value for keyword in sorted(call.keywords, key=lambda each: str(each.arg), reverse=True)),
+        *(keyword.value for keyword in sorted(call.keywords, key=lambda each: str(each.arg))),
     ]
 
 

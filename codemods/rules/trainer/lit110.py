@@ -12,7 +12,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
 from codemods.lightning.arguments import Row, current, find, later, once, rows
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import Handed, handed
 from codemods.lightning.keywords import (
@@ -24,7 +24,7 @@ from codemods.lightning.keywords import (
     trainer_calls,
     with_callback,
 )
-from codemods.lightning.kinds import part_of_choice
+from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
@@ -62,6 +62,14 @@ ADVICE = {
     "truncated_bptt_steps": "the module has to cut its sequences itself now",
 }
 """What to do about those, where they come by a dictionary."""
+FILLED = {
+    "accelerator": '"auto", or "cpu"',
+    "devices": '"auto"',
+    "strategy": '"auto"',
+    "num_nodes": "1",
+    "max_steps": "-1",
+}
+"""Arguments that no longer take None, and what to give instead."""
 FIRST = "2.0.0"
 """The oldest release to move to."""
 CONDITION = ") if {}"
@@ -80,6 +88,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reason = f"Hydra gives it to Trainer: {advice_for(field.name)}."
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
+        elif field.name in FILLED and field.value and literal(field.value) == (True, None):
+            what = f"`{field.name}=` of Trainer does not take this value any more"
+            reason = f"Hydra gives it to Trainer: write {FILLED[field.name]}, since None is an error in 2.x."
+            yield Match(file.span(field.place), what, "manual", reason)
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
@@ -108,7 +120,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _present(file: PythonFile) -> bool:
     """Whether a Trainer is given what the newest does not take, or a file speaks of such an argument."""
-    if any(name in file.text for name in once() - current()):
+    if any(name in file.text for name in once() - current()) or "_target_" in file.text:
         return True
     fine = current() - rows().keys() - later(FIRST).keys()
     return any(item.arg not in fine for call in trainer_calls(file) for item in call.node.keywords)
@@ -239,14 +251,18 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
     given = keywords(call.node).get("callbacks")
     level: Fix = outcome.level
     reason = outcome.reason
+    optional = isinstance(given, ast.Name) and any(
+        literal(value) == (True, None) for value in bound_to(facts, file, call, given.id)
+    )
     if given is not None:
         state = are_callbacks(facts, file, call, given)
         if state == "no":
             return f"callbacks= is no list; give {outcome.callback} among the callbacks"
         if state == "perhaps":
-            level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be a list"
+            taken = "a list, where it is not None" if optional else "a list"
+            level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be {taken}"
     if row.action == "special":
-        return Outcome(level, reason, outcome.new, outcome.callback, outcome.imports)
+        return Outcome(level, reason, outcome.new, outcome.callback, outcome.imports, optional)
     name = outcome.callback.partition("(")[0]
     how = spelled(file, call, f"callbacks.{name}")
     if not isinstance(how, Spelled):
@@ -255,13 +271,13 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
     if row.target.endswith(CONDITION):
         made, _, condition = text.partition(") if ")
         text = f"*([{made})] if {condition} else [])"
-    return Outcome(level, reason, outcome.new, text, how.imports)
+    return Outcome(level, reason, outcome.new, text, how.imports, optional)
 
 
 @touches("arguments")
 def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
     if outcome.callback:
-        call = with_callback(call, outcome.callback)
+        call = with_callback(call, outcome.callback, outcome.optional)
     return replaced(call, name, outcome.new)
 
 

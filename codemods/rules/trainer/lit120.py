@@ -149,7 +149,8 @@ def _set(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Mat
     else:
         guess = replace(row, level="unsafe", reason=f"{row.reason}; it is taken for a number")
         found = _write(file, node, guess, row.target)
-    return replace(found, message=f"`trainer.{row.attribute}` cannot be set any more (last in {row.last})")
+    last = f" (last in {row.last})" if row.last else ""
+    return replace(found, message=f"`trainer.{row.attribute}` cannot be set any more{last}")
 
 
 def _is_given_number(within: Within) -> bool:

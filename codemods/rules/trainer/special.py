@@ -21,13 +21,15 @@ from codemods.rules.trainer.refused import refused
 
 @dataclass(frozen=True)
 class Outcome:
-    """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty."""
+    """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty.
+    `optional` says that the callbacks which are given may be None."""
 
     level: Fix
     reason: str
     new: tuple[tuple[str, str | None], ...] = ()
     callback: str = ""
     imports: tuple[tuple[str, str | None], ...] = ()
+    optional: bool = False
 
 
 NORM = (
@@ -89,9 +91,11 @@ def _among(file: PythonFile, call: CallNode, text: str, row: Row) -> Outcome:
 
 def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
     """`use_amp=True` was 16 bits, before `precision=` was there."""
-    if "precision" in keywords(call.node):
-        return "`precision=` is given too; keep the one you mean"
     given, value = literal(item.value)
+    if beside := keywords(call.node).get("precision"):
+        if given and literal(beside) == (True, 16 if value else 32):
+            return Outcome("safe", "`precision=` says the same")
+        return "`precision=` is given too; keep the one you mean"
     if given and not value:
         return Outcome("safe", "it asked for nothing")
     if given:

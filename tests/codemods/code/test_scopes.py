@@ -126,3 +126,18 @@ def test_a_base_class_of_the_project_that_a_star_brings(head: str, behind: str, 
     }
     after = rewritten(files, rule("LIT201"))["m.py"]
     assert ("def on_train_epoch_end(self):" in after) == known
+
+
+OWN = "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n"
+
+
+@pytest.mark.parametrize("spelled", ["from lightning.common import Base", "from .common import Base"])
+def test_a_folder_of_the_project_may_have_the_name_of_lightning(spelled: str) -> None:
+    files = {"lightning/common.py": OWN, "lightning/net.py": f"{spelled}\n{CLASS.format(base='Base')}"}
+    assert "def on_train_epoch_end(self)" in rewritten(files, rule("LIT201"))["lightning/net.py"]
+
+
+@pytest.mark.parametrize("spelled", ["lightning.Trainer", "lightning.pytorch.trainer.trainer.Trainer"])
+def test_what_lightning_has_is_known_beside_it(spelled: str) -> None:
+    files = {"lightning/common.py": OWN, "run.py": f"import lightning\n\ntrainer = {spelled}(gpus=1)\n"}
+    assert "devices=1" in rewritten(files, rule("LIT101"))["run.py"]

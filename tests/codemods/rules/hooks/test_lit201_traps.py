@@ -375,3 +375,41 @@ def test_a_hook_that_another_module_calls_of_what_it_was_given_stays() -> None:
     files = {"model.py": BEFORE, "outer.py": OUTER.replace("STEP", "validation_epoch_end")}
     made = run_rules(files, LIT)
     assert not made.changes and "used by name in outer.py" in made.findings[0].reason
+
+
+TESTED = (
+    BEFORE
+    + """
+    def test_step(self, batch, batch_idx):
+        return self.validation_step(batch, batch_idx)
+
+    def test_epoch_end(self, outputs):
+        return self.validation_epoch_end(outputs)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [("ModelOfNames", ""), ("Other", "# As Model, with other names.\n"), ("Other", "from model import Model\n")],
+)
+def test_a_hook_that_an_unrelated_module_calls_of_itself_is_its_own(name: str, head: str) -> None:
+    files = {"model.py": TESTED, "other.py": head + TESTED.replace("class Model(", f"class {name}(")}
+    after = rewritten(files, LIT)
+    assert all("def on_test_epoch_end(self)" in text and "def test_epoch_end" not in text for text in after.values())
+    assert sorted(after) == ["model.py", "other.py"]
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        "    def test_epoch_end(self, outputs):\n        return self.validation_epoch_end(outputs)\n",
+        "    def validation_epoch_end(self, outputs):\n        self.last = outputs\n\n"
+        "    def summary(self, outputs):\n        return self.validation_epoch_end(outputs)\n",
+    ],
+)
+def test_a_hook_that_a_subclass_calls_of_itself_stays(child: str) -> None:
+    files = {"model.py": BEFORE, "child.py": f"from model import Model\n\n\nclass Child(Model):\n{child}"}
+    made = run_rules(files, LIT)
+    assert "model.py" not in {change.path for change in made.changes}
+    assert "child.py" in next(found.reason for found in made.findings if found.path == "model.py")

@@ -143,6 +143,8 @@ LEFT = {
     "an attribute of that name": ("        loss =", "        self.log = []\n        loss =", "of its own"),
     "a method of that name": ("    def ", "    def log(self, text):\n        ...\n\n    def ", "of its own"),
     "decorated": ("    def ", "    @torch.no_grad()\n    def ", "not a plain method"),
+    "an array of NumPy": ("loss =", "loss = batch.mean().numpy()\n        batch =", "an array of NumPy"),
+    "an array of NumPy that is written out": ('{"a": loss}', '{"a": loss.detach().numpy()}', "an array of NumPy"),
     "called by name": (
         "training_step(self, batch, batch_idx)",
         "test_epoch_end(self, batch):\n        ...\n\n    def f(self, x):\n        return self.test_epoch_end(x)\n\n"
@@ -293,8 +295,9 @@ def test_a_method_whose_result_a_step_returns_is_one() -> None:
     ],
     ids=["another returns it", "another asks it", "a class below"],
 )
-def test_a_method_that_others_call_too_is_none(more: str) -> None:
-    assert run_rules({"a.py": HANDED + more}, LIT).findings == ()
+def test_a_method_that_others_call_too_is_left(more: str) -> None:
+    found = run_rules({"a.py": HANDED + more}, LIT).findings
+    assert found and {each.fix for each in found} == {"manual"}
 
 
 @pytest.mark.parametrize(
@@ -365,3 +368,51 @@ def test_a_hook_whose_result_another_one_keeps_for_itself_is_left() -> None:
 def test_a_method_that_is_called_like_a_hook_by_nobody_logs_nothing() -> None:
     text = SHARED.replace("validation_epoch_end", "_validation_epoch_end").replace("test_epoch_end", "summary")
     assert run_rules({"model.py": text}, LIT).findings == ()
+
+
+SUMMED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        results = self.summed(outputs, "val")
+        self.best = results["val_loss"]
+        return results
+
+    def training_epoch_end(self, outputs):
+        return self.summed(outputs, "train")
+
+    def summed(self, outputs, stage):
+        loss = sum(each["loss"] for each in outputs)
+        return {f"{stage}_loss": loss, "log": {f"loss/{stage}": loss}}
+"""
+
+
+def test_what_a_method_of_the_class_makes_of_the_results_is_named() -> None:
+    found = run_rules({"train.py": SUMMED}, LIT).findings
+    assert [(each.span.line, each.fix) for each in found] == [(8, "manual"), (11, "manual")]
+    assert all("not written out" in each.reason for each in found)
+    assert run_rules({"train.py": SUMMED.replace('"log"', '"logs"')}, LIT).findings == ()
+
+
+HANGING = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        loss = self.mean(outputs)
+        result = {
+            'val_loss': loss,
+            'log': {
+                'val_loss': loss, 'half': loss / 2
+            }
+        }
+        return result
+"""
+
+
+def test_a_dict_whose_lines_hang_keeps_hanging() -> None:
+    after = rewritten({"train.py": HANGING}, LIT)["train.py"]
+    assert "        self.log_dict({\n            'val_loss': loss, 'half': loss / 2\n        })\n" in after

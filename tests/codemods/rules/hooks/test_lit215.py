@@ -167,3 +167,40 @@ def test_a_part_of_a_text_is_no_spelling_of_a_key() -> None:
     text = HOOK.replace("        return", '        print(f"val_loss{len(outputs)}")\n        return')
     after = rewritten({"model.py": text, "callbacks.py": WATCHING}, LIT, unsafe=True)["model.py"]
     assert 'self.log("val_loss", ' in after
+
+
+RETURNING = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        mean = torch.stack([each["loss"] for each in outputs]).mean()
+        return {"val_loss": mean}
+"""
+STOPPING = "from pytorch_lightning.callbacks import EarlyStopping\n\n"
+REDUCING = "from torch.optim.lr_scheduler import ReduceLROnPlateau\n\n"
+
+
+@pytest.mark.parametrize(
+    "watching",
+    [f"{STOPPING}callback = EarlyStopping(patience=3)\n", f"{REDUCING}scheduler = ReduceLROnPlateau(optimizer)\n"],
+)
+def test_what_is_monitored_by_default_is_found(watching: str) -> None:
+    files = {"model.py": RETURNING, "run.py": watching}
+    after = rewritten(files, LIT, unsafe=True)["model.py"]
+    assert after.endswith('        self.log("val_loss", mean, logger=False)\n')
+
+
+@pytest.mark.parametrize(
+    "watching",
+    [
+        f"{STOPPING}callback = EarlyStopping('val_acc')\n",
+        f"{STOPPING}callback = EarlyStopping(**options)\n",
+        f"{REDUCING}scheduler = {{'scheduler': ReduceLROnPlateau(optimizer), 'monitor': name}}\n",
+    ],
+)
+def test_what_may_be_told_otherwise_is_no_default(watching: str) -> None:
+    made = run_rules({"model.py": RETURNING, "run.py": watching}, LIT)
+    assert made.findings == () and made.changes == ()

@@ -42,6 +42,7 @@ def test_early_stopping_wants_a_monitor_in_the_newest_release() -> None:
 
 
 HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+MODULE = "from pytorch_lightning import LightningModule\n\n"
 
 
 @pytest.mark.parametrize(
@@ -49,11 +50,39 @@ HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n
     [
         ('ModelCheckpoint(monitor="loss", mode="auto")', 'ModelCheckpoint(monitor="loss", mode="min")'),
         ("ModelCheckpoint(period=n)", "ModelCheckpoint(every_n_epochs=n)"),
-        ("EarlyStopping()", 'EarlyStopping(monitor="early_stop_on")'),
     ],
 )
 def test_rewritten(call: str, after: str) -> None:
     assert rewritten({"a.py": HEAD + call + "\n"}, rule("LIT230"))["a.py"] == HEAD + after + "\n"
+
+
+LOGS = """
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx):
+        self.log({!r}, batch.mean())
+"""
+
+
+@pytest.mark.parametrize("metric", ["val_loss", "early_stop_on"])
+def test_what_early_stopping_watched_by_itself(metric: str) -> None:
+    files = {"a.py": HEAD + "EarlyStopping()\n", "b.py": MODULE + LOGS.format(metric)}
+    after = rewritten(files, rule("LIT230"))["a.py"]
+    assert after == f'{HEAD}EarlyStopping(monitor="{metric}")\n'
+
+
+def test_what_early_stopping_watched_wins_over_what_it_could_have() -> None:
+    files = {"a.py": HEAD + "EarlyStopping()\n", "b.py": MODULE + LOGS.format("early_stop_on") + '        "val_loss"\n'}
+    assert 'monitor="early_stop_on"' in rewritten(files, rule("LIT230"))["a.py"]
+
+
+@pytest.mark.parametrize("said", ["# 'early_stop_on'\n", ""])
+def test_nothing_is_sure_of_what_early_stopping_watched_where_nothing_logs_it(said: str) -> None:
+    files = {"a.py": HEAD + "EarlyStopping(patience=2)\n", "b.py": MODULE + LOGS.format("loss"), "README.md": said}
+    assert run_rules(files, rule("LIT230")).changes == ()
+    [found] = run_rules(files, rule("LIT230")).findings
+    assert found.fix == "unsafe" and "val_loss" in found.reason
+    after = rewritten(files, rule("LIT230"), unsafe=True)["a.py"]
+    assert after == f'{HEAD}EarlyStopping(monitor="val_loss", patience=2)\n'
 
 
 @pytest.mark.parametrize(

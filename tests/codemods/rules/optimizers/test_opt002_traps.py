@@ -232,6 +232,19 @@ def test_toggling_of_an_optimizer_that_cannot_be_told_is_named() -> None:
     assert refusals({"train.py": swapped}, "OPT005")
 
 
+@pytest.mark.parametrize("at", ["0", "index"])
+@pytest.mark.parametrize("order", ["optimizer=generator, optimizer_idx={}", "optimizer_idx={}, optimizer=generator"])
+def test_toggling_by_keywords_tells_the_optimizer_from_its_index(order: str, at: str) -> None:
+    text = opt005.BEFORE.replace("generator, optimizer_idx=0", order.format(at)).replace(
+        "_optimizer(0)", f"_optimizer({at})"
+    )
+    after = rewritten({"train.py": text}, OPT005)["train.py"]
+    assert "    self.toggle_optimizer(optimizer=generator)\n" in after
+    assert "    self.untoggle_optimizer(generator)\n" in after
+    given = text.replace(f"untoggle_optimizer({at})", "untoggle_optimizer(generator)")
+    assert rewritten({"train.py": given}, OPT005)["train.py"] == after
+
+
 TRAINED = """\
 import torch
 from pytorch_lightning import LightningModule, Trainer

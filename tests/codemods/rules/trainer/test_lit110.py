@@ -101,6 +101,8 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),
         ("Trainer(overfit_pct=0)", "Trainer(overfit_batches=0.0)"),
         ("Trainer(use_amp=True)", 'Trainer(precision="16-mixed")'),
+        ("Trainer(use_amp=True, precision=16)", "Trainer(precision=16)"),
+        ("Trainer(use_amp=False, precision=32)", "Trainer(precision=32)"),
         ("Trainer(use_amp=not full)", 'Trainer(precision="32-true" if full else "16-mixed")'),
         ("Trainer(amp_backend='native', amp_level='O2', precision=16)", "Trainer(precision=16)"),
         ("Trainer(terminate_on_nan=False)", "Trainer()"),
@@ -163,7 +165,8 @@ def test_only_with_unsafe_fixes(before: str) -> None:
         ("Trainer(move_metrics_to_cpu=True)", "compute_on_cpu"),
         ("Trainer(multiple_trainloader_mode='min_size')", "CombinedLoader"),
         ("Trainer(automatic_optimization=False)", "constructor"),
-        ("Trainer(use_amp=True, precision=16)", "given too"),
+        ("Trainer(use_amp=True, precision=32)", "given too"),
+        ("Trainer(use_amp=full, precision=16)", "given too"),
         ("Trainer(weights_summary=None, enable_model_summary=False)", "given too"),
         ("Trainer(progress_bar_refresh_rate=5, callbacks=[TQDMProgressBar()])", "hold a progress bar"),
         ("Trainer(weights_summary='full', callbacks=find())", "no list"),
@@ -599,3 +602,45 @@ def test_gradient_norms_of_a_value_that_may_ask_for_none() -> None:
 def test_gradient_norms_that_something_else_has_a_hand_in(text: str, files: dict[str, str], level: str) -> None:
     made = run_rules({"train.py": text, **files}, rule("LIT110"), pins=("pytorch-lightning==1.9.5",))
     assert [item.fix for item in made.findings] == [level]
+
+
+STOPS = """\
+from pytorch_lightning import Trainer
+from pytorch_lightning.callbacks import EarlyStopping, TQDMProgressBar
+
+
+def build(patience):
+    if patience:
+        stops = [EarlyStopping("val_loss", patience=patience)]
+    else:
+        stops = None
+    return Trainer(callbacks=stops, progress_bar_refresh_rate=10)
+"""
+
+
+def test_callbacks_that_may_be_none_are_taken_for_none_at_all() -> None:
+    after = rewritten({"a.py": STOPS}, rule("LIT110"), unsafe=True)["a.py"]
+    assert "Trainer(callbacks=[*(stops or []), TQDMProgressBar(refresh_rate=10)])" in after
+    listed = rewritten({"a.py": STOPS.replace("stops = None", "stops = []")}, rule("LIT110"), unsafe=True)["a.py"]
+    assert "Trainer(callbacks=[*stops, TQDMProgressBar(refresh_rate=10)])" in listed
+
+
+UNSET = """\
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class Run:
+    _target_: str = "pytorch_lightning.Trainer"
+    accelerator: Any = None
+    devices: Any = None
+    profiler: Any = None
+    max_epochs: int = 3
+"""
+
+
+def test_none_that_hydra_gives_a_trainer_is_named() -> None:
+    found = run_rules({"conf.py": UNSET}, rule("LIT110")).findings
+    assert [each.message.split("=")[0] for each in found] == ["`accelerator", "`devices"]
+    assert run_rules({"conf.py": UNSET.replace("pytorch_lightning.", "own.")}, rule("LIT110")).findings == ()
