@@ -20,7 +20,6 @@ from codemods.finding import Finding, Span
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.version_checks import is_dead
-from codemods.lightning.versions import LIGHTNING, is_open
 from codemods.rule import Match, Rule
 
 INDIRECT = re.compile(
@@ -190,8 +189,7 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())
         elif facts.forked and rule.breaks_in and match.fix == "safe":
-            what = "its release" if is_open(facts, LIGHTNING) else "what it changed"
-            unknown = f"Lightning comes from an address here: {what}, and so the effect, is unknown."
+            unknown = "Lightning comes from an address here that names no release, and so the effect is unknown."
             reason = f"{match.reason.rstrip('.')}. {unknown}"
             match = replace(match, fix="unsafe", reason=reason)
         yield match

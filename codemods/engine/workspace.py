@@ -17,9 +17,9 @@ from codemods.rule import Match, Rule
 class Options:
     """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
     but not reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are
-    applied, or the codes whose are, the release to move to, the pins found (PEP 508), whether Lightning comes from an
-    address alone, how many processes may work, and the namespace to move to (`lightning` or `pytorch_lightning`, "" for
-    none)."""
+    applied, or the codes whose are, the release to move to, the pins found (PEP 508), whether Lightning comes from
+    addresses that name no release, how many processes may work, and the namespace to move to (`lightning` or
+    `pytorch_lightning`, "" for none)."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()

@@ -39,7 +39,8 @@ class Facts:
     `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `served` the codes in comments
     that ignored something, with path and line (0 for anywhere in a notebook), `asked` the codes of the rules that
-    looked, `pins` the requirements found in the project, `forked` whether Lightning comes from an address alone,
+    looked, `pins` the requirements found in the project, `forked` whether Lightning comes from addresses that name no
+    release,
     `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
     asks for one.
     `sources` are the files of the tree, `trees` those that were parsed, `of_sources` what was worked out of the texts

@@ -11,7 +11,8 @@ from fixer.pipeline import check
 from fixer.project import open_tree
 from fixer.settings import Asked, sources_of
 
-FORK = "pytorch-lightning @ git+https://github.com/me/pytorch-lightning.git@v0.8.5\n"
+FORK = "pytorch-lightning @ git+https://github.com/me/pytorch-lightning.git@fixes\n"
+NAMED = FORK.replace("fixes", "v0.8.5_fixes")
 CODE = "from pytorch_lightning import Trainer\n\nTrainer(gpus=[0])\n"
 
 
@@ -19,6 +20,7 @@ CODE = "from pytorch_lightning import Trainer\n\nTrainer(gpus=[0])\n"
     ("files", "forked"),
     [
         ({"requirements.txt": FORK}, True),
+        ({"requirements.txt": NAMED}, False),
         ({"requirements.txt": "pytorch-lightning==1.9.5\n"}, False),
         ({"requirements.txt": FORK, "requirements-dev.txt": "pytorch-lightning>=2\n"}, False),
         ({"requirements.txt": "torch\n"}, False),
@@ -34,3 +36,13 @@ def test_a_project_on_a_fork(tmp_path: Path, files: dict[str, str], forked: bool
     assert gpus.fix == ("unsafe" if forked else "safe")
     assert gpus.applied is not forked
     assert ("comes from an address" in gpus.reason) is forked
+
+
+def test_leaving_a_fork_of_a_release_is_asked_once(tmp_path: Path) -> None:
+    """The code is moved from the release that the fork names; to leave the fork for it is for a person to say."""
+    for name, text in {"train.py": CODE, "requirements.txt": NAMED}.items():
+        (tmp_path / name).write_text(text)
+    result = check(Asked(path=tmp_path), lambda message: None)
+    left = [finding for finding in result.findings if not finding.applied and finding.stops]
+    assert [(finding.path, finding.fix) for finding in left] == [("requirements.txt", "unsafe")]
+    assert "what was changed there is left behind" in left[0].reason

@@ -20,13 +20,13 @@ def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def is_forked(sources: Sequence[Source]) -> bool:
-    """Whether the project takes Lightning from addresses that may hold another one, and from nowhere else."""
-    forks: set[bool] = set()
+    """Whether the project takes Lightning from addresses that name no release of it, and from nowhere else."""
+    unnamed: set[bool] = set()
     for source, text in _manifests(sources):
         with suppress(Unparsable):
             kind = manifest_kind(source.path, source.kind, text) or ""
-            forks |= {pin.fork for pin in read_pins(kind, text) if pin.name in LIGHTNING}
-    return forks == {True}
+            unnamed |= {pin.fork and not pin.repaired for pin in read_pins(kind, text) if pin.name in LIGHTNING}
+    return unnamed == {True}
 
 
 def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:

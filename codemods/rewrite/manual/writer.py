@@ -92,6 +92,23 @@ def _counting(hook: cst.FunctionDef) -> list[Any]:
     return [_begun(counted, f"{COUNT} = {this}.trainer.{COUNT}  # the step below counts at once\n")]
 
 
+def count_batches(node: cst.ClassDef, optimizers: int | None, before: str) -> cst.ClassDef:
+    """The class whose global_step counts a batch once, by a property before the method `before`."""
+    this = m.Attribute(value=m.Attribute(value=m.Name("self"), attr=m.Name("trainer")), attr=m.Name(COUNT))
+    own = cst.Attribute(value=cst.Name("self"), attr=cst.Name(COUNT))
+    node = cst.ensure_type(m.replace(node, this, own), cst.ClassDef)
+    each = str(optimizers) if optimizers else "(len(self.trainer.optimizers) or 1)"
+    steps = "super().global_step" if optimizers else "steps and steps"
+    text = [
+        "@property",
+        f"def {COUNT}(self):",
+        '    """A batch counts once, though each optimizer makes a step."""',
+        *([] if optimizers else ["    steps = super().global_step"]),
+        f"    return {steps} // {each}",
+    ]
+    return edits.add_method(node, "\n".join(text) + "\n", before=before)
+
+
 def take_outputs(node: cst.ClassDef) -> cst.ClassDef:
     """The class whose `on_train_batch_end` takes the outputs out of what the loop returns."""
 

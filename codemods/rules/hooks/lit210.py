@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, parameters, uses
 from codemods.finding import Fix
@@ -26,12 +27,15 @@ PREFIX = {MODULE: 0, CALLBACK: 2}
 
 @dataclass(frozen=True)
 class Shorter:
-    """A hook that gets fewer arguments now: `count` of them, behind `trainer` and `pl_module` in a callback."""
+    """A hook that gets fewer arguments now: `count` of them, behind `trainer` and `pl_module` in a callback, of which
+    the last goes where it is -1. `owner` is the class of Lightning whose own method it is, of which a project may have
+    one that is for itself."""
 
     count: int
     row: str | None
     since: str
     kinds: tuple[str, ...] = (MODULE, CALLBACK)
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ SHORTER = {
     "on_train_batch_start": Shorter(2, None, "1.7"),
     "on_train_batch_end": Shorter(3, None, "1.7"),
     "finetune_function": Shorter(1, "M212", "2.0", (CALLBACK,)),
+    "_run_early_stopping_check": Shorter(-1, None, "1.3", (CALLBACK,), "EarlyStopping"),
 }
 EMPTY_NOW = ("on_train_epoch_end", "on_predict_epoch_end")
 OPTIONAL = {
@@ -107,7 +112,7 @@ def _bare(file: PythonFile, method: Function) -> Match | None:
 def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
     rule = SHORTER.get(name)
     method = item.methods[name]
-    if rule is None or kind not in rule.kinds or _is_bound_otherwise(method):
+    if rule is None or kind not in rule.kinds or _is_bound_otherwise(method) or not _is_owned(facts, fact, rule):
         return None
     extra = parameters(method)[rule.count + PREFIX[kind] :]
     meant = name in EMPTY_NOW and any("out" in parameter for parameter in extra)
@@ -124,6 +129,13 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         return Match(file.head(method), message, "manual", reason, rule.row)
     if len(method.args.defaults) >= len(extra):
         return None
+    supers = {
+        id(call.func) for item in file.classes for each in item.methods.values() for call in _super_calls(each, name)
+    }
+    called = [node.lineno for node in file.attributes(name) if id(node) not in supers] if rule.owner else []
+    if called:
+        reason = f"Not rewritten: line {called[0]} calls it too. Take `{extra[0]}` out of both, and of what calls it."
+        return Match(file.head(method), message, "manual", reason, rule.row)
     relatives = [other.name for other in family(facts, fact) if name in other.methods]
     if relatives:
         reason = f"{relatives[0]}, a relative of the class, has the hook too: look at how they call each other."
@@ -141,6 +153,11 @@ _ADVICE = {
     "on_train_batch_start": "There is one train loader for the hook: the index was always 0",
     "on_train_batch_end": "There is one train loader for the hook: the index was always 0",
 }
+
+
+def _is_owned(facts: Facts, fact: ClassFact, rule: Shorter) -> bool:
+    bases = [base for base in facts.lineage(fact) if isinstance(base, str)]
+    return not rule.owner or any(base.startswith(ROOT) and base.endswith(f".{rule.owner}") for base in bases)
 
 
 def _is_bound_otherwise(method: Function) -> bool:

@@ -15,6 +15,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, Unheard
@@ -40,6 +41,8 @@ IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
 """Hooks that LIT201 rewrites, unless the class has them by their later names too."""
 LEAVES = " 1.x called it behind the autocast region of the step, which it leaves for that."
+ALIKE = "It ran for training batches alone, next to the hook that takes its place, and nothing tells the two apart."
+COUNTING = f"{ALIKE.rstrip('.')} but global_step, which holds the batch already since 1.6: it is taken out."
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 
@@ -207,7 +210,9 @@ def _match(
     if refusal:
         reason = f"Not rewritten: {refusal}. {hook.reason} Move it to {hook.new}."
         return Match(file.head(method), message, "manual", reason, row)
-    edit = NodeEdit(method, partial(_renamed, hook=hook))
+    counted = kind == CALLBACK and name in POINTS and counts(facts, method, name)
+    change = partial(_renamed_counting, trainer=parameters(method)[0]) if counted else _renamed
+    edit = NodeEdit(method, partial(change, hook=hook))
     unit = f"{file.path}:{item.qualname}"
     level, reason = _judged(facts, fact, item, method, hook, kind)
     return Match(file.head(method), message, level, reason, row, (edit,), unit=unit, needs=hook.needs)
@@ -219,6 +224,10 @@ def _judged(
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
     if kind != CALLBACK and (certain := why_certain(facts, fact, hook)):
         return "safe", certain
+    if kind == CALLBACK and method.name in POINTS:
+        if told := differs(facts, item, method, method.name):
+            return hook.level, f"{hook.reason} {told}"
+        return "safe", COUNTING if counts(facts, method, method.name) else ALIKE
     if not hook.same or kind != CALLBACK:
         return hook.level, hook.reason
     if keeping := keeps_given(item):
@@ -272,6 +281,10 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
     ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
     return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
+
+
+def _renamed_counting(node: cst.FunctionDef, *, hook: Unheard, trainer: str) -> cst.FunctionDef:
+    return _renamed(without_the_batch(node, trainer), hook=hook)
 
 
 @touches("head")
@@ -335,10 +348,11 @@ class Count(Callback):
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
-    return best_levels(
-        (hook.row, "safe" if hook.same or hook.trains else hook.level if hook.new or name in STEP_ENDS else "manual")
-        for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
-    )
+    def best(name: str, hook: Unheard) -> Fix:
+        may = hook.same or hook.trains or name in POINTS
+        return "safe" if may else hook.level if hook.new or name in STEP_ENDS else "manual"
+
+    return best_levels((hook.row, best(name, hook)) for name, hook in (*HOOKS.items(), *DATA_HOOKS.items()))
 
 
 RULE = Rule(
@@ -370,5 +384,5 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
-    mentions=(*PRECISION, *PARALLEL),
+    mentions=(*PRECISION, *PARALLEL, *STEPS),
 )

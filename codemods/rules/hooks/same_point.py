@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_super_call, parameters
@@ -40,9 +41,12 @@ def _after_others(facts: Facts, hook: str) -> str:
     )
 
 
-def keeps_given(item: ClassNode) -> str:
-    """The hook of a callback that keeps the Trainer or the module that it gets, so that another can read them."""
+def keeps_given(item: ClassNode, but: Collection[str] = ()) -> str:
+    """The hook of a callback, others than some, that keeps the Trainer or the module that it gets, so that another can
+    read them."""
     for name, method in item.methods.items():
+        if name in but:
+            continue
         given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
         nodes = [*ast.walk(method)]
         asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}

@@ -16,6 +16,7 @@ from codemods.rewrite.manual.trainers import Clip
 from codemods.rewrite.manual.writer import (
     add_clipping,
     add_plateaus,
+    count_batches,
     schedule_lines,
     shed,
     step_line,
@@ -49,6 +50,8 @@ def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassD
     node = edits.change_method(node, STEP, lambda step: _split_step(step, verdict, shape))
     node = _rename_calls(node)
     node = switch_off(node, verdict.attribute)
+    if verdict.batches:
+        node = count_batches(node, verdict.configured.count, before=STEP)
     node = shed(node, shape.hooks)
     if verdict.configured.frequencies:
         node = edits.change_method(node, "configure_optimizers", lambda method: [_without_frequencies(method)])

@@ -32,6 +32,10 @@ CODE = "OPT001"
 APPLY = ("lightning_utilities.core.apply_func", "apply_to_collection")
 SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
+COUNTED = (
+    "The module's global_step counts a batch once, as before 1.6 (where it did so behind the hooks of the batch); the "
+    "Trainer's, which checkpoints hold, counts the steps of all optimizers."
+)
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
 ADVICE = (
     "Set `self.automatic_optimization = False` and loop over self.optimizers() in training_step: toggle_optimizer, "
@@ -94,7 +98,8 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
             continue
         doubts = f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
-        reason = " ".join([doubts, *([WINDOWS] if window_of(verdict.given) else []), RESUMED])
+        told = [*([WINDOWS] if window_of(verdict.given) else []), *([COUNTED] if verdict.batches else []), RESUMED]
+        reason = " ".join([doubts, *told])
         loop = verdict.what == "loop"
         yield Match(
             place,

@@ -12,13 +12,12 @@ from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rewrite.manual.batch_outputs import BATCH_END, BY_BATCH, HOOK, lost
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.fit_sites import Fits
-from codemods.rewrite.manual.hooks import FINDING, STEPPING, doubts_about
+from codemods.rewrite.manual.hooks import COUNT, FINDING, STEPPING, doubts_about
 from codemods.rewrite.manual.optimizer_factories import METHOD, Made, configured_by, makers
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.project_obstacles import (
     LR_FIND,
     UNFIT,
-    counting,
     hearing,
     relatives,
     searching,
@@ -26,6 +25,7 @@ from codemods.rewrite.manual.project_obstacles import (
 )
 from codemods.rewrite.manual.reserved_attributes import Own, doubts_of_own, judge_own
 from codemods.rewrite.manual.settings import Setting
+from codemods.rewrite.manual.step_counts import askers
 from codemods.rewrite.manual.trainer_scopes import Carrier
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
@@ -62,7 +62,7 @@ class Verdict:
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
     `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
     the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's, or another
-    rule's. `base` is the class of the loop that a follower belongs to.
+    rule's. `base` is the class of the loop that a follower belongs to, `batches` whether global_step is to count them.
     """
 
     item: Several
@@ -74,6 +74,7 @@ class Verdict:
     attribute: bool = False
     doubts: tuple[str, ...] = ()
     base: Several | None = None
+    batches: bool = False
 
     @property
     def configured(self) -> Configured:
@@ -309,23 +310,38 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
         doubts.append(
             f"{BATCH_END} gets a dict for each optimizer, as on 1.8 and 1.9; before, it may have been in more lists"
         )
-    counts = counting(facts)
-    told = counts and not admits_from(facts, LIGHTNING, "1.6.0", "2.0.0")
-    if told and admits_below(facts, LIGHTNING, "1.6.0"):
+    verdict = _counted(facts, verdict, doubts)
+    search = searching(facts)
+    if search:
+        doubts.append(search)
+    return replace(verdict, doubts=tuple(doubts))
+
+
+def _counted(facts: Facts, verdict: Verdict, doubts: list[str]) -> Verdict:
+    """The verdict with whether the class is to count batches, as Lightning before 1.6 did. Optimizers that take turns
+    make one step a batch."""
+    if admits_from(facts, LIGHTNING, "1.6.0", "2.0.0") or verdict.configured.frequencies:
+        return verdict
+    fact = facts.files[verdict.item.path].find(verdict.item.name)
+    own = (fact, *facts.subclasses(fact)) if fact else ()
+    asked = askers(facts, own)
+    old = admits_below(facts, LIGHTNING, "1.6.0")
+    bound = any(COUNT in other.methods for each in own for other in facts.ancestry(each))
+    told = not admits_from(facts, LIGHTNING, "1.6.0")
+    alone = told and not bound and STEPPING not in verdict.item.hooks.names
+    counts = asked.otherwise or (verdict.item.path if asked.module and not alone else None)
+    if counts and not old:
+        doubts.append(
+            f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
+            f"global_step counted a batch once, and {counts} may speak of it"
+        )
+    elif counts:
         times = verdict.configured.count or "several"
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
             f"optimizers; it now grows {times} times as fast, and {counts} may speak of it"
         )
-    elif told:
-        doubts.append(
-            f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
-            f"global_step counted a batch once, and {counts} may speak of it"
-        )
-    search = searching(facts)
-    if search:
-        doubts.append(search)
-    return replace(verdict, doubts=tuple(doubts))
+    return replace(verdict, batches=asked.module and not counts)
 
 
 def clip_of(given: Given) -> tuple[str, str | None] | None:

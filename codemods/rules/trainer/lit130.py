@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from codemods.code.source import PythonFile, TextFile
+from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.finding import Fix
 from codemods.lightning.argparse_methods import (
     IDLE,
@@ -24,7 +24,8 @@ from codemods.lightning.argparse_methods import (
     refusal,
     spoken,
 )
-from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.facts import KINDS, TRAINER, Facts
+from codemods.lightning.instance_types import At
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import COMMON, on_parsed
@@ -72,6 +73,9 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
         why = refusal(file, sites, kept) or _parted(file, facts, sites, kept) or _asked_elsewhere(file, facts, sites)
         yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
+    for call in file.calls_near(WORDS):
+        if match := _of_any(file, facts, call):
+            yield match
     for call in file.calls_near(GONE):
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr not in GONE:
@@ -80,6 +84,28 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             message = f"`Trainer.{function.attr}` was removed in Lightning 2.0"
             reason = f"Not rewritten: read inspect.signature(Trainer), or vars(args); {CLI}."
             yield Match(file.span(call.node), message, "manual", reason, GONE[function.attr])
+
+
+def _of_any(file: PythonFile, facts: Facts, call: CallNode) -> Match | None:
+    """A method called of what a parameter is given, which is annotated with a class of Lightning's, where classes of
+    the project have such a method of their own."""
+    function = call.node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in WORDS:
+        return None
+    owner = ast.unparse(function.value)
+    taken = At.of(file, call).named(owner)
+    stated = taken[1].annotation if taken else None
+    kind = call.scope.resolve(stated.slice if isinstance(stated, ast.Subscript) else stated) if stated else None
+    own = [each.name for each in facts.classes() if function.attr in each.methods and facts.kind(each) == kind]
+    if kind is None or kind not in KINDS or not own:
+        return None
+    name = kind.rpartition(".")[2]
+    reason = (
+        f"Not rewritten: `{owner}` may be any {name}, which has no such method; it works with what has its "
+        f"own, as {min(own)} does. Annotate it with that class if no other is given."
+    )
+    message = f"`{name}.{function.attr}` was removed in Lightning 2.0"
+    return Match(file.span(call.node), message, "manual", reason, OWN_ROWS[function.attr], stops=False)
 
 
 def _kept(file: PythonFile, facts: Facts) -> set[str]:

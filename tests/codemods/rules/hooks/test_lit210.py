@@ -12,11 +12,12 @@ from typing import Any
 import lightning.pytorch
 import pytest
 from lightning.pytorch import Callback, LightningModule
-from lightning.pytorch.callbacks import BaseFinetuning
+from lightning.pytorch.callbacks import BaseFinetuning, EarlyStopping
 
 from codemods.rules.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
+OF = {"finetune_function": BaseFinetuning, "_run_early_stopping_check": EarlyStopping}
 OWNERS = {"lightning.pytorch.LightningModule": LightningModule, "lightning.pytorch.Callback": Callback}
 
 
@@ -29,7 +30,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_the_newest_release_gives_what_the_table_says(kind: str, name: str) -> None:
-    owner = BaseFinetuning if name == "finetune_function" else OWNERS[kind]
+    owner = OF.get(name, OWNERS[kind])
     taken = list(inspect.signature(getattr(owner, name)).parameters.values())[1:]
     count = SHORTER[name].count if name in SHORTER else OPTIONAL[name].index + 1
     assert len(taken) == count + PREFIX[kind]
@@ -51,6 +52,7 @@ CALLBACK = "from pytorch_lightning import Callback\n\n\nclass Watch(Callback):\n
         CALLBACK + "    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):\n        pass\n",
         CALLBACK + "    def on_train_epoch_end(self, trainer, pl_module):\n        pass\n",
         "class Plain:\n    def on_train_epoch_end(self, outputs):\n        pass\n",
+        CALLBACK + "    def _run_early_stopping_check(self, trainer, pl_module):\n        pass\n",
     ],
 )
 def test_left_alone(text: str) -> None:
@@ -401,3 +403,31 @@ def test_a_hook_that_wants_what_nothing_gives_it_is_named(base: str, method: str
 def test_a_loader_of_another_class_may_want_anything() -> None:
     text = "class Data:\n    def test_dataloader(self, count):\n        return count\n"
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
+
+
+STOPPING = """\
+import pytorch_lightning as pl
+
+
+class Loud(pl.callbacks.EarlyStopping):
+    def _run_early_stopping_check(self, trainer: pl.Trainer, pl_module: pl.LightningModule):
+        super(Loud, self)._run_early_stopping_check(trainer, pl_module)
+        print(self.wait_count)
+"""
+
+
+def test_what_early_stopping_asks_of_its_classes() -> None:
+    after = rewritten({"a.py": STOPPING}, rule("LIT210"))["a.py"]
+    assert "def _run_early_stopping_check(self, trainer: pl.Trainer):" in after
+    assert "super(Loud, self)._run_early_stopping_check(trainer, pl_module)" not in after
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("        print(pl_module)\n", "the hook reads `pl_module`"),
+        ("\n    def on_fit_end(self, *given):\n        self._run_early_stopping_check(*given)\n", "calls it too"),
+    ],
+)
+def test_a_check_of_early_stopping_that_a_person_has_to_look_at(line: str, reason: str) -> None:
+    assert reason in "".join(refusals({"a.py": STOPPING + line}, "LIT210"))

@@ -158,6 +158,7 @@ class Watch(Callback):
         self.said.append("{0}")
 """
 STATE, ENDED = "on_pretrain_routine_start", "on_batch_end"
+OLD = ("pytorch-lightning==1.2.1",)
 KEPT = "pass\n\n    def setup(self, trainer, pl_module, stage):\n        self.run = trainer\n"
 
 
@@ -196,8 +197,20 @@ KEPT = "pass\n\n    def setup(self, trainer, pl_module, stage):\n        self.ru
             "safe",
             "",
         ),
-        (ENDED, "pass", "", (), "unsafe", "training batches alone"),
-        ("on_batch_start", "pass", "", (), "unsafe", "training batches alone"),
+        (ENDED, "pass", "", (), "safe", "nothing tells the two apart"),
+        ("on_batch_start", "print(trainer.global_step)", "", (), "safe", "nothing tells the two apart"),
+        (ENDED, "print(trainer.global_step)", "", OLD, "safe", "it is taken out"),
+        (ENDED, "print(trainer.global_step)", "", ("pytorch-lightning==1.7.7",), "safe", "nothing tells"),
+        (ENDED, "print(trainer.global_step)", "", (), "unsafe", "It counts by global_step"),
+        (ENDED, "print(trainer.global_step)", "Trainer(accumulate_grad_batches=2)\n", OLD, "unsafe", "It counts by"),
+        (ENDED, "print(trainer.callback_metrics)", "", OLD, "unsafe", "It takes `trainer`"),
+        (ENDED, "for pl_module in (): pass", "", OLD, "safe", ""),
+        (ENDED, "trainer = self.folder", "", OLD, "unsafe", "It takes `trainer`"),
+        (ENDED, "print(pl_module.layer)", "", OLD, "unsafe", "It takes `pl_module`"),
+        (ENDED, "trainer.should_stop = True", "", OLD, "unsafe", "It takes `trainer`"),
+        (ENDED, "self.folder(self.net.global_step)", "", OLD, "unsafe", "asks for `global_step`"),
+        (ENDED, KEPT, "", OLD, "unsafe", "setup keeps what"),
+        (ENDED, "pass", "class A:\n    def on_train_batch_end(self): pass\n", OLD, "unsafe", "b.py has on_train_"),
         ("on_pretrain_routine_end", "pass", "", (), "unsafe", ""),
     ],
 )
@@ -213,6 +226,13 @@ def test_a_callback_that_is_built_with_a_module_is_left_to_a_person() -> None:
     text = PLACED.format(STATE, "pass").replace("folder", "model")
     [finding] = run_rules({"a.py": text}, rule("LIT211")).findings
     assert (finding.fix, "__init__ keeps" in finding.reason) == ("unsafe", True)
+
+
+def test_a_callback_around_a_batch_that_is_built_with_a_module() -> None:
+    text = PLACED.format(ENDED, "torch.save(self.model)").replace("folder", "model")
+    assert [each.fix for each in run_rules({"a.py": text}, rule("LIT211")).findings] == ["safe"]
+    [finding] = run_rules({"a.py": text + f"        {KEPT}"}, rule("LIT211")).findings
+    assert finding.fix == "unsafe" and "setup keeps" in finding.reason
 
 
 @pytest.mark.parametrize("hook", ["on_batch_start", ENDED])
@@ -252,6 +272,17 @@ def test_a_decorator_that_hands_everything_on_stays() -> None:
     said = "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
     assert said in after.decode()
     assert run_rules({"a.py": RANKED}, rule("LIT211")).changes == ()
+
+
+def test_a_count_of_batches_is_that_of_before_the_batch() -> None:
+    text = RANKED.replace(
+        "self.said.append(trainer.global_step)",
+        """step = trainer.global_step
+        self.said += [step, trainer.global_step % 5, str(trainer.global_step)]""",
+    )
+    after = run_rules({"a.py": text}, rule("LIT211"), pins=OLD).final()["a.py"].decode()
+    assert "        step = trainer.global_step - 1\n" in after
+    assert "[step, (trainer.global_step - 1) % 5, str(trainer.global_step - 1)]" in after
 
 
 @pytest.mark.parametrize("decorator", ["timed", "rank_zero_only()", "staticmethod"])

@@ -242,14 +242,6 @@ def test_rewritten_only_after_a_look(case: tuple[dict[str, str], str, str]) -> N
     assert "def training_step_for(" in after
 
 
-@pytest.mark.parametrize(("pin", "level"), [("pytorch-lightning==1.5.10", "unsafe"), ("pytorch-lightning<2", "safe")])
-def test_count_of_steps_before_1_6_takes_a_look(pin: str, level: str) -> None:
-    text = changed(("        noise", "        if self.global_step > 9:\n            batch = batch / 2\n        noise"))
-    made = plan(sources({"train.py": text}), Options((OPT,), unsafe=True, pins=(pin,)))
-    assert {finding.fix for finding in made.findings} == {level}
-    assert ("counted a batch once" in made.findings[0].reason) is (level == "unsafe")
-
-
 ALONE = {
     "no module of Lightning": changed(("GAN(LightningModule)", "GAN(torch.nn.Module)")),
     "by hand already": changed((STEP, STEP.replace(", optimizer_idx", ""))),
@@ -347,7 +339,7 @@ def test_a_class_that_trains_by_chunks_too_is_reported_once() -> None:
     assert [each.code for each in run_rules(files, OPT).findings] == ["OPT001"]
 
 
-@pytest.mark.parametrize("pins", [["==0.9.0"], ["==2.6.6"], ["==1.3.8", ">=2.0"], ["==1.3.8", "==2.6.6"]])
+@pytest.mark.parametrize("pins", [["==2.6.6"], ["==1.3.8", ">=2.0"], ["==1.3.8", "==2.6.6"]])
 def test_pins_that_tell_no_release_of_1_6_or_later_make_it_unsafe_where_steps_are_counted(pins: list[str]) -> None:
     text = BEFORE.replace('self.log("g_loss", loss)', "print(self.global_step)")
     options = Options((OPT,), pins=tuple(f"pytorch-lightning{pin}" for pin in pins))

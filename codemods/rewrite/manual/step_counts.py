@@ -1,0 +1,92 @@
+"""Who asks how many steps were made, which a loop over several optimizers counts for each, and Lightning before 1.6
+counted for all together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, parameters, self_name, uses
+from codemods.lightning.facts import CALLBACK, ClassFact, Facts
+from codemods.rewrite.manual.hooks import COUNT
+from codemods.rewrite.manual.project_obstacles import COUNTS
+
+SETTINGS = frozenset({"python", "notebook", "yaml", "json", "toml", "shell"})
+_HOOKS = ("on_", "setup", "teardown")
+
+
+@dataclass(frozen=True)
+class Askers:
+    """Whether something asks the module for its count, and the first file that counts steps in another way."""
+
+    module: bool
+    otherwise: str | None
+
+
+def askers(facts: Facts, own: tuple[ClassFact, ...]) -> Askers:
+    """Who asks for the steps of `own`: the class that gets a loop, and those below it."""
+    limits = {path for word in COUNTS if word != COUNT.encode() for path in facts.mentions.get(word, ())}
+    otherwise = {path for path in limits if facts.kinds.get(path) in SETTINGS}
+    module = False
+    for path in facts.mentions.get(COUNT.encode(), ()):
+        file = facts.open(path)
+        if file is None:
+            otherwise |= {path} if facts.kinds.get(path) in SETTINGS else set()
+            continue
+        ways = set(_ways(facts, file, own))
+        module = module or "module" in ways
+        if "other" in ways:
+            otherwise.add(path)
+    return Askers(module, min(otherwise, default=None))
+
+
+def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterator[str]:
+    """How a file asks: of the `module`, of what is no module (`none`), or in an `other` way."""
+    told: dict[int, str] = {}
+    for item in file.classes:
+        for method in item.methods.values():
+            for node in ast.walk(method):
+                if isinstance(node, ast.Attribute) and node.attr == COUNT:
+                    told[id(node)] = _way(facts, file, item, method, node, own)
+    for node in file.attributes(COUNT):
+        yield told.get(id(node), "other")
+    logged = {id(key) for key in _names_of_logged(file)}
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Constant) and node.value == COUNT and id(node) not in logged:
+            yield "other"
+
+
+def _way(
+    facts: Facts, file: PythonFile, item: ClassNode, method: Function, node: ast.Attribute, own: tuple[ClassFact, ...]
+) -> str:
+    fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    kind = facts.kind(fact) if fact else None
+    if fact is None or kind is None or not isinstance(node.ctx, ast.Load):
+        return "other"
+    this = self_name(method)
+    if ast.unparse(node.value) == this:
+        return "module" if fact in own else "none"
+    if ast.unparse(node.value) == f"{this}.trainer" and fact == own[0]:
+        return "module"
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    given = kind == CALLBACK and name in _modules_of(item) and name in parameters(method)
+    return "module" if given and all(isinstance(use.ctx, ast.Load) for use in uses(method, name)) else "other"
+
+
+def _modules_of(item: ClassNode) -> set[str]:
+    """The names by which a callback's methods take a module: those that the hooks, which Lightning calls, have for
+    it."""
+    hooks = [parameters(method) for name, method in item.methods.items() if name.startswith(_HOOKS)]
+    return {names[1] for names in hooks if len(names) > 1} - {names[0] for names in hooks if names}
+
+
+def _names_of_logged(file: PythonFile) -> Iterator[ast.AST]:
+    """Where the word is the name of something that is logged."""
+    for call in file.calls_near([COUNT]):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr in ("log", "add_scalar"):
+            yield from call.node.args[:1]
+        if isinstance(function, ast.Attribute) and function.attr in ("log_dict", "log_metrics"):
+            yield from (key for each in call.node.args[:1] if isinstance(each, ast.Dict) for key in each.keys if key)
