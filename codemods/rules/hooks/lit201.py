@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Span
@@ -49,7 +49,7 @@ def _collect(file: PythonFile) -> Shown:
 
 def _base_calls(file: PythonFile, name: str) -> int:
     methods = [item.methods[name] for item in file.classes if name in item.methods]
-    return sum(is_super_call(node, name) for method in methods for node in ast.walk(method))
+    return sum(is_super_call(node, name) for method in methods for node in walk(method))
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:

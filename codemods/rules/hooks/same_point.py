@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_super_call, parameters
 from codemods.lightning.facts import Facts
@@ -44,7 +45,7 @@ def keeps_given(item: ClassNode) -> str:
     """The hook of a callback that keeps the Trainer or the module that it gets, so that another can read them."""
     for name, method in item.methods.items():
         given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
-        nodes = [*ast.walk(method)]
+        nodes = [*walk(method)]
         asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
             if is_super_call(node, name) and isinstance(node, ast.Call):
@@ -60,7 +61,7 @@ def reads_state(method: Function) -> str:
     trainer = parameters(method)[:1]
     settled = {
         node.value
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.Attribute) and node.attr in SETTLED and isinstance(node.ctx, ast.Load)
         if isinstance(node.value, ast.Name) and node.value.id in trainer
     }
@@ -71,4 +72,4 @@ def reads_state(method: Function) -> str:
 def _given(method: Function) -> list[ast.Name]:
     """Where the hook speaks of the Trainer and the module that it gets."""
     given = parameters(method)[:2]
-    return [node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id in given]
+    return [node for node in walk(method) if isinstance(node, ast.Name) and node.id in given]
