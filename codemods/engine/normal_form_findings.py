@@ -150,8 +150,15 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
 
 def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
     """What the rules that look at it collect of the normal form of a file."""
-    asked = [(rule.code, rule.collect) for rule in all_rules() if rule.collect and is_unlike(rule, file)]
-    return {code: value for code, collect in asked if (value := collect(normal)) is not None}
+    said: dict[Any, Any] = {}
+    found: dict[str, Any] = {}
+    for rule in all_rules():
+        if (collect := rule.collect) and is_unlike(rule, file):
+            if collect not in said:
+                said[collect] = collect(normal)
+            if said[collect] is not None:
+                found[rule.code] = said[collect]
+    return found
 
 
 def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:

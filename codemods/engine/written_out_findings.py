@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.rule_failures import unseen
@@ -230,7 +231,7 @@ def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
 def _parts(text: str) -> set[str]:
     """The expressions that a text is made of."""
     tree = ast.parse(f"({text})" if text else "")
-    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)}
+    return {ast.unparse(node) for node in walk(tree) if isinstance(node, ast.expr)}
 
 
 def _is_same(item: Match, match: Match, said: Said) -> bool:

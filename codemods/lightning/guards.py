@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.version_checks import answer
@@ -93,7 +94,7 @@ def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:
 def _asks_version(test: ast.expr, node: ast.AST) -> bool:
     if _holds(test, node):
         return False
-    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]
+    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in walk(test)]
     return any("version" in name.lower() or "_GREATER" in name or name == "signature" for name in names)
 
 
@@ -102,4 +103,4 @@ def _listed(arm: object) -> list[ast.AST]:
 
 
 def _holds(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(part is inner for part in ast.walk(outer))
+    return any(part is inner for part in walk(outer))
