@@ -56,7 +56,7 @@ class AssignNode(NamedTuple):
     within: Within
 
 
-@dataclass
+@dataclass(slots=True)
 class Expressions:
     """The calls, attributes and items (`x[...]`) of some statements, in the order of the text."""
 

@@ -225,6 +225,6 @@ def blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
             body = getattr(node, name, None)
             if isinstance(body, list) and body:
                 yield body
-                stack.extend(item for item in body if not isinstance(item, DEFINING))
+                stack.extend(item for item in body if STATEMENT_FIELDS[type(item)] and not isinstance(item, DEFINING))
         stack.extend(getattr(node, "handlers", ()))
         stack.extend(getattr(node, "cases", ()))

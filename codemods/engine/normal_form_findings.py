@@ -123,7 +123,8 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
-        known[rule.code] = any(word in file.unlike for word in _called_by(rule))
+        unlike = file.unlike
+        known[rule.code] = unlike != "" and any(word in unlike for word in _called_by(rule))
     return known[rule.code]
 
 

@@ -86,7 +86,7 @@ def _is_absent(rule: Rule, file: PythonFile) -> bool:
         return False
     if rule.kinds == ("python",) and asks_of_trainers(rule):
         if "indirect" not in file.memo:
-            file.memo["indirect"] = INDIRECT.search(file.text) is not None
+            file.memo["indirect"] = "Trainer" in file.text and INDIRECT.search(file.text) is not None
         if file.memo["indirect"]:
             return False
     return not is_present(rule, file)
