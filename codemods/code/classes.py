@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 from codemods.code.decorators import Idle
@@ -12,7 +12,7 @@ from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.syntax import taken
-from codemods.code.tree_copies import at, changed, replaced, with_statements
+from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
@@ -24,15 +24,17 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
         if not item.bases and len(known.names.loads.get(name, ())) != above[name]:
             del empty[name]  # what is of such a class may be asked for by it
     idle = Idle(known)
-    later = _made_later(known) if idle else set()
+    functions = [*known.nodes[ast.FunctionDef], *known.nodes[ast.AsyncFunctionDef]]
+    marked = bool(idle) and any(idle.has(mark) for item in functions for mark in item.decorator_list)
+    later = _made_later(functions) if marked else set()
 
     def swap(node: ast.AST) -> ast.AST | None:
         fields: dict[str, Any] = {}
         if isinstance(node, Function):
-            kept = [item for item in node.decorator_list if not idle.has(item)]
+            kept = [item for item in node.decorator_list if not idle.has(item)] if marked else node.decorator_list
             if len(kept) < len(node.decorator_list) and (node.lineno, node.col_offset) not in later:
                 fields["decorator_list"] = kept
-            if any(id(item) in told for item in taken(node)):
+            if told and any(id(item) in told for item in taken(node)):
                 fields["args"] = replaced(node.args, lambda item: _untold(item, told))
         if isinstance(node, ast.ClassDef):
             bases = [new for item in node.bases for new in _above(item, empty)]
@@ -44,12 +46,11 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
 
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
-    return with_statements(tree, swap) if empty or idle or told else tree
+    return with_statements(tree, swap, of=DEFINING) if empty or marked or told else tree
 
 
-def _made_later(known: Known) -> set[tuple[int, int]]:
+def _made_later(functions: Iterable[Function]) -> set[tuple[int, int]]:
     """The places of functions inside others, whose decorators may be something else by then."""
-    functions = [*known.nodes[ast.FunctionDef], *known.nodes[ast.AsyncFunctionDef]]
     return {
         (item.lineno, item.col_offset)
         for each in functions

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeGuard
 
 from codemods.code.imports import Known
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import replaced
 
 IDLE = (
@@ -63,7 +63,7 @@ class Contexts:
             return False
         if any(item.attr == STEP for item in self.known.nodes[ast.Attribute]) or STEP in self.known.said:
             return False
-        said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
+        said = (getattr(node, "attr", getattr(node, "id", "")) for node in walk(owner))
         return sum(name in GRADIENT_MODES for name in said) == 1
 
     @cached_property

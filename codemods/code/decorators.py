@@ -21,9 +21,9 @@ class Idle:
 
     def __init__(self, known: Known) -> None:
         self.known = known
-        fixed = [item for item in known.tree.body if isinstance(item, ast.FunctionDef) and known.is_fixed(item)]
-        self.same = {item.name for item in fixed if _gives_back(item, known)}
-        self.makers = {item.name for item in fixed if _makes(item, known)}
+        functions = [item for item in known.tree.body if isinstance(item, ast.FunctionDef)]
+        self.same = {item.name for item in functions if _gives_back(item, known) and known.is_fixed(item)}
+        self.makers = {item.name for item in functions if _makes(item, known) and known.is_fixed(item)}
         self.notes = any(name in NOTES or name.partition(".")[0] in LIBRARIES for name in known.imported.values())
 
     def __bool__(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from codemods.code.scopes import module_name
-from codemods.code.source import Source
+from codemods.code.source import IMPORT, Source
 
 _GIVEN = r"(?:[^()]|\([^()]*\))*?"
 """Some of what stands in the brackets of a call."""
@@ -25,7 +25,6 @@ _STORED = (
 )
 """How a text stores to an attribute, or says the dotted name of one, as tests do."""
 _SAID = r"[\"']{0}[\"']|[(,]\s*{0}\s*=(?!=)"
-_IMPORT = r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|(?:[^\n\\]|\\.)*)"
 _TAKEN = r"(?:\bmodules\[|import_module\(|__import__\()\s*[\"'](?:[\w.]*\.)?{0}[\"']"
 """How a text gets a module by what says it."""
 _CALLED = r"\b{0}\b(?:\s+as\s+(\w+))?"
@@ -41,14 +40,18 @@ def bound_by_name(name: str) -> re.Pattern[bytes]:
 def is_bound_elsewhere(sources: Mapping[str, Source], path: str, name: str) -> bool:
     """Whether a file, of whatever kind, may bind a name of the module of another."""
     module = module_name(path).rpartition(".")[2]
-    return any(_may_bind(source, module, name) for other, source in sources.items() if other != path)
+    home, word = module.encode(), name.encode()
+    for other, source in sources.items():
+        text = source.unescaped
+        if home in text and (word in text or source.filled) and other != path and _may_bind(source, module, name):
+            return True
+    return False
 
 
 def _may_bind(source: Source, module: str, name: str) -> bool:
+    """The same of a text that speaks of the module, and of the name or of what is filled."""
     text, spoken = source.unescaped, name.encode() in source.unescaped
-    if not (source.filled or spoken) or module.encode() not in text:
-        return False
-    called = _names(text, module) if module else set()
+    called = _names(source, module) if module else set()
     taken = _pattern(_TAKEN, module).search(text) is not None
     had = spoken and (called or taken or not module or _spelled(module, name).search(text))
     if had and (_pattern(_STORED, name).search(text) or bound_by_name(name).search(text)):
@@ -57,7 +60,7 @@ def _may_bind(source: Source, module: str, name: str) -> bool:
     if taken:
         return said or bool(source.filled)
     if said and called:
-        rest = _pattern(_IMPORT, "").sub(b"", text)
+        rest = IMPORT.sub(b"", text)
         return any(word in source.filled or _pattern(_HANDED, word.decode()).search(rest) for word in called)
     return not called.isdisjoint(source.filled)
 
@@ -68,10 +71,11 @@ def _spelled(module: str, name: str) -> re.Pattern[bytes]:
     return re.compile(rf"\.{module}\s*(?:[,)]|\.__dict__)|\b{module}\.{name}\b|\b{module}[\"']\s*,".encode())
 
 
-def _names(text: bytes, module: str) -> set[bytes]:
+def _names(source: Source, module: str) -> set[bytes]:
     """What a text that imports a module may call it."""
-    imports = (found[0] for found in _pattern(_IMPORT, "").finditer(text))
-    spelled = [alias for line in imports for alias in _pattern(_CALLED, module).findall(line.partition(b"import")[2])]
+    home = module.encode()
+    lines = (line for line in source.imported if home in line)
+    spelled = [alias for line in lines for alias in _pattern(_CALLED, module).findall(line)]
     return {module.encode(), *filter(None, spelled)} if spelled else set()
 
 

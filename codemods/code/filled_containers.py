@@ -27,7 +27,7 @@ def plain_fillings(tree: ast.Module, known: Known) -> ast.Module:
     def swap(node: ast.AST) -> ast.AST | None:
         return _whole(node, known) if isinstance(node, Function) else None
 
-    return with_statements(tree, swap)
+    return with_statements(tree, swap, of=(ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def _whole(owner: Any, known: Known) -> ast.AST | None:

@@ -8,7 +8,7 @@ from typing import Any
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.contexts import Contexts
 from codemods.code.imports import Known
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
@@ -135,7 +135,7 @@ class _Blocks:
             return False
         if node.orelse or not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
             return False
-        return not any(isinstance(item, ast.Break | ast.Continue) for each in node.body for item in ast.walk(each))
+        return not any(isinstance(item, ast.Break | ast.Continue) for each in node.body for item in walk(each))
 
     def is_any(self, node: ast.Match) -> bool:
         """Whether a `match` has one case, which takes everything."""
@@ -180,7 +180,7 @@ def _is_left_at_once(node: ast.While) -> bool:
     """Whether a loop is left at the end of its first turn, and not before."""
     if not (isinstance(node.test, ast.Constant) and node.test.value and isinstance(node.body[-1], ast.Break)):
         return False
-    every = [item for each in node.body[:-1] for item in ast.walk(each)]
+    every = [item for each in node.body[:-1] for item in walk(each)]
     return not node.orelse and not any(isinstance(item, ast.Break | ast.Continue) for item in every)
 
 

@@ -12,18 +12,22 @@ from codemods.code.effects import LOGGERS, dotted_name, is_quiet, may_fail
 from codemods.code.names import Function, Names, Parts
 from codemods.code.nodes import every_node
 
+Listed = dict[int, tuple[ast.stmt, Mapping[type, list[Any]]]]
+"""The nodes of statements by the identities of these, which they keep alive."""
+
 
 class Known:
     """The names of a module: `imported` stand for what is imported once and never bound otherwise, or for a logger;
     `taken` is every name that anything in the file binds."""
 
-    def __init__(self, tree: ast.Module, parts: Parts | None = None) -> None:
+    def __init__(self, tree: ast.Module, parts: Parts | None = None, listed: Listed | None = None) -> None:
         self.tree = tree
         self._parts: Parts = {} if parts is None else parts
+        self._listed: Listed = {} if listed is None else listed
 
     def of(self, tree: ast.Module) -> Known:
         """The same of another tree, which has much of this one."""
-        return self if tree is self.tree else Known(tree, self._parts)
+        return self if tree is self.tree else Known(tree, self._parts, self._listed)
 
     @cached_property
     def names(self) -> Names:
@@ -35,11 +39,20 @@ class Known:
 
     @cached_property
     def nodes(self) -> Mapping[type, list[Any]]:
-        """The nodes of the module by their class."""
+        """The nodes of the module by their class, as `every_node` finds them; those of a statement are listed once."""
         found: defaultdict[type, list[Any]] = defaultdict(list)
-        for node in every_node(self.tree):
-            found[type(node)].append(node)
+        for statement in reversed(self.tree.body):
+            for kind, nodes in self._within(statement).items():
+                found[kind] += nodes
         return found
+
+    def _within(self, statement: ast.stmt) -> Mapping[type, list[Any]]:
+        if id(statement) not in self._listed:
+            found: defaultdict[type, list[Any]] = defaultdict(list)
+            for node in every_node(statement):
+                found[type(node)].append(node)
+            self._listed[id(statement)] = statement, found
+        return self._listed[id(statement)][1]
 
     @cached_property
     def taken(self) -> frozenset[str]:
@@ -75,8 +88,12 @@ class Known:
         """Whether a name of the module stands for what this statement of it defines, as far as the file says."""
         if self.names.stores[node.name] != 1 or node.name in self.said or {"globals", "exec"} & self.names.loads.keys():
             return False
-        stars = (item for item in self.nodes[ast.ImportFrom] if any(alias.name == "*" for alias in item.names))
-        return not any(item.lineno > node.lineno for item in stars)
+        return not any(item.lineno > node.lineno for item in self._stars)
+
+    @cached_property
+    def _stars(self) -> list[ast.ImportFrom]:
+        """The statements that import all names of a module."""
+        return [item for item in self.nodes[ast.ImportFrom] if any(alias.name == "*" for alias in item.names)]
 
     def is_quiet(self, node: ast.expr) -> bool:
         """Whether what an expression does can be seen by nobody but a reader of the output."""

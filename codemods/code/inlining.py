@@ -52,7 +52,7 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
     said.update(item.arg for item in known.nodes[ast.keyword] if item.arg)
     said.update(known.names.stores)
     said.update({name: len(loads) for name, loads in known.names.loads.items()})
-    return with_statements(tree, swap)
+    return with_statements(tree, swap, of=(ast.ClassDef,))
 
 
 def _is_own(name: str) -> bool:
@@ -195,7 +195,7 @@ def _inner(tree: ast.Module, known: Known) -> ast.Module:
                     return made
         return None
 
-    return with_statements(tree, swap)
+    return with_statements(tree, swap, of=(ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], index: int) -> Owner | None:

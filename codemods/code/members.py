@@ -20,7 +20,7 @@ def plain_members(tree: ast.Module, known: Known) -> ast.Module:
         body = _renamed(node, known, said) if isinstance(node, ast.ClassDef) else None
         return changed(node, body=body) if body else None
 
-    return with_statements(tree, swap)
+    return with_statements(tree, swap, of=(ast.ClassDef,))
 
 
 def _alias(node: ast.stmt) -> tuple[str, str] | None:

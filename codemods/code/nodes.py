@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 # fmt: off
 _PLAIN_FIELDS = frozenset({
@@ -54,3 +55,28 @@ def every_node(tree: ast.AST) -> Iterator[ast.AST]:
                 stack.extend(value)
             else:
                 stack.append(value)
+
+
+_FORWARDS = {kind: tuple(reversed(fields)) for kind, fields in CHILD_FIELDS.items()}
+_WALKED: WeakKeyDictionary[ast.AST, tuple[ast.AST, ...]] = WeakKeyDictionary()
+
+
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree in the order of `ast.walk`, without contexts and operators, and several times as fast."""
+    waiting: list[Any] = [tree]
+    for node in waiting:
+        yield node
+        for name in _FORWARDS.get(type(node), ()):
+            value = getattr(node, name, None)
+            if type(value) is list:
+                waiting += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                waiting.append(value)
+
+
+def walked(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """The same, listed once: for a function or module that is gone through again and again."""
+    found = _WALKED.get(tree)
+    if found is None:
+        found = _WALKED[tree] = tuple(walk(tree))
+    return found

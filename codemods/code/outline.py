@@ -56,7 +56,7 @@ class AssignNode(NamedTuple):
     within: Within
 
 
-@dataclass
+@dataclass(slots=True)
 class Expressions:
     """The calls, attributes and items (`x[...]`) of some statements, in the order of the text."""
 
@@ -97,6 +97,7 @@ class Outline:
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.scopes: dict[ast.AST, Scope] = {}
         self.statements: list[tuple[ast.stmt, Scope, Within]] = []
+        self._read: dict[int, Expressions] = {}
         self._add(module, (), "")
 
     def _add(self, scope: Scope, within: Within, prefix: str) -> None:
@@ -120,7 +121,7 @@ class Outline:
 
     def all_expressions(self) -> Expressions:
         """What all statements say."""
-        return self._said(self.statements)
+        return self._said(range(len(self.statements)))
 
     def expressions_on(self, lines: Sequence[int]) -> Expressions:
         """What the statements on some lines say."""
@@ -131,12 +132,12 @@ class Outline:
             while index >= 0 and (starts[index] == line or ends[index] >= line):
                 wanted.add(index)
                 index -= 1
-        return self._said(self.statements[index] for index in sorted(wanted))
+        return self._said(sorted(wanted))
 
     def expressions_of(self, statements: Iterable[ast.AST]) -> Expressions:
         """What some statements say."""
         wanted = {index for node in statements for index in self._places.get(node, ())}
-        return self._said(self.statements[index] for index in sorted(wanted))
+        return self._said(sorted(wanted))
 
     @cached_property
     def _places(self) -> dict[ast.AST, list[int]]:
@@ -146,23 +147,34 @@ class Outline:
             found.setdefault(node, []).append(index)
         return found
 
-    def _said(self, statements: Iterable[tuple[Any, Scope, Within]]) -> Expressions:
-        """What some statements say themselves: classes and functions by their bases, decorators and defaults."""
+    def _said(self, places: Iterable[int]) -> Expressions:
+        """What the statements at some places say themselves, each of which is read once."""
         found = Expressions()
-        for node, scope, within in statements:
-            kind = type(node)
-            if kind is ast.ClassDef:
-                inside = [*node.decorator_list, *node.bases, *node.keywords]
-                found.add(inside, self.scopes[node], (*within, node))
-            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-                found.add([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults], scope, within)
-            elif kind in _HEADS:
-                heads = [getattr(node, name) for name in _HEADS[kind]]
-                heads += [item.type for item in getattr(node, "handlers", ())]
-                heads += [part for item in getattr(node, "cases", ()) for part in (item.pattern, item.guard)]
-                found.add([part for head in heads for part in (head if type(head) is list else (head,))], scope, within)
-            elif kind in CHILD_FIELDS:
-                found.add([node], scope, within)
+        for index in places:
+            one = self._read.get(index)
+            if one is None:
+                one = self._read[index] = self._of(*self.statements[index])
+            found.calls += one.calls
+            found.attributes += one.attributes
+            found.items += one.items
+        return found
+
+    def _of(self, node: Any, scope: Scope, within: Within) -> Expressions:
+        """What a statement says itself: a class or function by its bases, decorators and defaults."""
+        found = Expressions()
+        kind = type(node)
+        if kind is ast.ClassDef:
+            inside = [*node.decorator_list, *node.bases, *node.keywords]
+            found.add(inside, self.scopes[node], (*within, node))
+        elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            found.add([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults], scope, within)
+        elif kind in _HEADS:
+            heads = [getattr(node, name) for name in _HEADS[kind]]
+            heads += [item.type for item in getattr(node, "handlers", ())]
+            heads += [part for item in getattr(node, "cases", ()) for part in (item.pattern, item.guard)]
+            found.add([part for head in heads for part in (head if type(head) is list else (head,))], scope, within)
+        elif kind in CHILD_FIELDS:
+            found.add([node], scope, within)
         return found
 
     @cached_property

@@ -22,7 +22,7 @@ def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
 class Trees:
     """Python files, and notebooks as Python, by path. Those that are held stay; of the others those used last, as
     long as the text of all is no longer than `room`. Another process starts with none of them. `parsed` gives what
-    others have parsed, with other facts."""
+    others have parsed, with other facts. `memo` keeps what was worked out of the files alone."""
 
     def __init__(self, sources: Mapping[str, Source], room: int = KEPT_BYTES, parsed: Parsed | None = None) -> None:
         self._sources, self._room, self._parsed = sources, room, parsed
@@ -30,6 +30,7 @@ class Trees:
         self._held: dict[str, int] = {}
         self._broken: dict[str, str] = {}
         self._length = 0
+        self.memo: dict[str, Any] = {}
 
     def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
         return Trees, (self._sources, self._room)
@@ -70,6 +71,7 @@ class Trees:
     def take(self, path: str, file: PythonFile | None) -> None:
         """Takes what a file is now, and forgets what it was; None where that has not been parsed."""
         self._broken.pop(path, None)
+        self.memo.clear()
         if (gone := self._kept.pop(path, None)) is not None:
             self._length -= len(gone.text)
         if file is not None:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
-from codemods.code.nodes import CHILD_FIELDS
+from codemods.code.nodes import CHILD_FIELDS, walk
 from codemods.code.syntax import taken
 
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
@@ -82,7 +82,7 @@ class Scope:
         if not self._aliases:
             return {}
         bound = Counter(name for name, _ in _bindings(self))
-        taken = {name for node in ast.walk(self.node) for name in _taken(node)}
+        taken = {name for node in walk(self.node) for name in _taken(node)}
         found = {}
         for name, value in self._aliases.items():
             root: Any = value.value if isinstance(value, ast.Attribute) else value

@@ -37,6 +37,8 @@ _FILLED = re.compile(
     rb"""|\bvars\(\s*(?:[\w.]+\.)?(\w+)\s*\)\s*(?:\.update\b|\[(?!\s*["']))"""
     rb"""|\b(\w+)\.__dict__\s*(?:\.update\b|\[(?!\s*["']))"""
 )
+IMPORT = re.compile(rb"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|(?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
+"""An import, on several lines where it has brackets or ends in a backslash."""
 _IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
@@ -58,6 +60,11 @@ class Source:
     def filled(self) -> frozenset[bytes]:
         """The last names of what gets attributes by names that the text does not say there."""
         return frozenset(word for found in _FILLED.findall(self.unescaped) for word in found if word)
+
+    @cached_property
+    def imported(self) -> tuple[bytes, ...]:
+        """What the text's imports say behind that word."""
+        return tuple(found[0].partition(b"import")[2] for found in IMPORT.finditer(self.unescaped))
 
 
 def _plain(found: re.Match[bytes]) -> bytes:

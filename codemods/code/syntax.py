@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from codemods.code.nodes import CHILD_FIELDS, every_node
+from codemods.code.nodes import CHILD_FIELDS, every_node, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -21,6 +21,15 @@ def says(text: str, node: ast.AST) -> bool:
         return ast.unparse(ast.parse(f"({text})", mode="eval")) == ast.unparse(node)
     except (SyntaxError, ValueError):
         return False
+
+
+def is_spelled(node: ast.expr, text: str) -> bool:
+    """Whether an expression is spelled so, of a name or a chain of attributes as `ast.unparse` has it."""
+    if isinstance(node, ast.Name):
+        return node.id == text
+    if isinstance(node, ast.Attribute) and not text.endswith(f".{node.attr}"):
+        return False
+    return ast.unparse(node) == text
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
@@ -77,7 +86,7 @@ def takes(function: ast.AST, name: str) -> bool:
 
 def is_shared(function: ast.AST, name: str) -> bool:
     """Whether a function, or one in it, says that a name is not its own."""
-    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
+    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in walk(function))
 
 
 def root_name(node: ast.expr) -> str | None:
@@ -115,7 +124,7 @@ def self_name(function: Function) -> str:
 
 def uses(node: ast.AST, name: str) -> list[ast.Name]:
     """Every use of a plain name below a node, nested functions included."""
-    return [item for item in ast.walk(node) if isinstance(item, ast.Name) and item.id == name]
+    return [item for item in walk(node) if isinstance(item, ast.Name) and item.id == name]
 
 
 def mentions(tree: ast.AST, name: str) -> list[int]:
@@ -224,7 +233,7 @@ def finally_leaves(function: Function) -> bool:
         for node in own_nodes(function)
         if isinstance(node, ast.Try)
         for statement in node.finalbody
-        for inner in ast.walk(statement)
+        for inner in walk(statement)
     )
 
 

@@ -170,21 +170,33 @@ def _holds(item: Any, lines: Sequence[int]) -> bool:
     return place < len(lines) and lines[place] <= item.end_lineno
 
 
-def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None], deeper: bool = True) -> Node:
+def with_statements(
+    node: Node,
+    swap: Callable[[ast.AST], ast.AST | None],
+    deeper: bool = True,
+    of: tuple[type[ast.AST], ...] = (ast.AST,),
+) -> Node:
     """The same of the statements of a tree alone, and of the handlers and cases that hold some; without `deeper` not
-    of those in functions and classes inside it."""
+    of those in functions and classes inside it. `swap` is asked of nodes of some classes alone."""
     fields: dict[str, Any] = {}
+    every = of[0] is ast.AST
     for name in STATEMENT_FIELDS.get(type(node), ()):
         value = getattr(node, name)
-        if value:
-            new = [
-                with_statements(item, swap, deeper) if deeper or not isinstance(item, DEFINING) else item
-                for item in value
-            ]
-            if any(one is not other for one, other in zip(new, value, strict=True)):
-                fields[name] = new
+        new: list[Any] | None = None
+        for index, item in enumerate(value):
+            one: Any = item
+            if STATEMENT_FIELDS[type(item)]:
+                if deeper or not isinstance(item, DEFINING):
+                    one = with_statements(item, swap, deeper, of)
+            elif every:
+                one = swap(item) or item
+            if one is not item:
+                new = new or [*value]
+                new[index] = one
+        if new:
+            fields[name] = new
     made = changed(node, **fields) if fields else node
-    other: Any = swap(made)
+    other: Any = swap(made) if every or isinstance(made, of) else None
     return made if other is None else other
 
 
@@ -213,6 +225,6 @@ def blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
             body = getattr(node, name, None)
             if isinstance(body, list) and body:
                 yield body
-                stack.extend(item for item in body if not isinstance(item, DEFINING))
+                stack.extend(item for item in body if STATEMENT_FIELDS[type(item)] and not isinstance(item, DEFINING))
         stack.extend(getattr(node, "handlers", ()))
         stack.extend(getattr(node, "cases", ()))

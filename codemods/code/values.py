@@ -19,6 +19,8 @@ DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHE
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 WITH = (ast.With, ast.AsyncWith)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+BINDING = frozenset({ast.Delete, ast.FunctionDef, ast.ClassDef})
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -29,7 +31,7 @@ def plain_names(tree: ast.Module, known: Known) -> ast.Module:
             return _plain(node, known)
         return _plain(node, known) if isinstance(node, ast.FunctionDef) else None
 
-    inner = with_statements(tree, swap)
+    inner = with_statements(tree, swap, of=FUNCTIONS)
     return _plain(inner, known.of(inner))
 
 
@@ -37,13 +39,15 @@ Owner = TypeVar("Owner", ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _plain(owner: Owner, known: Known) -> Owner:
+    every = [(node, block, index) for block in blocks(owner) for index, node in enumerate(block) if _may_go(node)]
+    if not every:
+        return owner
     names = known.names if isinstance(owner, ast.Module) and owner is known.tree else known.names_of(owner)
     if names.open:
         return owner
     reader = _Reader(owner, names, known)
-    for block in blocks(owner):
-        for index, node in enumerate(block):
-            reader.read(node, block, index)
+    for node, block, index in every:
+        reader.read(node, block, index)
     swaps = reader.swaps()
     if not swaps and not reader.dropped:
         return owner
@@ -54,6 +58,13 @@ def _plain(owner: Owner, known: Known) -> Owner:
         return None if new is None else replaced(new, swap)  # it may hold what stands for something itself
 
     return replaced(rest, swap) if swaps else rest
+
+
+def _may_go(node: ast.stmt) -> bool:
+    """Whether a statement is of a kind that is left out where what it binds can be said otherwise."""
+    if type(node) is ast.Assign:
+        return len(node.targets) == 1 and type(node.targets[0]) is ast.Name
+    return type(node) in BINDING
 
 
 def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
 from keyword import iskeyword
 from typing import Any
 
@@ -16,10 +18,14 @@ class SpokenInText:
 
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        self._known: dict[str, list[int]] = {}
 
     def on(self, words: Iterable[str]) -> list[int]:
         """The lines in which one of some words stands."""
-        return sorted({line for word in words for line in self._with(word)})
+        wanted = set(words)
+        for word in wanted - self._known.keys():
+            self._known[word] = list(self._with(word))
+        return sorted({line for word in wanted for line in self._known[word]})
 
     def holds(self, statement: Any, places: Sequence[int]) -> bool:
         """Whether one of some lines, in order, is one of a statement."""
@@ -71,8 +77,26 @@ class SpokenInTree:
         if not word.isidentifier() or iskeyword(word):
             return list(range(len(self._statements)))
         if word not in self._known:
-            self._known[word] = [number for said, places in self._at.items() if word in said for number in places]
+            self._known[word] = list(self._holding(word))
         return self._known[word]
+
+    def _holding(self, word: str) -> Iterator[int]:
+        starts, places = self._starts
+        found = self._spelled.find(word)
+        while found >= 0:
+            index = bisect_right(starts, found)
+            yield from places[index - 1]
+            found = self._spelled.find(word, starts[index]) if index < len(starts) else -1
+
+    @cached_property
+    def _spelled(self) -> str:
+        """All that is spelled, one behind the other."""
+        return "\0".join(self._at)
+
+    @cached_property
+    def _starts(self) -> tuple[list[int], list[list[int]]]:
+        """Where each of it begins there, and where in the tree it stands."""
+        return list(accumulate((len(said) + 1 for said in self._at), initial=0))[:-1], list(self._at.values())
 
     def _add(self, tree: ast.AST) -> None:
         stack: list[tuple[Any, int]] = [(tree, self._number(tree))]

@@ -123,7 +123,8 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
-        known[rule.code] = any(word in file.unlike for word in _called_by(rule))
+        unlike = file.unlike
+        known[rule.code] = unlike != "" and any(word in unlike for word in _called_by(rule))
     return known[rule.code]
 
 
@@ -150,8 +151,15 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
 
 def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
     """What the rules that look at it collect of the normal form of a file."""
-    asked = [(rule.code, rule.collect) for rule in all_rules() if rule.collect and is_unlike(rule, file)]
-    return {code: value for code, collect in asked if (value := collect(normal)) is not None}
+    said: dict[Any, Any] = {}
+    found: dict[str, Any] = {}
+    for rule in all_rules():
+        if (collect := rule.collect) and is_unlike(rule, file):
+            if collect not in said:
+                said[collect] = collect(normal)
+            if said[collect] is not None:
+                found[rule.code] = said[collect]
+    return found
 
 
 def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:

@@ -30,8 +30,8 @@ INDIRECT = re.compile(
 
 @dataclass(frozen=True)
 class Read:
-    """What the first look at a file gave: its facts (None where it has none), the codes of the rules that may match
-    in it, why it could not be read, and what rules collected of a file that is not Python."""
+    """What the first look at a file gave: its facts (None where it has none), the codes of the rules that are to look
+    at it again, why it could not be read, and what rules collected of a file that is not Python."""
 
     facts: FileFacts | None
     present: tuple[str, ...]
@@ -42,11 +42,13 @@ class Read:
 @dataclass(frozen=True)
 class Checked:
     """What the second look at a file gave: its findings, the (code, unit) pairs of which a part was silenced there,
-    and the codes in its comments that silenced something, with path and line."""
+    the codes in its comments that silenced something, with path and line, and the codes of rules that cannot match
+    in it."""
 
     findings: tuple[Finding, ...] = ()
     silenced: frozenset[tuple[str, str]] = frozenset()
     served: frozenset[tuple[str, int, str]] = frozenset()
+    absent: frozenset[str] = frozenset()
 
 
 def read(workspace: Workspace, item: Item) -> Read:
@@ -72,18 +74,21 @@ def read(workspace: Workspace, item: Item) -> Read:
     except Exception as error:
         return Read(None, (), f"could not be looked at ({type(error).__name__}: {error}); please report it")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
-    spread = INDIRECT.search(file.text) is not None
-    present = []
-    for rule in rules:
-        if rule.present is None or (spread and rule.kinds == ("python",) and asks_of_trainers(rule)):
-            present.append(rule.code)
-            continue
-        with workspace.timed(rule):
-            if is_present(rule, file):
-                present.append(rule.code)
-    if present and workspace.trees.has_room:
+    if rules and workspace.trees.has_room:
         workspace.trees.hold(path)
-    return Read(collect_file(file, collected), (*texts, *present))
+    return Read(collect_file(file, collected), (*texts, *(rule.code for rule in rules)))
+
+
+def _is_absent(rule: Rule, file: PythonFile) -> bool:
+    """Whether a file, in whatever form rules see it, cannot hold a match of a rule."""
+    if rule.present is None:
+        return False
+    if rule.kinds == ("python",) and asks_of_trainers(rule):
+        if "indirect" not in file.memo:
+            file.memo["indirect"] = "Trainer" in file.text and INDIRECT.search(file.text) is not None
+        if file.memo["indirect"]:
+            return False
+    return not is_present(rule, file)
 
 
 def is_present(rule: Rule, file: PythonFile) -> bool:
@@ -108,6 +113,7 @@ def check(workspace: Workspace, item: Item) -> Checked:
     rules = [rule for rule in options.rules if rule.code in codes]
     views: dict[bool, PythonFile | TextFile] = {}
     every: list[tuple[Rule, Match, PythonFile | TextFile]] = []
+    absent: set[str] = set()
     for rule in rules:
         as_text = sees_text(rule, source)
         try:
@@ -117,7 +123,10 @@ def check(workspace: Workspace, item: Item) -> Checked:
         if isinstance(file, PythonFile):
             workspace.trees.hold(path)
         with workspace.timed(rule):
-            every.extend((rule, match, file) for match in _every(rule, file, facts))
+            if isinstance(file, PythonFile) and _is_absent(rule, file):
+                absent.add(rule.code)
+            else:
+                every.extend((rule, match, file) for match in _every(rule, file, facts))
     silent = [_silent(rule, match, file, options) for rule, match, file in every]
     units = {
         (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
@@ -129,7 +138,7 @@ def check(workspace: Workspace, item: Item) -> Checked:
     )
     workspace.trees.release(path)
     served = {comment for rule, match, file in every for comment in _comments(rule, match, file)}
-    return Checked(found, frozenset(units), frozenset(served))
+    return Checked(found, frozenset(units), frozenset(served), frozenset(absent))
 
 
 def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:

@@ -75,6 +75,7 @@ class _Scanner:
         self.files: dict[str, FileFacts] = {}
         self.texts: dict[str, Mapping[str, Any]] = {}
         self.present: dict[str, tuple[str, ...]] = {}
+        self.absent: dict[str, frozenset[str]] = {}
         self.skipped: dict[str, str] = {}
         self.before = 0
 
@@ -88,6 +89,7 @@ class _Scanner:
             if (rest := tuple(code for code in present.get(path, ()) if code not in last))
         ]
         checked = self._check(items)
+        present = self._left(present)
         if checked.silenced:
             self._learn(replace(self.workspace.facts, silenced=checked.silenced))
             checked = replace(self._check(items), served=checked.served)
@@ -110,12 +112,21 @@ class _Scanner:
         for path, checked in self.workers.look(check, left):
             self.memory.keep_checked(self.sources[path], codes[path], checked)
             done[path] = checked
+        self.absent.update((path, done[path].absent) for path, _ in items if done[path].absent)
         every = [done[path] for path, _ in items]
         return Checked(
             tuple(finding for each in every for finding in each.findings),
             frozenset(unit for each in every for unit in each.silenced),
             frozenset(comment for each in every for comment in each.served),
         )
+
+    def _left(self, present: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """The rules that may match in each file, less those that cannot, as was seen there."""
+        left = {
+            path: tuple(code for code in codes if code not in self.absent.get(path, ()))
+            for path, codes in present.items()
+        }
+        return {path: codes for path, codes in left.items() if codes}
 
     def _look_last(self, present: Mapping[str, tuple[str, ...]], checked: Checked) -> list[Finding]:
         """All findings, with those of the rules that want to know the others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
@@ -58,6 +58,19 @@ class Watched(Mapping[str, Source]):
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def items(self) -> ItemsView[str, Source]:
+        return self._all.items()
+
+    def values(self) -> ValuesView[Source]:
+        return self._all.values()
+
+    @property
+    def _all(self) -> Mapping[str, Source]:
+        """The sources of whoever asks for each of them."""
+        if len(self.seen) < len(self._sources):
+            self.seen.update(self._sources)
+        return self._sources
 
 
 class Timed:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.rule_failures import unseen
@@ -115,12 +116,15 @@ def _carried(
         return match
     if match.unit:
         return _left(match, "it changes together with other places")
-    delta = _deltas(said, views[0]) if others else []
+    delta: list[Delta | None] | None = None
     for other, view in zip(others, views[1:], strict=True):
         same = next(
             (item for item in other if (item.match.span, item.match.message) == (match.span, match.message)), None
         )
-        if same is None or not same.match.edits or _deltas(same, view) != delta:
+        if same is None or not same.match.edits:
+            return _left(match, "not all values that it may have become the same")
+        delta = _deltas(said, views[0]) if delta is None else delta
+        if _deltas(same, view) != delta:
             return _left(match, "not all values that it may have become the same")
     edits: list[NodeEdit | TextEdit] = []
     names = [name or module for module, name in match.imports]
@@ -220,7 +224,9 @@ def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
     rule has rewritten that."""
     call, name = said.shown.built.call.node, said.name or ""
     value = next((ast.unparse(item.value) for item in said.shown.call.keywords if item.arg == name), "")
-    for edit in (edit for match in found for edit in match.edits if isinstance(edit, NodeEdit) and edit.node is call):
+    written = next((ast.unparse(item.value) for item in call.keywords if item.arg == name), "")
+    edits = [edit for match in found for edit in match.edits if isinstance(edit, NodeEdit) and edit.node is call]
+    for edit in edits if edits and value in _parts(written) else ():
         before, after = (texts.get(name, "") for texts in made_of_call(edit, call) or ({}, {}))
         if value in _parts(before) and value not in _parts(after):
             return True
@@ -230,7 +236,7 @@ def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
 def _parts(text: str) -> set[str]:
     """The expressions that a text is made of."""
     tree = ast.parse(f"({text})" if text else "")
-    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)}
+    return {ast.unparse(node) for node in walk(tree) if isinstance(node, ast.expr)}
 
 
 def _is_same(item: Match, match: Match, said: Said) -> bool:

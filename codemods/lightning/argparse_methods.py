@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
@@ -340,13 +341,13 @@ def _kept_in_arms(file: PythonFile, site: Site) -> str | None:
     space, given = space_of(file, site.call), file.source_of(site.given) if site.given else ""
     built = {
         ast.unparse(node.targets[0])
-        for node in ast.walk(space)
+        for node in walk(space)
         if isinstance(node, ast.Assign) and node.value is site.call.node and isinstance(node.targets[0], ast.Name)
     }
-    stores = [node for node in ast.walk(space) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    stores = [node for node in walk(space) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     alike = {
         id(node.targets[0])
-        for node in ast.walk(space)
+        for node in walk(space)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_built(file, node.value, given)
     }
     return next((name for name in built if all(id(node) in alike for node in stores if node.id == name)), None)
@@ -367,7 +368,7 @@ def statement_of(file: PythonFile, site: Site) -> ast.stmt | None:
     return next(
         (
             node
-            for node in ast.walk(space_of(file, site.call))
+            for node in walk(space_of(file, site.call))
             if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and node.value is site.call.node
         ),
         None,

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection
 
+from codemods.code.nodes import walked
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.arguments import current, rows
@@ -38,7 +39,7 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     for other in at.alike or trainer_calls(at.file):
         allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
     uses = []
-    for inner in ast.walk(space):
+    for inner in walked(space):
         if isinstance(target := _sole_target(inner), ast.Subscript):
             allowed.add(id(target.value))
         elif (read := _read_of(inner)) is not None:
@@ -107,9 +108,7 @@ def always_run(space: ast.AST, attribute: bool) -> set[int]:
     attributes."""
     bodies = [getattr(space, "body", [])]
     if attribute:
-        bodies = [
-            node.body for node in ast.walk(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-        ]
+        bodies = [node.body for node in walked(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     found = [statement for body in bodies for statement in body]
     return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
 

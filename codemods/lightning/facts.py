@@ -67,6 +67,7 @@ class Facts:
     of_classes: ClassAnswers = field(default_factory=ClassAnswers, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _origin: list[tuple[Facts, str]] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def having(self, own: FileFacts) -> Facts:
         """The same with other facts of one file, and a memory of its own."""
@@ -74,6 +75,7 @@ class Facts:
         made = replace(self, files={**self.files, own.path: own}, of_classes=classes)
         shared = ("_modules", "_stems", *(("_classes",) if classes is self.of_classes else ()))
         vars(made).update({name: vars(self)[name] for name in shared if name in vars(self)})
+        made._origin.append((self, own.path))
         return made
 
     def _answers_with(self, own: FileFacts) -> ClassAnswers:
@@ -153,10 +155,16 @@ class Facts:
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""
         if code not in self._collected:
-            self._collected[code] = {
-                path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected
-            }
+            self._collected[code] = self._collected_by(code)
         return self._collected[code]
+
+    def _collected_by(self, code: str) -> dict[str, Any]:
+        for origin, path in self._origin:
+            before, now = origin.files[path].collected, self.files[path].collected
+            if (code in before) == (code in now):
+                known = origin.collected(code)
+                return known if before.get(code) is now.get(code) else {**known, path: now[code]}
+        return {path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected}
 
     def collected_texts(self, code: str) -> dict[str, Any]:
         """What a rule's `collect_text` returned, by path."""

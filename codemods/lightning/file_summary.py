@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.nodes import walk, walked
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters, returns
@@ -118,7 +119,7 @@ def _is_quiet(hook: Function) -> bool:
     if (spread and not batch_end) or (len(names) < 2 and not spread):
         return False
     outputs = [*spread, *names[2 if len(names) > 4 else 0 :][:1]]
-    for node in ast.walk(hook):
+    for node in walk(hook):
         if isinstance(node, ast.Attribute) and node.attr in ("log", "log_dict") and not batch_end:
             return False
         if isinstance(node, ast.Name) and batch_end and node.id in outputs:
@@ -220,10 +221,10 @@ def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
     if any(function.attr not in EVALUATES for function in used):
         return False
     known = {id(function.value) for function in used}
-    known |= {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute) and _is_read(node)}
+    known |= {id(node.value) for node in walked(file.tree) if isinstance(node, ast.Attribute) and _is_read(node)}
     return not any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
-        for node in ast.walk(file.tree)
+        for node in walked(file.tree)
     )
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, returns, takes
@@ -137,7 +137,7 @@ class _Reader:
     def setters(self) -> Iterator[tuple[str, Values]]:
         """The methods that set the flag, or call others, with what they make of it."""
         plain = (each for each in self.item.node.body if not isinstance(each, Function | ast.ClassDef))
-        bound = {node.id for each in plain for node in ast.walk(each) if isinstance(node, ast.Name)}
+        bound = {node.id for each in plain for node in walk(each) if isinstance(node, ast.Name)}
         for name, method in self.item.methods.items():
             if self.spoken and name not in ("__init__", FLAG):
                 found = self._flow(method).run()

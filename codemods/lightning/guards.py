@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Literal
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.version_checks import answer
@@ -96,7 +96,7 @@ def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:
 def _asks_version(test: ast.expr, node: ast.AST) -> bool:
     if _holds(test, node):
         return False
-    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]
+    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in walk(test)]
     return any("version" in name.lower() or "_GREATER" in name or name == "signature" for name in names)
 
 
@@ -105,7 +105,7 @@ def _listed(arm: object) -> list[ast.AST]:
 
 
 def _holds(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(part is inner for part in ast.walk(outer))
+    return any(part is inner for part in walk(outer))
 
 
 def fallback_of(file: PythonFile, node: ast.Attribute) -> Literal["none", "other", "asked"]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk, walked
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
 from codemods.code.syntax import Function, self_name, taken, targets_of
@@ -80,7 +81,7 @@ def shape_of(at: At, facts: Facts, node: ast.expr | None, depth: int = 0) -> Sha
     if parameter is not None:
         return _of_note(at, facts, parameter[1].annotation)
     for space in (*reversed(at.functions), at.file.tree):
-        for statement in ast.walk(space):
+        for statement in walked(space):
             if isinstance(statement, ast.Assign | ast.AnnAssign) and _binds(statement, node.id):
                 note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 if found := _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1):
@@ -129,7 +130,7 @@ def _of_attribute(facts: Facts, holder: Shape, name: str, depth: int) -> Shape |
             return _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1)
     for function in item.methods.values():
         inside = At(file, (function,), item.scope, item)
-        for node in ast.walk(function):
+        for node in walk(function):
             if not isinstance(node, ast.Assign | ast.AnnAssign):
                 continue
             if any(ast.unparse(target) == f"{self_name(function)}.{name}" for target in targets_of(node)):
@@ -190,10 +191,10 @@ def _reads(facts: Facts, source: Source, tail: str, name: str) -> bool:
 
 def stores_in(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:
     """The names, or the attributes, that a space stores to."""
-    return (inner for inner in ast.walk(space) if isinstance(inner, kind) and isinstance(inner.ctx, ast.Store))
+    return (inner for inner in walked(space) if isinstance(inner, kind) and isinstance(inner.ctx, ast.Store))
 
 
 def targets_in(space: ast.AST) -> Iterator[ast.expr]:
     """The targets of the statements that bind anew."""
-    for node in ast.walk(space):
+    for node in walked(space):
         yield from targets_of(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from codemods.code.nodes import walked
 from codemods.code.syntax import Function, targets_of
 from codemods.lightning.facts import literal
 
@@ -16,7 +17,7 @@ _DEEP = 4
 def unpacked(space: ast.AST, outer: ast.Module, name: str) -> Iterator[ast.expr | None]:
     """The values that a space gives a name by anything but a plain assignment; None for what cannot be seen. Names of
     what a loop goes through are looked up in the space, and in the module `outer`."""
-    for node in ast.walk(space):
+    for node in walked(space):
         if isinstance(node, ast.NamedExpr):
             yield from _bound(node.target, [node.value], name)
         elif isinstance(node, Loop):
@@ -101,7 +102,7 @@ def _assigned(spaces: Sequence[ast.AST], name: str) -> list[ast.expr]:
     for space in spaces:
         found = [
             node.value
-            for node in ast.walk(space)
+            for node in walked(space)
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None
             and any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_shared, own_nodes, returns, taken, targets_of
+from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, taken, targets_of
 from codemods.lightning.calls import alike_calls, space_of
 from codemods.lightning.exclusive_use import FILLING, always_run, gives_its_own, hands_on_keys, is_alone
 from codemods.lightning.facts import Facts, literal
@@ -265,7 +266,7 @@ def fields_of(
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             yield _key(at, way, statement.targets[0].id, statement, statement.value)
         elif isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
-            for inner in ast.walk(statement):
+            for inner in walk(statement):
                 if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
                     yield _key(at, way, inner.attr, inner, None)
 
@@ -279,7 +280,7 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
             yield from _set_in(at, facts, space, text, here, depth)
             yield from _of_parameter(at, facts, space, node, way, depth)
             return
-        bound = any(ast.unparse(inner) == text for inner in stores_in(space, type(node)))
+        bound = any(is_spelled(inner, text) for inner in stores_in(space, type(node)))
         if not isinstance(space, ast.Module) and (not bound or is_shared(space, text)):
             continue
         here = way.but(alone=way.alone and is_alone(at, facts, space, node))
@@ -362,20 +363,24 @@ def _of_parameter(
 def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a space assigns to a name, and of what it sets in it."""
     always = always_run(space, "." in text)
-    fillings = [f"{text}.{name}" for name in FILLING]
-    bound = sum(ast.unparse(node) == text for node in targets_in(space))
+    bound = sum(is_spelled(node, text) for node in targets_in(space))
     way = way.but(alone=way.alone and not _is_of_a_class(at, facts, space, text))
     for value in unpacked(space, at.file.tree, text):
         if value is None:
             yield _key(at, way, UNSEEN, space if isinstance(space, ast.stmt) else at.file.tree.body[0], None)
         yield from _keys(at, facts, value, way.but(alone=False, always=False), depth + 1)
-    for node in ast.walk(space):
+    for node in walked(space):
         here = way.but(always=id(node) in always and bound < 2)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 yield from _of_target(at, facts, node, target, text, here, depth)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in fillings:
+        elif isinstance(node, ast.Call) and _fills(node.func, text):
             yield from _of_filling(at, facts, node, here, depth)
+
+
+def _fills(function: ast.expr, text: str) -> bool:
+    """Whether what is called fills what is spelled so."""
+    return isinstance(function, ast.Attribute) and function.attr in FILLING and is_spelled(function.value, text)
 
 
 def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
@@ -383,9 +388,9 @@ def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
     return any(
         isinstance(node, ast.Assign | ast.AnnAssign)
         and isinstance(node.value, ast.Call)
-        and any(ast.unparse(item) == text for item in targets_of(node))
+        and any(is_spelled(item, text) for item in targets_of(node))
         and shape_of(at, facts, node.value) is not None
-        for node in ast.walk(space)
+        for node in walked(space)
     )
 
 
@@ -394,15 +399,15 @@ def _of_target(
     depth: int,
 ) -> Iterator[Handed]:  # fmt: skip
     """The keys of what is assigned to a name, to an item of it, or to an attribute."""
-    if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) == text:
+    if isinstance(target, ast.Name | ast.Attribute) and is_spelled(target, text):
         yield from _keys(at, facts, node.value, way, depth + 1)
-    elif isinstance(target, ast.Subscript) and ast.unparse(target.value) == text:
+    elif isinstance(target, ast.Subscript) and is_spelled(target.value, text):
         known, key = literal(target.slice)
         plain = isinstance(node, ast.Assign) and len(node.targets) == 1
         value = None if isinstance(node, ast.AugAssign) else node.value
         holder = node if isinstance(node, ast.Assign) and plain else None
         yield _key(at, way, key if known and isinstance(key, str) else UNSEEN, target, value, holder)
-    elif isinstance(target, ast.Attribute) and ast.unparse(target.value) == text:
+    elif isinstance(target, ast.Attribute) and is_spelled(target.value, text):
         yield _key(at, way.but(alone=False), target.attr, target, node.value)
 
 

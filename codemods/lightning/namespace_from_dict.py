@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import literal
@@ -131,7 +132,7 @@ def _backends(file: PythonFile, name: str, keys: list[Key]) -> Configured:
         why = f"what {name} names by {asked[0].name} is not seen" if asked and not plain else ""
         return Configured(why=why)
     seen = {id(key.node) for key in asked}
-    spoken = [node for node in ast.walk(file.tree) if isinstance(node, ast.Constant) and node.value in BACKENDS]
+    spoken = [node for node in walk(file.tree) if isinstance(node, ast.Constant) and node.value in BACKENDS]
     read = [node for word in BACKENDS for node in file.attributes(word)]
     if {key.name for key in keys} & {"strategy"} or len({key.name for key in asked}) > 1:
         return Configured(why=f"{name} gets its strategy by several keys")
@@ -151,7 +152,7 @@ def _more(file: PythonFile, name: str) -> Configured | None:
     used = sum(_is(node, name) for node, _ in file.nodes_near([name]))
     methods = any(
         isinstance(node.ctx, ast.Load) and _is(node.value, name)
-        for node in ast.walk(file.tree)
+        for node in walk(file.tree)
         if isinstance(node, ast.Attribute)
     )
     if len(empty) != len(made) or not made or methods or used != len(keys) + len(made) + 1:
@@ -184,7 +185,7 @@ def _listed(file: PythonFile, key: Key, after: Key | None = None) -> list[TextEd
     if after is None:
         return edits
     second = after.statement
-    blocks = [getattr(node, part, None) for node in ast.walk(file.tree) for part in ("body", "orelse")]
+    blocks = [getattr(node, part, None) for node in walk(file.tree) for part in ("body", "orelse")]
     together = any(isinstance(block, list) and first in block and second in block for block in blocks)
     if (
         second is None

@@ -204,11 +204,12 @@ def said_by(file: PythonFile, item: ClassNode) -> Optimization | None:
 def set_elsewhere(facts: Facts, file: PythonFile | None = None) -> bool:
     """Whether anything in the project sets the flag otherwise than a class by itself; `file` may be newer than the
     facts."""
-    if "flag.holders" not in facts.memo:
+    known = facts.trees.memo
+    if "flag.holders" not in known:
         code = [path for path, each in sorted(facts.sources.items()) if each.kind in ("python", "notebook")]
         opened = {path: facts.open(path) for path in code if FLAG.encode() in facts.sources[path].data}
-        facts.memo["flag.holders"] = {path for path, held in opened.items() if held is None or set_from_outside(held)}
-    holders: set[str] = facts.memo["flag.holders"]
+        known["flag.holders"] = {path for path, held in opened.items() if held is None or set_from_outside(held)}
+    holders: set[str] = known["flag.holders"]
     return bool(holders - {file.path if file else ""}) or (file is not None and bool(set_from_outside(file)))
 
 

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.expressions import PARTIAL
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
@@ -65,7 +66,7 @@ def _is_held_by(file: PythonFile, facts: Facts, dotted: str, wanted: Wanted) -> 
 
 def _is_shared(function: ast.AST, name: str) -> bool:
     """Whether a function says that a name is the module's."""
-    return any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(function))
+    return any(isinstance(node, ast.Global) and name in node.names for node in walk(function))
 
 
 def _holders(file: PythonFile, wanted: Wanted) -> frozenset[_Held]:

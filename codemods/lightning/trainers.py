@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from codemods.code.expressions import PARTIAL
 from codemods.code.names import Names
+from codemods.code.nodes import walk
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, PythonFile
@@ -296,7 +297,7 @@ def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str
     rest = function.args.kwarg.arg if function.args.kwarg else None
     if rest is None or function.decorator_list or not isinstance(function, ast.FunctionDef):
         return None
-    uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == rest]
+    uses = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == rest]
     given = [node.value for node in returns(function)]
     words = {word for name in at_.wanted.names for word in home.spellings(name)}
     calls = [item for item in home.calls_near(words) if item.within[-1:] == (function,)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
@@ -166,7 +167,7 @@ class _Reader:
                 one = self.read(file, within, item.value, depth + 1)
                 every.append(_but(one, falsy=item.true) if item.some or item.true else one)
         several = use is None and len(definitions(space, name)) > 1
-        if several or any(isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(space)):
+        if several or any(isinstance(node, ast.Nonlocal) and name in node.names for node in walk(space)):
             every.append(Constants(unknown=f"`{name}` is bound more than once"))
         return _union(every)
 
@@ -251,10 +252,16 @@ class _Reader:
         return found is not None and found[0].path == file.path and found[1].name == name
 
     def _speaking(self, name: str) -> Iterator[PythonFile]:
-        word = re.compile(rb"\b" + name.encode() + rb"\b")
-        for path, source in sorted(self.facts.sources.items()):
-            spoken = source.kind in _CODE and name.encode() in source.unescaped and word.search(source.unescaped)
-            if spoken and (opened := self.open(path)) is not None:
+        known: dict[str, list[str]] = self.facts.of_sources.setdefault("speaking", {})
+        if name not in known:
+            spoken, word = name.encode(), re.compile(rb"\b" + name.encode() + rb"\b")
+            known[name] = sorted(
+                path
+                for path, source in self.facts.sources.items()
+                if source.kind in _CODE and spoken in source.unescaped and word.search(source.unescaped)
+            )
+        for path in known[name]:
+            if (opened := self.open(path)) is not None:
                 yield opened
 
     def _of_attribute(self, file: PythonFile, within: Within, node: ast.Attribute, depth: int) -> Constants:

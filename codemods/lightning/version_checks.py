@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from codemods.code.nodes import children, every_node
+from codemods.code.nodes import CHILD_FIELDS, children, every_node
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
@@ -129,7 +129,7 @@ def _questions(file: PythonFile, facts: Facts) -> Iterator[Question]:
     while stack:
         node, within = stack.pop()
         inner = (*within, node)
-        stack += [(child, inner) for child in children(node)]
+        stack += [(child, inner) for child in children(node) if type(child) in CHILD_FIELDS]
         if isinstance(node, ast.If | ast.IfExp) and (said := answer(file, facts, node.test, within)) is not None:
             yield Question(node, within, said)
 

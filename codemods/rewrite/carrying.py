@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.exclusive_use import HARDWARE
@@ -189,9 +190,9 @@ def _split(
         argument = shown.argument(name)
         if home is None or argument is None:
             return f"`{name}=` is written where it cannot be changed alone"
-        mine = {item.id for item in ast.walk(argument.value) if isinstance(item, ast.Name)}
+        mine = {item.id for item in walk(argument.value) if isinstance(item, ast.Name)}
         for text in filter(None, (text for _, text in new)):
-            names = {item.id for item in ast.walk(ast.parse(text, mode="eval")) if isinstance(item, ast.Name)}
+            names = {item.id for item in walk(ast.parse(text, mode="eval")) if isinstance(item, ast.Name)}
             if not names <= mine | known:
                 return "what it would become is not read there"
         one = _at_home(file, facts, shown, name, home, new)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, targets_of
 from codemods.lightning.exclusive_use import HARDWARE, meets
@@ -83,7 +83,7 @@ def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
     """The dictionary that a function, or the module, makes once of a name, and the statements and calls that fill it
     behind; none where it may be read before they are done."""
     makes = [index for index, line in enumerate(space.body) if _made(line, name) is not None]
-    used = [node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name]
+    used = [node for node in walk(space) if isinstance(node, ast.Name) and node.id == name]
     if len(makes) != 1 or sum(not isinstance(node.ctx, ast.Load) for node in used) != 1:
         return []
     found: list[ast.AST] = [made for line in space.body if (made := _made(line, name)) is not None]
@@ -98,7 +98,7 @@ def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
         if isinstance(owner, ast.Name) and owner.id == name:
             found, last = [*found, *holders], index
             done.add(id(owner))
-    early = {id(node) for line in space.body[: last + 1] for node in ast.walk(line)}
+    early = {id(node) for line in space.body[: last + 1] for node in walk(line)}
     reads = (node for node in used if isinstance(node.ctx, ast.Load) and id(node) not in done)
     return [] if last < makes[0] or any(id(node) in early for node in reads) else found
 

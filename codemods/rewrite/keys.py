@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, Source
 from codemods.finding import Fix
 from codemods.lightning.configurations.mappings import UNSEEN, Entry
@@ -109,7 +110,7 @@ def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str])
 
 def _arguments(code: str) -> dict[str, str]:
     """The keywords of the call, in the canonical spelling of their values."""
-    call = next(node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call) and _is_trainer(node))
+    call = next(node for node in walk(ast.parse(code)) if isinstance(node, ast.Call) and _is_trainer(node))
     return {item.arg: ast.unparse(item.value) for item in call.keywords if item.arg}
 
 

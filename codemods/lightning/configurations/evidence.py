@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
 from codemods.finding import Span
@@ -218,7 +219,7 @@ def _is_harmless(file: PythonFile, node: ast.expr, key: str) -> bool:
         return len(node.args) == 1 and not node.keywords and getattr(node.func, "attr", "") == "get"
     return any(
         any(_asks(file, part, key) for part in _required(guard.test))
-        and any(part is node for item in guard.body for part in ast.walk(item))
+        and any(part is node for item in guard.body for part in walk(item))
         for guard in file.statements
         if isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)
     )
@@ -234,7 +235,7 @@ def _asks(file: PythonFile, test: ast.expr, key: str) -> bool:
     if isinstance(test, ast.Name):
         bound = [item.node.value for item in file.assignments_to(test.id)]
         return len(bound) == 1 and isinstance(bound[0], ast.Call) and _taken(bound[0]) == key
-    return any(_taken(part) == key for part in ast.walk(test) if isinstance(part, ast.Call))
+    return any(_taken(part) == key for part in walk(test) if isinstance(part, ast.Call))
 
 
 def is_trainer(target: object) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.pins.lines import logical_lines
 from codemods.lightning.pins.pin import Pin, read
@@ -42,9 +43,7 @@ class _Values:
 
     def __init__(self, file: PythonFile) -> None:
         self._file = file
-        self._changes = [
-            node for node in ast.walk(file.tree) if isinstance(node, ast.AugAssign | ast.Assign | ast.Call)
-        ]
+        self._changes = [node for node in walk(file.tree) if isinstance(node, ast.AugAssign | ast.Assign | ast.Call)]
 
     def keywords(self, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         """The keywords of a call, those of a dict behind `**` included."""

@@ -285,6 +285,12 @@ OLDER = _minors(0, 1)
 """A release of each minor before 2.0."""
 
 
+@cache
+def admits_older(text: str, language: Language = "pep440") -> bool:
+    """Whether a specifier admits a release before 2.0."""
+    return any(admits(text, old, language) for old in OLDER)
+
+
 def releases(*stated: tuple[str, Language]) -> Iterator[str]:
     """The releases that there may be, those that specifiers name and the next ones after them included."""
     named = {
@@ -294,6 +300,7 @@ def releases(*stated: tuple[str, Language]) -> Iterator[str]:
     return iter(dict.fromkeys((*named, *after, *_MINORS_2, *OLDER, "3.0.0", "4.0.0")))
 
 
+@cache
 def admits_from(text: str, floor: str, language: Language = "pep440", inclusive: bool = True) -> bool:
     """Whether a specifier admits any release from `floor` on."""
     least = Version(floor)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, mentions, parameters, self_name, super_init_index, uses
 from codemods.lightning.class_family import clash
@@ -62,9 +63,9 @@ def judge_outputs(file: PythonFile, item: ClassNode, each: str) -> None:
         raise NotPlain(f"{HOOK} reads the steps' outputs, and the class has {NEW} too")
     if file.attributes(HOOK) or mentions(file.tree, HOOK):
         raise NotPlain(f"{HOOK} reads the steps' outputs, and is used by name")
-    if any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in ast.walk(hook)):
+    if any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in walk(hook)):
         raise NotPlain(f"{HOOK} propagates back, for which the outputs would have to keep their history")
-    if any(isinstance(node, ast.Attribute) and node.attr == KEPT for node in ast.walk(item.node)):
+    if any(isinstance(node, ast.Attribute) and node.attr == KEPT for node in walk(item.node)):
         raise NotPlain(f"{HOOK} reads the steps' outputs, and the class already uses the attribute {KEPT}")
     if init is None or super_init_index(init) is None or self_name(init) != "self":
         raise NotPlain(f"{HOOK} reads the steps' outputs, and no plain __init__ has a place for their list")
@@ -75,7 +76,7 @@ def _reads_flat(hook: Function) -> bool:
     given = parameters(hook)[0]
     found = {
         node.target.id
-        for node in ast.walk(hook)
+        for node in walk(hook)
         if isinstance(node, ast.For | ast.comprehension)
         and isinstance(node.target, ast.Name)
         and isinstance(node.iter, ast.Name)
@@ -83,7 +84,7 @@ def _reads_flat(hook: Function) -> bool:
     }
     return any(
         _is_key(node.slice) and (_name(node.value) in found or _is_item(node.value, given))
-        for node in ast.walk(hook)
+        for node in walk(hook)
         if isinstance(node, ast.Subscript)
     )
 

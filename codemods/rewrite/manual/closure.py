@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import Function, own_nodes, parameters, uses
 from codemods.rewrite.manual.signature import GONE_KEYWORDS
 
@@ -65,7 +66,7 @@ def _runs(body: Sequence[ast.stmt], closure: str) -> bool:
             left = [arm for arm in (statement.body, statement.orelse) if not _runs(arm, closure)]
             if not left or uses(statement.test, closure):
                 return True
-            if any(isinstance(node, ast.Return) for arm in left for each in arm for node in ast.walk(each)):
+            if any(isinstance(node, ast.Return) for arm in left for each in arm for node in walk(each)):
                 return False
         elif isinstance(statement, ast.With | ast.Try):
             if _runs(statement.body, closure) or _runs(getattr(statement, "finalbody", []), closure):

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import (
     Function,
@@ -155,7 +156,7 @@ def _repeats(item: ClassNode) -> bool:
     if method is None:
         return False
     plain = [statement for statement in method.body if isinstance(statement, ast.Expr | ast.Assign | ast.Return)]
-    sure = [node for statement in plain for node in ast.walk(statement) if _is_step(node, parameters(method))]
+    sure = [node for statement in plain for node in walk(statement) if _is_step(node, parameters(method))]
     every = [node for node in own_nodes(method) if _is_step(node, None)]
     other = any(isinstance(use.ctx, ast.Store) for name in parameters(method)[2:3] for use in uses(method, name))
     return len(sure) != 1 or len(every) != 1 or other
@@ -226,5 +227,5 @@ def _looks(item: ClassNode, name: str, seen: set[str]) -> bool:
     if method is None or name in seen:
         return False
     seen.add(name)
-    attributes = [node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)]
+    attributes = [node.attr for node in walk(method) if isinstance(node, ast.Attribute)]
     return COUNT in attributes or any(_looks(item, attribute, seen) for attribute in attributes)

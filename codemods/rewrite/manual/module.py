@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
@@ -110,7 +111,7 @@ def _are_related(file: PythonFile, one: ClassNode, other: ClassNode) -> bool:
     spoken = any(
         isinstance(node, ast.Name) and node.id == name
         for item, name in ((one, other.node.name), (other, one.node.name))
-        for node in ast.walk(item.node)
+        for node in walk(item.node)
     )
     if spoken or one.node.decorator_list or any(map(_is_class_built, file.calls_near(["type"]))):
         return True
@@ -161,7 +162,7 @@ def judge_by_hand(step: Function) -> None:
         for node in own_nodes(step)
         if isinstance(node, ast.Assign) and _hands_out(node.value)
         for each in node.targets
-        for target in ast.walk(each)
+        for target in walk(each)
         if isinstance(target, ast.Name)
     }
     for node in own_nodes(step):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import Function
 from codemods.rewrite.manual.optimizers import NotPlain
 
@@ -56,7 +57,7 @@ class Bindings:
         self.spoiled: set[str] = set()
         self.handed: dict[str, list[int]] = {}
         self.places: dict[ast.AST, Place] = {}
-        self.loops = {id(node.body) for node in ast.walk(function) if isinstance(node, ast.For | ast.While)}
+        self.loops = {id(node.body) for node in walk(function) if isinstance(node, ast.For | ast.While)}
         self._following: list[ast.Name] = []
         for order, (node, blocks) in enumerate(_statements(function.body, ())):
             place = Place(order, blocks)
@@ -64,7 +65,7 @@ class Bindings:
             self._note(node, place)
             for name in (name for inner in _expressions(node) for name in _handed(inner)):
                 self.handed.setdefault(name, []).append(order)
-        for inner in ast.walk(function):
+        for inner in walk(function):
             self.spoiled |= set(_changed(inner))
 
     def _note(self, node: ast.stmt, place: Place) -> None:
@@ -76,7 +77,7 @@ class Bindings:
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             self._keep(node.target.id, Binding(node.value, place, added=True))
         elif isinstance(node, ast.For):
-            self.spoiled |= {item.id for item in ast.walk(node.target) if isinstance(item, ast.Name)}
+            self.spoiled |= {item.id for item in walk(node.target) if isinstance(item, ast.Name)}
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             call = node.value
             if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and len(call.args) == 1:
@@ -201,7 +202,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
         yield node.optional_vars.id
     elif isinstance(node, ast.comprehension):
-        yield from (item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
+        yield from (item.id for item in walk(node.target) if isinstance(item, ast.Name))
     elif (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import self_name, super_init_index
 from codemods.lightning.class_family import family
@@ -71,7 +72,7 @@ def _is_set_outside(file: PythonFile) -> bool:
         node
         for item in file.classes
         for method in item.methods.values()
-        for node in (ast.walk(method) if stored else ())
+        for node in (walk(method) if stored else ())
         if is_set(node) and ast.unparse(node.value) == self_name(method)
     }
     manual = {

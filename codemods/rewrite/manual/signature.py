@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import Function, is_super_call, parameters, uses
 from codemods.rewrite.manual.optimizers import NotPlain
 
@@ -79,7 +80,7 @@ def index_parameter(method: Function, hook: Hook) -> str | None:
 
 
 def _super_calls(method: Function, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(method):
+    for node in walk(method):
         if is_super_call(node, name):
             yield node  # type: ignore[misc]
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import taken_name
 from codemods.finding import Fix
@@ -124,7 +125,7 @@ def _anchor(frame: Frame, reads: list[Site]) -> Anchor | None:
             for other in held.steps
         )
         loop = isinstance(step.statement, ast.For) and not inside
-        if loop and not any(isinstance(node, ast.Return) for node in ast.walk(step.statement)):
+        if loop and not any(isinstance(node, ast.Return) for node in walk(step.statement)):
             return Anchor(step.statement, None, step.turn)
     return line_anchor(frame, frame.steps[-1])
 

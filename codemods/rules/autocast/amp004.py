@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, taken_name
 from codemods.finding import Fix
@@ -56,7 +57,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _decorating(file: PythonFile) -> Iterator[Match]:
     """The decorators of autograd functions by their old names, each told once in a file."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(file.tree) if any(name in file.text for name in DECORATORS.values()) else ():
+    for node in walk(file.tree) if any(name in file.text for name in DECORATORS.values()) else ():
         for item in node.decorator_list if isinstance(node, Function) else ():
             name = DECORATORS.get(file.scope.resolve(item.func if isinstance(item, ast.Call) else item) or "")
             if name:
@@ -137,7 +138,7 @@ def _elsewhere(file: PythonFile, facts: Facts, binding: Binding, group: list[Spe
     names = {alias.asname or alias.name for alias in statement.names}
     spelled_names = {_root(item.call.node.func).id for item in group}
     free = {alias.asname or alias.name for alias in statement.names if alias.name == "GradScaler"}
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         if isinstance(node, ast.Name) and node.id in spelled_names - free and id(node) not in roots:
             return f"`{node.id}` is also used otherwise, at line {node.lineno}"
     if isinstance(statement, ast.Import) and len(statement.names) > 1:

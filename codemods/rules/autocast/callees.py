@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_super_call, self_name
@@ -131,7 +132,7 @@ def calls_itself(callee: Callee) -> bool:
     function, known = callee.function, callee.place.file.memo.setdefault("autocast.recursive", {})
     if function not in known:
         own = ((function.name,), (self_name(function), function.name))
-        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+        calls = (node for node in walk(function) if isinstance(node, ast.Call))
         known[function] = any(chain_of(node.func) in own for node in calls)
     found: bool = known[function]
     return found

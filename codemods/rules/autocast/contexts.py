@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function, own_nodes, returns
 from codemods.rules.autocast.cache_state import State
@@ -106,7 +107,7 @@ def _entered(function: Function, scope: Scope) -> Iterator[ast.expr]:
     """The contexts that a function gives back, or, where `contextmanager` makes one of it, those around its `yield`."""
     if any(scope.resolve(item) == _GENERATES for item in function.decorator_list):
         for node in own_nodes(function):
-            if isinstance(node, ast.With) and any(isinstance(inner, ast.Yield) for inner in ast.walk(node)):
+            if isinstance(node, ast.With) and any(isinstance(inner, ast.Yield) for inner in walk(node)):
                 yield from (item.context_expr for item in node.items)
     else:
         yield from (node.value for node in returns(function) if node.value is not None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, own_nodes, returns, self_name
@@ -247,7 +248,7 @@ def parameters_in(value: ast.expr) -> tuple[Key, ...] | None:
     """The modules whose `.parameters()` an expression holds, None where it holds none."""
     found = [
         chain[:-1]
-        for node in ast.walk(value)
+        for node in walk(value)
         if isinstance(node, ast.Call)
         and (chain := chain_of(node.func))
         and chain[-1] in ("parameters", "named_parameters")

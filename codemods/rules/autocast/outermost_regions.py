@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_below
 from codemods.lightning.facts import Facts
@@ -49,7 +50,7 @@ def _called_outside(file: PythonFile, facts: Facts, function: ast.AST, seen: fro
     if facts.mentions.get(name.encode(), frozenset()) - {file.path} or name.encode() not in facts.mentions:
         return False
     calls = [call for call in file.calls if _calls(call, name)]
-    uses = [node for node in ast.walk(file.tree) if isinstance(node, ast.Name) and node.id == name]
+    uses = [node for node in walk(file.tree) if isinstance(node, ast.Name) and node.id == name]
     if len(uses) != len(calls) or _inside_regions(file, facts, {id(call.node) for call in calls}):
         return False
     callers = {item for call in calls for item in call.within}
@@ -65,9 +66,9 @@ def _called_outside(file: PythonFile, facts: Facts, function: ast.AST, seen: fro
 def _inside_regions(file: PythonFile, facts: Facts, calls: set[int]) -> bool:
     return any(
         id(inner) in calls
-        for node in ast.walk(file.tree)
+        for node in walk(file.tree)
         if isinstance(node, ast.With) and any(_may_open(item.context_expr, file, facts) for item in node.items)
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.class_family import short_name
 from codemods.lightning.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, literal
@@ -94,7 +95,7 @@ def _judged(given: ast.expr, line: int) -> Iterator[Asked]:
 def _is_mixed(given: ast.expr) -> bool:
     return any(
         isinstance(node, ast.Constant) and node.value in MIXED and not isinstance(node.value, bool)
-        for node in ast.walk(given)
+        for node in walk(given)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import literal
 from codemods.rule import NodeEdit
@@ -69,7 +70,7 @@ def spelled(file: PythonFile) -> Iterator[Spelled]:
 
 
 def _bindings(tree: ast.Module) -> Iterator[Binding]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]

@@ -7,6 +7,7 @@ import builtins
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, returns, self_name
@@ -239,7 +240,7 @@ class Reader:
     def _given(self, node: ast.Call, state: State, scope: Scope, members: Members | None) -> tuple[Key, ...] | None:
         """The modules whose parameters an optimizer is given."""
         found = []
-        for inner in ast.walk(node):
+        for inner in walk(node):
             function = inner.func if isinstance(inner, ast.Call) else None
             if isinstance(function, ast.Attribute) and function.attr in ("parameters", "named_parameters"):
                 owner = self.value(function.value, state, scope, members)
@@ -369,7 +370,7 @@ def forward_of(module: Module) -> Key | None:
 def state_text(node: ast.expr, state: State) -> str:
     """The text of an expression with the versions of the names in it, which is the same only while it means the
     same: attributes of one object anywhere, other names in one call of a function."""
-    chains = [chain for inner in ast.walk(node) if (chain := chain_of(inner))]
+    chains = [chain for inner in walk(node) if (chain := chain_of(inner))]
     names = sorted({".".join(chain) for chain in chains} & set(state.versions))
     own = all(chain[0] == "self" for chain in chains)
     place = ".".join(state.prefix) if own else str(state.frame)

@@ -6,7 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.rule import NodeEdit
@@ -85,7 +85,7 @@ def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Node
 
 def _head(file: PythonFile, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
     """The lines of a function's parameters, where they take several."""
-    last = max(node.lineno for node in ast.walk(function.args) if isinstance(node, ast.arg))
+    last = max(node.lineno for node in walk(function.args) if isinstance(node, ast.arg))
     return "\n".join(file.text.splitlines()[function.lineno - 1 : last]) if last > function.lineno else ""
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, self_name
 from codemods.lightning.class_family import definitions
@@ -83,7 +84,7 @@ def _class_matches(
         )
         found = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in found]
     stepped = _unwrapped_step(file, item, reached)
-    scaled = [ast.walk(raw.apex.items[0].context_expr.func) for raw in found if raw.apex]  # type: ignore[attr-defined]
+    scaled = [walk(raw.apex.items[0].context_expr.func) for raw in found if raw.apex]  # type: ignore[attr-defined]
     lost = Counter(name.id for nodes in scaled for name in nodes if isinstance(name, ast.Name))
     yield from (_match(file, raw, item, lost) for raw in _together(_settled(found, facts, stepped)))
 
@@ -133,7 +134,7 @@ def _reads_gradient(method: Function) -> str | None:
     """Whether a method reads `.grad` of something that it asks a gradient for (`input`), or of anything else."""
     read = {
         ast.dump(node.value)
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.Attribute)
         and node.attr == "grad"
         and isinstance(node.ctx, ast.Load)
@@ -144,21 +145,21 @@ def _reads_gradient(method: Function) -> str | None:
         return None
     asked = {
         ast.dump(node.value).replace("Store()", "Load()")
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.Attribute)
         and (
             node.attr in ("requires_grad_", "retain_grad")
             or (node.attr == "requires_grad" and isinstance(node.ctx, ast.Store))
         )
     }
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.Assign) and any(
             isinstance(inner, ast.Attribute) and inner.attr in ("requires_grad_", "Variable")
-            for inner in ast.walk(node.value)
+            for inner in walk(node.value)
         ):
             asked |= {ast.dump(target).replace("Store()", "Load()") for target in node.targets}
         if isinstance(node, ast.Assign) and any(
-            isinstance(inner, ast.keyword) and inner.arg == "requires_grad" for inner in ast.walk(node.value)
+            isinstance(inner, ast.keyword) and inner.arg == "requires_grad" for inner in walk(node.value)
         ):
             asked |= {ast.dump(target).replace("Store()", "Load()") for target in node.targets}
     return "input" if read & asked else "weights"
@@ -230,7 +231,7 @@ def _is_unwrapped(node: ast.expr, names: Names) -> bool:
     return any(
         isinstance(inner, ast.keyword) and inner.arg == "use_pl_optimizer" and names.is_optimizer(item.value)
         for item in bound
-        for inner in ast.walk(item.value)
+        for inner in walk(item.value)
         if not (isinstance(inner, ast.keyword) and isinstance(inner.value, ast.Constant) and inner.value.value is True)
     )
 
@@ -302,7 +303,7 @@ def _automatic(
 def _steps(method: Function) -> bool:
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
-        for node in ast.walk(method)
+        for node in walk(method)
     )
 
 

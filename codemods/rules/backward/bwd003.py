@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
@@ -106,7 +107,7 @@ def _matches(
 
 def _ends_elsewhere(item: ClassNode, method: Function) -> str:
     """Where a class may see to the last batches of an epoch by itself; empty where it does not."""
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.Attribute) and node.attr in ("is_last_batch", "num_training_batches"):
             return f"`{node.attr}` is asked for in line {node.lineno}"
     for name in _LAST & item.methods.keys():
@@ -121,7 +122,7 @@ def _reached(item: ClassNode, hook: str) -> dict[str, ast.Attribute]:
     found: dict[str, ast.Attribute] = {}
     pending, followed = [hook], {hook}
     while pending:
-        for node in ast.walk(item.methods[pending.pop()]):
+        for node in walk(item.methods[pending.pop()]):
             if isinstance(node, ast.Attribute):
                 found[node.attr] = node
                 if node.attr in item.methods and node.attr not in followed:
@@ -131,7 +132,7 @@ def _reached(item: ClassNode, hook: str) -> dict[str, ast.Attribute]:
 
 
 def _names(window: Window, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(window.counter))
+    return any(isinstance(node, ast.Name) and node.id == name for node in walk(window.counter))
 
 
 def _counts_steps(node: ast.expr) -> bool:

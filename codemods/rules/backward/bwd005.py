@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, results, self_assignments, self_name
 from codemods.lightning.facts import MODULE, Facts
@@ -105,14 +105,14 @@ def _kept(item: ClassNode, reached: frozenset[str]) -> ast.Assign | None:
 
 
 def _holds_self(target: ast.expr, own: str) -> bool:
-    return any(isinstance(node, ast.Attribute) and is_self_attribute(node, node.attr, own) for node in ast.walk(target))
+    return any(isinstance(node, ast.Attribute) and is_self_attribute(node, node.attr, own) for node in walk(target))
 
 
 def _is_cut(value: ast.expr) -> bool:
     if isinstance(value, ast.Constant):
         return True
     return any(
-        isinstance(node, ast.Attribute) and node.attr in ("detach", "item", "optimizers") for node in ast.walk(value)
+        isinstance(node, ast.Attribute) and node.attr in ("detach", "item", "optimizers") for node in walk(value)
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
@@ -198,7 +199,7 @@ def _last_round(flow: Flow, event: Event) -> str | None:
     if flow.scope.lookup("enumerate") or not (isinstance(call.func, ast.Name) and call.func.id == "enumerate"):
         return None
     bound = Names(flow.function).bound
-    leaves = any(isinstance(inner, ast.Break | ast.Continue | ast.Return) for inner in ast.walk(node))
+    leaves = any(isinstance(inner, ast.Break | ast.Continue | ast.Return) for inner in walk(node))
     if leaves or not isinstance(parts, ast.Name) or len(bound.get(index.id, [])) != 1:
         return None
     values = bound.get(parts.id, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters
 from codemods.lightning.facts import MODULE
@@ -22,7 +23,7 @@ def match(file: PythonFile, notes: Notes, call: CallNode, method: Function) -> I
     names, function = parameters(method), call.node.func
     if not method.name.startswith("on_") or len(names) < 2 or not isinstance(function, ast.Attribute):
         return
-    if any(isinstance(node, ast.Attribute) and node.attr == "step" for node in ast.walk(method)):
+    if any(isinstance(node, ast.Attribute) and node.attr == "step" for node in walk(method)):
         return
     module = names[1]
     own = isinstance(function.value, ast.Name) and function.value.id == module

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes
 
@@ -56,7 +56,7 @@ class Hook:
         return next((known for known, value in pairs if isinstance(value, ast.Name) and value.id == name), None)
 
     def _taken(self) -> set[str]:
-        return {node.arg for node in ast.walk(self.function.args) if isinstance(node, ast.arg)}
+        return {node.arg for node in walk(self.function.args) if isinstance(node, ast.arg)}
 
     def needed(self) -> int:
         """How many arguments the hook has to be called with."""

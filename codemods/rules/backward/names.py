@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.syntax import Function, self_name
 
 OPTIMIZERS = "optimizers"
@@ -41,13 +41,13 @@ class Names:
     @cached_property
     def parameters(self) -> frozenset[str]:
         """The names of parameters, those of functions inside the method included."""
-        return frozenset(node.arg for node in ast.walk(self.method) if isinstance(node, ast.arg))
+        return frozenset(node.arg for node in walk(self.method) if isinstance(node, ast.arg))
 
     @property
     def instance_is_hidden(self) -> bool:
         """Whether the name of the instance may stand for something else in a part of the method."""
         own = self_name(self.method)
-        given = sum(isinstance(node, ast.arg) and node.arg == own for node in ast.walk(self.method))
+        given = sum(isinstance(node, ast.arg) and node.arg == own for node in walk(self.method))
         return given > 1 or own in self.bound
 
     def is_optimizer(self, node: ast.expr, depth: int = 0) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name
 from codemods.rules.backward.names import Names
@@ -138,7 +138,10 @@ def _around(node: ast.AST, method: Function, names: Names, parents: dict[ast.AST
             inside = any(child is item for item in parent.body)
             if window and window.holds == inside:
                 found.append(window)
-            elif any(isinstance(inner, ast.Mod) for inner in ast.walk(parent.test)) or window:
+            elif (
+                any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod) for inner in walk(parent.test))
+                or window
+            ):
                 found.append(Window(ast.Compare(parent.test, [], []), parent.test, parent.test, inside))
         child, parent = parent, parents.get(parent)
     return found

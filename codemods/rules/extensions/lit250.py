@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import parameters, self_name, taken
@@ -113,14 +114,14 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
         return
     stored = any(
         isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(item.node)
+        for node in walk(item.node)
     )
     if stored:
         return
     if method and BAR.fullmatch(name) and _is_given_more(item, method):
         return
     message = f"`{name}` is gone since Lightning {member.since}"
-    own = {id(node) for function in item.methods.values() for node in ast.walk(function) if _is_own(node, function)}
+    own = {id(node) for function in item.methods.values() for node in walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
     clash = member.becomes in item.methods
     if not member.becomes or clash:
@@ -143,7 +144,7 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
 def _is_given_more(item: ClassNode, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a method wants more than Lightning ever gave it, and the class calls it with that itself."""
     wanted = len(parameters(method)) - len(method.args.defaults)
-    calls = [node for node in ast.walk(item.node) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(item.node) if isinstance(node, ast.Call)]
     return wanted > 0 and any(
         isinstance(node.func, ast.Attribute) and node.func.attr == method.name and (node.args or node.keywords)
         for node in calls

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
@@ -84,7 +85,7 @@ def _others(file: PythonFile, lost: Lost, cut: Cut) -> str:
 
 
 def _is_inside(node: ast.AST, around: ast.AST) -> bool:
-    return any(inner is node for inner in ast.walk(around))
+    return any(inner is node for inner in walk(around))
 
 
 def _refused(file: PythonFile, lost: Lost) -> str:
@@ -136,12 +137,12 @@ def _used_elsewhere(method: Function, cuts: Sequence[Cut]) -> int | None:
     tainted = {cut.node for cut in cuts}
     held: set[str] = set()
     way: set[ast.stmt] = set()
-    statements = [node for node in ast.walk(method) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    statements = [node for node in walk(method) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     grown = True
     while grown:
         before = len(held), len(way)
         for statement in statements:
-            inside = list(ast.walk(statement))
+            inside = list(walk(statement))
             touches = any(node in tainted for node in inside) or any(
                 isinstance(node, ast.Name) and node.id in held and isinstance(node.ctx, ast.Load) for node in inside
             )
@@ -156,14 +157,14 @@ def _used_elsewhere(method: Function, cuts: Sequence[Cut]) -> int | None:
             continue
         loaded = [
             node
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Name) and node.id in held and isinstance(node.ctx, ast.Load)
         ]
         if loaded and not _is_harmless(statement):
             return statement.lineno
-    tests = [node.test for node in ast.walk(method) if isinstance(node, ast.If | ast.While | ast.IfExp)]
+    tests = [node.test for node in walk(method) if isinstance(node, ast.If | ast.While | ast.IfExp)]
     return next(
-        (test.lineno for test in tests for node in ast.walk(test) if isinstance(node, ast.Name) and node.id in held),
+        (test.lineno for test in tests for node in walk(test) if isinstance(node, ast.Name) and node.id in held),
         None,
     )
 

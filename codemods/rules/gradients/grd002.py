@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes
 from codemods.lightning.facts import Facts
@@ -39,12 +40,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
     node: Any = cut.node
-    method = next((item for item in lost.item.methods.values() if node in set(ast.walk(item))), None)
+    method = next((item for item in lost.item.methods.values() if node in set(walk(item))), None)
     if method is None:
         place: Any = cut.via or node
         message = f"The loss is made of what runs under `{ast.unparse(node)}` ({cut.path}:{node.lineno}): {ENDS}"
         return Match(file.span(place), message, "manual", ADVICE)
-    blocks = (item for item in ast.walk(method) if isinstance(item, ast.With))
+    blocks = (item for item in walk(method) if isinstance(item, ast.With))
     block = next((item for item in blocks if any(part.context_expr is node for part in item.items)), None)
     if block is not None:
         return _block(file, lost, method, block, node, alone)
@@ -77,7 +78,7 @@ def _block(file: PythonFile, lost: Lost, method: Function, block: ast.With, node
 
 def _makes_loss(lost: Lost, block: ast.With) -> bool:
     """Whether a block holds the `return` of the loss, or all that is assigned to the name that is returned."""
-    inside = set(ast.walk(block))
+    inside = set(walk(block))
     if lost.place in inside:
         return True
     value = getattr(lost.place, "value", None)

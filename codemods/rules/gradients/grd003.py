@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
@@ -184,7 +184,7 @@ def _put_later(item: ClassNode, init: Function, path: str, place: ast.stmt) -> b
                     return True
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in REGISTERS:
                 return True
-    return any(isinstance(node, ast.Name) and node.id in ("setattr", "get_peft_model") for node in ast.walk(item.node))
+    return any(isinstance(node, ast.Name) and node.id in ("setattr", "get_peft_model") for node in walk(item.node))
 
 
 def _is_plain(item: ClassNode, stored: str) -> bool:

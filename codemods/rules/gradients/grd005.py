@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import Facts
@@ -111,8 +112,8 @@ class Use:
 
 def _uses(held: Held) -> Iterator[Use]:
     for method in held.item.methods.values():
-        parents = {child: node for node in ast.walk(method) for child in ast.iter_child_nodes(node)}
-        for node in ast.walk(method):
+        parents = {child: node for node in walk(method) for child in ast.iter_child_nodes(node)}
+        for node in walk(method):
             if isinstance(node, ast.Attribute) and is_self_attribute(node, held.name, self_name(method)):
                 around = []
                 parent = parents.get(node)
@@ -126,13 +127,13 @@ def _is_hidden(held: Held, uses: list[Use]) -> bool:
     """Whether the modules are registered in another way, given another place later, or kept out on purpose."""
     if sum(isinstance(use.node.ctx, ast.Store) for use in uses) > 1:
         return True
-    for node in ast.walk(held.item.node):
+    for node in walk(held.item.node):
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
             if name in ("add_module", "register_module", "setattr", "__setattr__"):
                 return True
-            inside = [item for item in ast.walk(node) if isinstance(item, ast.Attribute) and item.attr == held.name]
+            inside = [item for item in walk(node) if isinstance(item, ast.Attribute) and item.attr == held.name]
             if inside and name in ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict"):
                 return True
     if any(_are_frozen(use) for use in uses):
@@ -145,9 +146,9 @@ def _are_frozen(use: Use) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_")
         for loop in use.around
-        if isinstance(loop, ast.For) and use.node in set(ast.walk(loop.iter))
+        if isinstance(loop, ast.For) and use.node in set(walk(loop.iter))
         for statement in loop.body
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 
@@ -180,7 +181,7 @@ def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str
     fact = facts.find_class(f"{file.module}.{held.item.qualname}", file.path)
     if fact is None or next(facts.subclasses(fact), None):
         return "a subclass may use it as what it is"
-    for node in ast.walk(held.method):
+    for node in walk(held.method):
         if isinstance(node, ast.Call) and node is not None and _is_late_init(held, node):
             return "it is assigned before `super().__init__()`"
     return ""
@@ -245,7 +246,7 @@ def _stored(node: ast.Subscript) -> str:
 
 
 def _attributes(node: ast.AST) -> set[str]:
-    return {item.attr for item in ast.walk(node) if isinstance(item, ast.Attribute)}
+    return {item.attr for item in walk(node) if isinstance(item, ast.Attribute)}
 
 
 def _switches_off(node: ast.AST) -> bool:

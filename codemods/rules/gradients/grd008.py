@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, taken
 from codemods.finding import Fix
@@ -49,7 +50,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _does_more(item: ClassNode, method: Function) -> bool:
     """Whether a method sets the mode, as torch's does, and something else besides."""
-    modes = [node for node in ast.walk(method) if _sets_mode(item, node)]
+    modes = [node for node in walk(method) if _sets_mode(item, node)]
     return bool(modes) and any(not _is_plain(statement, modes) for statement in method.body)
 
 
@@ -74,7 +75,7 @@ def _is_called(item: ClassNode) -> bool:
     return any(
         isinstance(node, ast.Call) and CALLS.match(f"{ast.unparse(node.func)}(")
         for method in hooks
-        for node in ast.walk(method)
+        for node in walk(method)
     )
 
 
@@ -137,7 +138,7 @@ def _built(facts: Facts, fact: ClassFact, depth: int) -> frozenset[tuple[str, st
     key = (fact.path, fact.name, depth)
     if key not in memo:
         file, item = facts.open(fact.path), _item(facts, fact)
-        inside = set(ast.walk(item.node)) if item else set()
+        inside = set(walk(item.node)) if item else set()
         calls = [call for call in file.calls if call.node in inside] if file else []
         dotted = {call.scope.resolve(call.node.func) for call in calls} - {None}
         found = [other for name in sorted(map(str, dotted)) if (other := facts.find_class(name, fact.path))]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
@@ -125,7 +126,7 @@ def is_trained(loaded: Loaded, fact: ClassFact, facts: Facts) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == self_name(optimizers)
         and (node.attr in every or node.attr == loaded.name or node.attr in loaded.item.methods)
-        for node in ast.walk(optimizers)
+        for node in walk(optimizers)
     )
 
 
@@ -140,7 +141,7 @@ def _mode_is_set(loaded: Loaded) -> bool:
         and (_chain(node.func.value)[:2] in ([loaded_self], [loaded_self, loaded.name]) or _is_local(node, loaded))
         for method in loaded.item.methods.values()
         for loaded_self in [self_name(method)]
-        for node in ast.walk(method)
+        for node in walk(method)
     )
 
 
@@ -152,7 +153,7 @@ def _is_local(node: ast.Call, loaded: Loaded) -> bool:
 
 def _locals(loaded: Loaded) -> list[list[str]]:
     """The local names that the model is kept from."""
-    return [[node.id] for node in ast.walk(loaded.statement.value) if isinstance(node, ast.Name)]
+    return [[node.id] for node in walk(loaded.statement.value) if isinstance(node, ast.Name)]
 
 
 def is_frozen(loaded: Loaded) -> str:
@@ -181,7 +182,7 @@ def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: Loaded, m
         and inner.attr in ("parameters", "named_parameters")
         and _chain(inner.value) in models
         for loop in loops
-        for inner in ast.walk(loop.iter)
+        for inner in walk(loop.iter)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name, taken
 from codemods.rules.gradients import names
@@ -107,7 +108,7 @@ class Frame:
 
     def _forget(self, statement: ast.stmt) -> None:
         """A statement that is not followed: what it binds may be anything."""
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Name) and (
                 not isinstance(node.ctx, ast.Load) or self.env.get(node.id, PLAIN).filled
             ):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, mentions, parameters, root_name
 from codemods.lightning.facts import CALLBACK, Facts
@@ -99,12 +100,12 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
         return False
     seen.add(method.name)
     given = {*parameters(method)}
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.Assign) and root_name(node.value) in given:
             given |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.For) and root_name(node.iter) in given and isinstance(node.target, ast.Name):
             given.add(node.target.id)
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if root_name(node) in given:
                 return True
@@ -112,7 +113,7 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
             followed = item.methods.get(node.func.attr) if _on_self(node) else None
             if followed and _writes(item, followed, seen):
                 return True
-            within = {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
+            within = {part.attr for part in walk(node.func.value) if isinstance(part, ast.Attribute)}
             direct = isinstance(node.func.value, ast.Name) and node.func.value.id in parameters(method)
             if root_name(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
                 return True
@@ -148,7 +149,7 @@ class _Asked:
             return
         self.seen.add((method.name, watched))
         known: set[int] = set()
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Attribute) and _is(node.value, watched):
                 known.add(id(node.value))
                 if node.attr not in MODULES:
@@ -171,7 +172,7 @@ class _Asked:
                     ]
                     known |= {id(argument) for _, argument in handed}
                     yield from self.of(followed, *(name for name, _ in handed)) if handed else ()
-        if any(_is(node, watched) and id(node) not in known for node in ast.walk(method)):
+        if any(_is(node, watched) and id(node) not in known for node in walk(method)):
             yield EVERYTHING
 
 
@@ -221,10 +222,8 @@ def _attributes(item: ClassNode, method: str) -> set[str]:
         if name in seen:
             continue
         seen.add(name)
-        based = {
-            id(node.func) for node in ast.walk(item.methods[name]) if isinstance(node, ast.Call) and _is_super(node)
-        }
-        for node in ast.walk(item.methods[name]):
+        based = {id(node.func) for node in walk(item.methods[name]) if isinstance(node, ast.Call) and _is_super(node)}
+        for node in walk(item.methods[name]):
             if isinstance(node, ast.Attribute) and id(node) not in based:
                 found.add(node.attr)
                 if node.attr in item.methods:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import (
     Function,
@@ -124,7 +125,7 @@ def _idle(item: ClassNode, hook: Function) -> dict[int, str]:
     """Where a hook hands its outputs to methods of its class that do not read them, and which methods those are."""
     given = parameters(hook)[:1]
     found: dict[int, str] = {}
-    for call in ast.walk(hook):
+    for call in walk(hook):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
         method = item.methods.get(call.func.attr)
@@ -143,7 +144,7 @@ def _reads(stage: Stage, hook: Function, idle: Container[int] = ()) -> bool:
     given = parameters(hook)
     handed = {
         id(argument)
-        for call in ast.walk(hook)
+        for call in walk(hook)
         if isinstance(call, ast.Call) and is_super_call(call, stage.old)
         for argument in call.args
     }
@@ -179,7 +180,7 @@ def _called(node: ast.expr) -> ast.expr:
 
 def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
     """The calls `self.method(...)` below a class."""
-    for node in ast.walk(item.node):
+    for node in walk(item.node):
         if isinstance(node, ast.Call) and is_self_attribute(node.func, method):
             yield node
 
@@ -188,9 +189,9 @@ def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
     decorators = {ast.unparse(_called(node)) for node in hook.decorator_list}
     if not isinstance(hook, ast.FunctionDef) or decorators & {"staticmethod", "classmethod", "property"}:
         return f"{stage.old} is not a plain method of (self, outputs)"
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(hook)) or not _takes_one(hook):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk(hook)) or not _takes_one(hook):
         return f"{stage.old} is not a plain method of (self, outputs)"
-    if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in ast.walk(hook)):
+    if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in walk(hook)):
         return f"{stage.old} propagates back, for which the outputs would have to keep their history"
     if stage.new in item.methods and not is_plain(item.methods[stage.new]):
         return f"the class has {stage.new} too, and both would have to be merged"
@@ -217,7 +218,7 @@ def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
     step = item.methods.get(stage.step)
     if stage.train and (sets_flag(item) or (step and {"hiddens", "optimizer_idx"} & set(parameters(step)))):
         return f"with {FLAG} or several optimizers the outputs are lists of lists"
-    if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in ast.walk(item.node)):
+    if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in walk(item.node)):
         return f"the class already uses the attribute {stage.kept}"
     for name in (stage.batch_end, stage.start):
         method = item.methods.get(name)
@@ -234,7 +235,7 @@ def plain_step(item: ClassNode, stage: Stage) -> Function | None:
     step = item.methods.get(stage.step)
     if step is None or not is_plain(step) or finally_leaves(step) or crowded_return(step):
         return None
-    if self_name(step) != "self" or any(is_super_call(node, stage.step) for node in ast.walk(step)):
+    if self_name(step) != "self" or any(is_super_call(node, stage.step) for node in walk(step)):
         return None
     return step
 
@@ -259,7 +260,7 @@ def reads_flat(hook: Function) -> bool:
     given = parameters(hook)[:1]
     if any(_is_bound(node) for name in given for node in uses(hook, name)):
         return False
-    loops = [node for node in ast.walk(hook) if isinstance(node, ast.For | ast.comprehension)]
+    loops = [node for node in walk(hook) if isinstance(node, ast.For | ast.comprehension)]
     targets = [loop.target for loop in loops if isinstance(loop.iter, ast.Name) and loop.iter.id in given]
     items = {
         target.id
@@ -272,7 +273,7 @@ def reads_flat(hook: Function) -> bool:
         and node.value.id in items
         and isinstance(node.slice, ast.Constant)
         and isinstance(node.slice.value, str)
-        for node in ast.walk(hook)
+        for node in walk(hook)
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 import libcst.matchers as m
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, always_leaves, is_none, parameters, returns
 from codemods.rewrite import edits
@@ -318,7 +319,7 @@ def _loader(method: Function, index: int) -> str:
 
 
 def _free_name(step: Function) -> str:
-    used = {name for node in ast.walk(step) for name in _names(node)}
+    used = {name for node in walk(step) for name in _names(node)}
     return next(name for name in ("output", "result", "step_output", "returned") if name not in used)
 
 

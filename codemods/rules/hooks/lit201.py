@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Span
@@ -60,7 +60,7 @@ def _collect(file: PythonFile) -> Shown:
 def _calls_within(file: PythonFile, name: str) -> int:
     """How many calls of a hook there are by `self` or, in the hook, by `super()` in classes that have it."""
     having = [item for item in file.classes if name in item.methods]
-    based = sum(is_super_call(node, name) for item in having for node in ast.walk(item.methods[name]))
+    based = sum(is_super_call(node, name) for item in having for node in walk(item.methods[name]))
     return based + len({id(call) for item in having for call in own_calls(item, name)})
 
 

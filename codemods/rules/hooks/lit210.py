@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, parameters, uses
@@ -166,7 +167,7 @@ def _is_bound_otherwise(method: Function) -> bool:
 
 
 def _super_calls(method: Function, name: str) -> list[ast.Call]:
-    return [node for node in ast.walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
+    return [node for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
 
 
 def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, always_leaves, parameters, self_name
@@ -266,11 +267,11 @@ def _refusal(
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
     if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:
         return "it is not a plain method with the parameters that it was given"
-    if set(hook.adds) & {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}:
+    if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
-    if any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)) or any(
+    if any(isinstance(node, ast.Name) and node.id == "super" for node in walk(method)) or any(
         isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node)
-        for node in ast.walk(method)
+        for node in walk(method)
     ):
         return "it calls its base class"
     return None

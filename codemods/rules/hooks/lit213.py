@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import MODULE, Facts
@@ -81,7 +82,7 @@ def _is_read(item: ClassNode) -> bool:
         and isinstance(node.ctx, ast.Load)
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in LOGGED
-        for node in ast.walk(item.node)
+        for node in walk(item.node)
     )
 
 

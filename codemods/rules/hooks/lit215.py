@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile, TextFile
 from codemods.code.syntax import Function, is_none, returns
 from codemods.lightning.facts import MODULE, Facts
@@ -106,8 +107,8 @@ class _Hook:
 
     def _spelled(self, name: str) -> str:
         """A key as the method spells it."""
-        parts = {id(part) for node in ast.walk(self.method) if isinstance(node, ast.JoinedStr) for part in node.values}
-        every = (node for node in ast.walk(self.method) if isinstance(node, ast.Constant) and id(node) not in parts)
+        parts = {id(part) for node in walk(self.method) if isinstance(node, ast.JoinedStr) for part in node.values}
+        every = (node for node in walk(self.method) if isinstance(node, ast.Constant) and id(node) not in parts)
         said = (node for node in every if node.value == name)
         return next((self.file.source_of(node) for node in said), f'"{name}"')
 
@@ -119,7 +120,7 @@ class _Hook:
 
 def _said(method: Function) -> set[str]:
     """The texts that a method says."""
-    every = (node.value for node in ast.walk(method) if isinstance(node, ast.Constant))
+    every = (node.value for node in walk(method) if isinstance(node, ast.Constant))
     return {value for value in every if isinstance(value, str)}
 
 

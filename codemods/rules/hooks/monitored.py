@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import Function, uses
 
@@ -139,7 +140,7 @@ def is_number(method: Function, node: ast.expr, depth: int = 6) -> bool:
     if isinstance(node, ast.UnaryOp):
         return is_number(method, node.operand, depth - 1)
     if isinstance(node, ast.Name):
-        bound = [each.value for each in ast.walk(method) if isinstance(each, ast.Assign) and _binds(each, node.id)]
+        bound = [each.value for each in walk(method) if isinstance(each, ast.Assign) and _binds(each, node.id)]
         alone = sum(not isinstance(use.ctx, ast.Load) for use in uses(method, node.id)) == len(bound)
         return bool(bound) and alone and all(is_number(method, each, depth - 1) for each in bound)
     return isinstance(node, ast.Call) and _reduces(node)

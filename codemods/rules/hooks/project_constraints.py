@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, may_return_none, mentions, parameters, results
 from codemods.lightning.class_family import asked_of_another, clash, family, naming_files
@@ -79,9 +80,7 @@ def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | Non
     known = {id(call.func) for call in own_calls(item, old)}
     for other in file.classes:
         if method := other.methods.get(old):
-            known |= {
-                id(node.func) for node in ast.walk(method) if isinstance(node, ast.Call) and is_super_call(node, old)
-            }
+            known |= {id(node.func) for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, old)}
     lines = [node.lineno for node in file.attributes(old) if id(node) not in known]
     lines += mentions(file.tree, old)
     if lines:
@@ -127,7 +126,7 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
     stage = hook.stage
     above = {*facts.ancestry(fact)[1:]}
     below = {*facts.subclasses(fact)}
-    calls_base = any(is_super_call(node, stage.old) for node in ast.walk(item.methods[stage.old]))
+    calls_base = any(is_super_call(node, stage.old) for node in walk(item.methods[stage.old]))
     twins = {other.old for other in (*STAGES, *OLDEST) if other.step == stage.step} - {stage.old}
     for other in family(facts, fact):
         if older := sorted(twins & other.methods):
@@ -141,7 +140,7 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
         if other not in above | below or hook.apart or (calls_base and other in above):
             return told
         node = next((each for each in file.classes if other.path == file.path and each.qualname == other.name), None)
-        calls = node and any(is_super_call(each, stage.old) for each in ast.walk(node.methods[stage.old]))
+        calls = node and any(is_super_call(each, stage.old) for each in walk(node.methods[stage.old]))
         if calls and other in below:
             return told
     if calls_base and facts.kind(fact) != MODULE:

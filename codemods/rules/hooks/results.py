@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_plain, may_return_none, returns, uses
@@ -33,7 +34,7 @@ def _bound(step: Function, name: str) -> list[ast.expr]:
     """What the statements `name = value` of a step assign."""
     return [
         node.value
-        for node in ast.walk(step)
+        for node in walk(step)
         if isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
@@ -43,10 +44,10 @@ def _bound_only_so(step: Function, name: str, bound: list[ast.expr]) -> bool:
     """Whether nothing but the statements `name = value` binds a name: no loop, `with`, unpacking or walrus."""
     stored = [
         node
-        for node in ast.walk(step)
+        for node in walk(step)
         if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
     ]
-    added = [node for node in ast.walk(step) if isinstance(node, ast.AugAssign) and _plain_name(node.target) == name]
+    added = [node for node in walk(step) if isinstance(node, ast.AugAssign) and _plain_name(node.target) == name]
     return len(stored) == len(bound) + len(added)
 
 
@@ -61,13 +62,13 @@ def _tested_for_none(step: Function, name: str) -> bool:
         or (isinstance(node, ast.If | ast.IfExp) and _plain_name(node.test) == name)
         or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and _plain_name(node.operand) == name)
         or (isinstance(node, ast.BoolOp) and name in map(_plain_name, node.values))
-        for node in ast.walk(step)
+        for node in walk(step)
     )
 
 
 def used_as_tensor(step: Function, name: str) -> bool:
     """Whether a step logs a name as a value, computes with it or calls a tensor's method on it."""
-    for node in ast.walk(step):
+    for node in walk(step):
         if _computes(node) and name in (_plain_name(node.left), _plain_name(node.right)):
             return True
         if isinstance(node, ast.Attribute) and _plain_name(node.value) == name and node.attr in TENSOR_METHODS:

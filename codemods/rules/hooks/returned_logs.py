@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
@@ -54,7 +55,7 @@ def hooks_of(item: ClassNode) -> list[Function]:
 
 def _calls_of(item: ClassNode, method: str, name: str) -> Iterator[ast.Call]:
     """The calls `self.name(...)` in one method of a class."""
-    for node in ast.walk(item.methods[method]) if method in item.methods else ():
+    for node in walk(item.methods[method]) if method in item.methods else ():
         if isinstance(node, ast.Call) and is_self_attribute(node.func, name):
             yield node
 
@@ -107,7 +108,7 @@ def _bound(method: Function, name: str) -> list[ast.expr]:
     """What a method binds to a name by plain assignments."""
     return [
         node.value
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
     ]
 
@@ -235,11 +236,11 @@ def _of_batch(method: Function) -> set[str]:
     """The names that a step takes out of its batch, and binds to nothing else."""
     given = parameters(method)[:1] if method.name == STEPS[0] else []
     taken: set[str] = set()
-    for node in ast.walk(method) if given else ():
+    for node in walk(method) if given else ():
         value = node.value if isinstance(node, ast.Assign) else None
         owner = value.value if isinstance(value, ast.Subscript) else value
         if isinstance(node, ast.Assign) and owner is not None and _is_name(owner, given[0]):
-            taken |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            taken |= {each.id for target in node.targets for each in walk(target) if isinstance(each, ast.Name)}
     return {name for name in taken if sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) == 1}
 
 
@@ -297,7 +298,7 @@ def _named_before(method: Function, node: ast.Return) -> ast.expr | None:
 
 
 def _blocks(method: Function) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(method):
+    for node in walk(method):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
@@ -308,7 +309,7 @@ def logs(method: Function) -> bool:
     """Whether a method calls `self.log` or `self.log_dict`."""
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _LOG_CALLS
-        for node in ast.walk(method)
+        for node in walk(method)
     )
 
 
@@ -344,7 +345,7 @@ class _Shown:
         name = self.origin(value.id)
         found: dict[str, ast.expr] = {}
         accounted = 0
-        for node in ast.walk(self.method):
+        for node in walk(self.method):
             if not isinstance(node, ast.Assign):
                 continue
             for target in node.targets:
@@ -367,7 +368,7 @@ class _Shown:
         """Whether two dicts hold the same, of names and their items that the method binds once at most."""
         if {key: ast.dump(each) for key, each in one.items()} != {key: ast.dump(each) for key, each in other.items()}:
             return False
-        names = {node.id for each in one.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
+        names = {node.id for each in one.values() for node in walk(each) if isinstance(node, ast.Name)}
         plain = all(isinstance(each, ast.Name | ast.Constant) for each in one.values())
         return plain and all(
             sum(not isinstance(use.ctx, ast.Load) for use in uses(self.method, name)) <= 1 for name in names
@@ -384,7 +385,7 @@ class _Shown:
             isinstance(node, ast.Attribute)
             and _is_name(node.value, name)
             and node.attr in ("update", "pop", "setdefault")
-            for node in ast.walk(self.method)
+            for node in walk(self.method)
         )
 
 

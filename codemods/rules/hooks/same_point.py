@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_super_call, parameters
 from codemods.lightning.facts import Facts
@@ -48,7 +49,7 @@ def keeps_given(item: ClassNode, but: Collection[str] = ()) -> str:
         if name in but:
             continue
         given = CALLED_SO & {*parameters(method)} if name == "__init__" else {*parameters(method)[:2]}
-        nodes = [*ast.walk(method)]
+        nodes = [*walk(method)]
         asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
             if is_super_call(node, name) and isinstance(node, ast.Call):
@@ -64,7 +65,7 @@ def reads_state(method: Function) -> str:
     trainer = parameters(method)[:1]
     settled = {
         node.value
-        for node in ast.walk(method)
+        for node in walk(method)
         if isinstance(node, ast.Attribute) and node.attr in SETTLED and isinstance(node.ctx, ast.Load)
         if isinstance(node.value, ast.Name) and node.value.id in trainer
     }
@@ -75,4 +76,4 @@ def reads_state(method: Function) -> str:
 def _given(method: Function) -> list[ast.Name]:
     """Where the hook speaks of the Trainer and the module that it gets."""
     given = parameters(method)[:2]
-    return [node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id in given]
+    return [node for node in walk(method) if isinstance(node, ast.Name) and node.id in given]

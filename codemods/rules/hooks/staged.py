@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, is_super_call, parameters, taken, takes, uses
 from codemods.lightning.facts import CALLBACK, Facts, literal
@@ -76,7 +77,7 @@ def _is_stage(method: Function, name: str) -> bool:
     plain = all(literal(value) == (True, None) for value in method.args.defaults)
     asked = {
         id(item)
-        for node in ast.walk(method)
+        for node in walk(method)
         for item in _asked(node, method.name)
         if isinstance(item, ast.Name) and item.id == name
     }
@@ -101,7 +102,7 @@ def _texts(value: object) -> list[object]:
 
 def _is_seen_elsewhere(method: Function, name: str) -> bool:
     """Whether a name of the method is one of a function in it too, or can be read in other ways than by name."""
-    for node in ast.walk(method):
+    for node in walk(method):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() if node is not method:
                 if any(each.arg == name for each in taken(node)) or getattr(node, "name", "") == name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.nodes import walk
 from codemods.code.reaching import definitions
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
@@ -68,7 +69,7 @@ def lacking(item: ClassNode, stage: Stage) -> str | None:
     if method is None or not _is_taking(method) or not may_return_none(method):
         return None
     name = parameters(method)[0]
-    bound = any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in ast.walk(method))
+    bound = any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in walk(method))
     return None if bound or definitions(method, name) else name
 
 
@@ -205,7 +206,7 @@ def joined(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
     names = parameters(method) if method else []
     if not method or not names or not copied(facts):
         return None
-    for node in ast.walk(method):
+    for node in walk(method):
         gone_through = []
         if isinstance(node, ast.For | ast.comprehension):
             gone_through = [node.iter]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_plain, is_self_attribute, returns
 from codemods.rules.hooks.epoch_end import LOGGED
@@ -20,7 +21,7 @@ def asked_of_steps(item: ClassNode) -> set[str]:
         str(node.slice.value)
         for name in AGAIN
         if name in item.methods
-        for node in ast.walk(item.methods[name])
+        for node in walk(item.methods[name])
         if isinstance(node, ast.Subscript)
         and isinstance(node.slice, ast.Constant)
         and isinstance(node.slice.value, str)
@@ -61,5 +62,5 @@ def _returned_by(method: Function) -> set[str]:
 
 def _is_only(item: ClassNode, name: str, handed: list[int]) -> bool:
     """Whether a class speaks of a method in some places alone."""
-    every = [node for node in ast.walk(item.node) if isinstance(node, ast.Attribute) and node.attr == name]
+    every = [node for node in walk(item.node) if isinstance(node, ast.Attribute) and node.attr == name]
     return is_plain(item.methods[name]) and all(id(node) in handed for node in every)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_plain, is_super_call, self_name
 from codemods.lightning.class_family import family
@@ -30,7 +31,7 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     given = [*method.args.posonlyargs, *method.args.args]
     names = [argument.arg for argument in (given[1:] if self_name(method) else given)]
     place, message = file.head(method), f"{name} gets `{INDEX}` too since Lightning 1.4"
-    called = [node for node in ast.walk(method) if isinstance(node, ast.Call)]
+    called = [node for node in walk(method) if isinstance(node, ast.Call)]
     calls = [node for node in called if is_super_call(node, name)]
     if method.args.vararg:
         few = any(not call.keywords and _count(call) <= LONGER[name] for call in calls)
@@ -44,11 +45,11 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
         why = "it is decorated, or takes more than plain arguments"
     elif any(_is_by_name(node.func, name, self_name(method)) for node in called):
         why = "it calls the hook of a class that it names"
-    elif sum(_is_of_base(node, name) for node in ast.walk(method)) > len(calls):
+    elif sum(_is_of_base(node, name) for node in walk(method)) > len(calls):
         why = "it takes the hook of its base without calling it"
     elif len(names) < LONGER[name]:
         why = f"it takes {len(names)} of {LONGER[name]} arguments"
-    elif any(isinstance(node, ast.Name) and node.id == INDEX for node in ast.walk(method)):
+    elif any(isinstance(node, ast.Name) and node.id == INDEX for node in walk(method)):
         why = f"it has a `{INDEX}` of its own"
     elif any(len(call.args) != LONGER[name] or call.keywords for call in calls) or (calls and relative):
         why = f"it calls the hook of its base{f', and {relative}, a relative, has it too' if relative else ''}"

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, targets_of
 from codemods.finding import Span
@@ -95,7 +96,7 @@ def _maker(loop: Loop) -> tuple[ClassFact, ClassNode] | None:
 def bound_before(flow: Flow, event: Event, path: Path) -> bool:
     """Whether the optimizer that an event speaks of is known by that name in front of a statement."""
     place = flow.statement(path).lineno
-    names = {node.id for node in ast.walk(event.receiver) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(event.receiver) if isinstance(node, ast.Name)}
     stored = [
         node.lineno
         for node in own_nodes(flow.function)
@@ -130,12 +131,12 @@ def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
 def handed_on(flow: Flow) -> bool:
     """Whether an optimizer of the method is given to a function that may zero or step it."""
     receivers = [event.receiver for event in flow.events if event.optimizer]
-    keys = {node.id for receiver in receivers for node in ast.walk(receiver) if isinstance(node, ast.Name)} - {"self"}
+    keys = {node.id for receiver in receivers for node in walk(receiver) if isinstance(node, ast.Name)} - {"self"}
     for node in own_nodes(flow.function):
-        if targets_of(node) and any(map(_is_optimizers, ast.walk(node))):
-            keys |= {name.id for target in targets_of(node) for name in ast.walk(target) if isinstance(name, ast.Name)}
+        if targets_of(node) and any(map(_is_optimizers, walk(node))):
+            keys |= {name.id for target in targets_of(node) for name in walk(target) if isinstance(name, ast.Name)}
     return any(
-        (isinstance(item, ast.Name) and item.id in keys) or any(map(_is_optimizers, ast.walk(item)))
+        (isinstance(item, ast.Name) and item.id in keys) or any(map(_is_optimizers, walk(item)))
         for node in own_nodes(flow.function)
         if isinstance(node, ast.Call) and not _known_to_keep(node)
         for item in [*node.args, *(keyword.value for keyword in node.keywords)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, results, self_assignments, self_name, targets_of
 from codemods.rules.loops.optimizer_events import Flow, Path
@@ -126,7 +127,7 @@ def _stored(function: ast.AST, where: object) -> set[str]:
     arguments = function.args.args if isinstance(function, ast.FunctionDef) else []
     return {argument.arg for argument in arguments} | {
         node.id
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and where(node)
     }
 
@@ -138,7 +139,7 @@ def _stores(loop: ast.For | ast.While, name: str) -> list[int]:
         for index, statement in enumerate(loop.body)
         if any(
             isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-            for node in ast.walk(statement)
+            for node in walk(statement)
         )
     ]
 
@@ -152,9 +153,7 @@ def _reaches_loss(flow: Flow, path: Path, loop: ast.For | ast.While, made: int) 
     tainted = {name for target in targets_of(loop.body[made]) for name, _ in _places(target)}
     for index, statement in enumerate(loop.body[made + 1 :], made + 1):
         event = next((event for event in flow.events if event.path == (*path, ("body", index))), None)
-        used = {
-            node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        used = {node.id for node in walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         if event and event.kind == "backward":
             if used & tainted:
                 return True
@@ -169,7 +168,7 @@ def _cuts(file: PythonFile, loop: ast.For | ast.While, names: list[str], made: i
     """The statements of the body that may cut the state: detach and its kin beside one of its names, or by a call
     that cuts states which are kept elsewhere."""
     for index, statement in enumerate(loop.body):
-        named = any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(statement))
+        named = any(isinstance(node, ast.Name) and node.id in names for node in walk(statement))
         call = statement.value if isinstance(statement, ast.Expr) else None
         elsewhere = isinstance(call, ast.Call) and CUT.search(file.source_of(call.func)) is not None
         if CUT.search(file.source_of(statement)) and (named or elsewhere) and not _is_idle(statement):

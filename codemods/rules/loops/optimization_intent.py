@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
 from codemods.rules.backward.names import Names
 from codemods.rules.backward.raw import Raw, read_raw
@@ -76,7 +76,7 @@ def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attri
         uses = [
             node
             for flow in loop.flows
-            for node in ast.walk(flow.function)
+            for node in walk(flow.function)
             if isinstance(node, ast.Attribute)
             and node.attr == name
             and isinstance(node.value, ast.Name)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import Scope
 from codemods.code.syntax import SCOPES, Function, own_nodes, self_name
 
@@ -96,7 +96,7 @@ class Flow:
 
     def harmless(self, statement: ast.stmt) -> bool:
         """Whether a statement certainly neither computes nor changes gradients, as far as its calls tell."""
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call) and not self._harmless_call(node):
                 return False
             if isinstance(node, ast.Attribute) and node.attr == "grad" and not isinstance(node.ctx, ast.Load):
@@ -150,7 +150,7 @@ def read_flow(function: Function, scope: Scope) -> Flow | None:
 
 
 def _event_calls(function: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in EVENTS:
             yield node
 
@@ -253,7 +253,7 @@ class _Reader:
                     for name, key in self._from_target(target, node.value, found):
                         found.setdefault(name, []).append(key)
         stored = [
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+            node.id for node in walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
         ]
         for name, keys in found.items():
             first = keys[0]

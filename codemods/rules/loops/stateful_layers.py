@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, is_self_attribute, own_nodes, self_name, targets_of
 from codemods.rules.loops.loop_carried_state import CUT, RECURRENT, Place, Shape, built, shape_of
@@ -59,7 +60,7 @@ def _read(item: ClassNode, method: Function, statement: ast.AST) -> Kept | None:
     given = {
         node.attr
         for argument in [*call.args, *(keyword.value for keyword in call.keywords)]
-        for node in ast.walk(argument)
+        for node in walk(argument)
         if isinstance(node, ast.Attribute) and is_self_attribute(node, node.attr, this)
     }
     places = dict(_places(targets[0], this))
@@ -117,7 +118,7 @@ def _is_cut(file: PythonFile, item: ClassNode, attribute: str) -> bool:
 def stores(item: ClassNode, attribute: str, kept: Kept) -> list[tuple[Function, ast.AST]]:
     """The statements of a class that set an attribute, with their methods, but for that of the call, what hands its
     result on, and what sets it only while it is None."""
-    handed = {node.id for node in ast.walk(kept.made) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    handed = {node.id for node in walk(kept.made) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return [
         (method, node)
         for method in item.methods.values()
@@ -131,7 +132,7 @@ def stores(item: ClassNode, attribute: str, kept: Kept) -> list[tuple[Function, 
             and is_self_attribute(inner, attribute, self_name(method))
             and not isinstance(inner.ctx, ast.Load)
             for target in _targets(node)
-            for inner in ast.walk(target)
+            for inner in walk(target)
         )
     ]
 
@@ -147,7 +148,7 @@ def _first(method: Function, attribute: str) -> set[int]:
         and is_self_attribute(node.test.left, attribute, self_name(method))
         and is_none(node.test.comparators[0])
         for statement in node.body
-        for inner in ast.walk(statement)
+        for inner in walk(statement)
     }
 
 

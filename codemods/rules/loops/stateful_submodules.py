@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import Facts
@@ -82,13 +83,13 @@ def find_parts(
 
 def _calls(item: ClassNode, reached: frozenset[str], attribute: str) -> Iterator[ast.Call]:
     for name, method in item.methods.items():
-        for node in ast.walk(method) if name in reached else ():
+        for node in walk(method) if name in reached else ():
             if isinstance(node, ast.Call) and is_self_attribute(node.func, attribute, self_name(method)):
                 yield node
 
 
 def _tended(file: PythonFile, item: ClassNode, held: Held) -> Iterator[ast.Attribute]:
-    seldom = {id(node) for name in SETS_UP & item.methods.keys() for node in ast.walk(item.methods[name])}
+    seldom = {id(node) for name in SETS_UP & item.methods.keys() for node in walk(item.methods[name])}
     yield from (node for name in held.resets for node in file.attributes(name) if id(node) not in seldom)
     for node in (node for name, _ in held.kept for node in file.attributes(name)):
         if isinstance(node.value, ast.Attribute) or (isinstance(node.ctx, ast.Store) and not _is_own(node)):

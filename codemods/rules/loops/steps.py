@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import SCOPES
 from codemods.code.tree_copies import comes_from_above
 
@@ -122,8 +123,7 @@ def _place(node: ast.stmt) -> object:
 
 def _binds(node: ast.AST, names: Container[str]) -> bool:
     return any(
-        isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id in names
-        for item in ast.walk(node)
+        isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id in names for item in walk(node)
     )
 
 

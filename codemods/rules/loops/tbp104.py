@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
@@ -118,7 +119,7 @@ def _unused(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
 def _plain_between(flow: Flow, first: Event, second: Event) -> bool:
     """Whether nothing of the module but its logging runs between two statements of a block."""
     between = flow.block(first.path)[first.path[-1][1] + 1 : second.path[-1][1]]
-    nodes = [node for statement in between for node in ast.walk(statement)]
+    nodes = [node for statement in between for node in walk(statement)]
     logging = {
         id(node.func.value)
         for node in nodes

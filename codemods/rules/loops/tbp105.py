@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, results, self_name
 from codemods.lightning.facts import MODULE, Facts
@@ -77,7 +78,7 @@ def _hands_itself_on(step: Function) -> bool:
     this = self_name(step)
     return any(
         isinstance(part, ast.Name | ast.Attribute) and ast.unparse(part).partition(".")[0] == this
-        for node in ast.walk(step)
+        for node in walk(step)
         if isinstance(node, ast.Call)
         for part in [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(part, ast.Name) or ast.unparse(part).endswith(("optimizers", "model", "net"))

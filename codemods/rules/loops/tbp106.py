@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import (
     Function,
@@ -60,7 +61,7 @@ def _sums(file: PythonFile, flow: Flow) -> Iterator[Match]:
             continue
         stores = [
             node
-            for node in ast.walk(flow.statement(around))
+            for node in walk(flow.statement(around))
             if isinstance(node, ast.Name) and node.id == loss.id and not isinstance(node.ctx, ast.Load)
         ]
         body = flow.statement(around).body  # type: ignore[attr-defined]
@@ -73,7 +74,7 @@ def _sums(file: PythonFile, flow: Flow) -> Iterator[Match]:
 
 
 def _callees(statement: ast.stmt) -> list[ast.expr]:
-    return [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return [node.func for node in walk(statement) if isinstance(node, ast.Call)]
 
 
 def _adds(node: ast.stmt, name: str) -> bool:
@@ -146,9 +147,9 @@ def _called(file: PythonFile, loop: Loop, flow: Flow, call: ast.Call) -> Functio
 
 def _keeps_history(function: Function) -> bool:
     """Whether a function only takes a state apart and puts it together again."""
-    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    calls = [node.func for node in walk(function) if isinstance(node, ast.Call)]
     names = {getattr(node, "attr", getattr(node, "id", "")) for node in calls}
-    given = [any(isinstance(part, ast.Name) for part in ast.walk(value)) for value in results(function)]
+    given = [any(isinstance(part, ast.Name) for part in walk(value)) for value in results(function)]
     plain = names <= {*HOLDING, function.name} and not function.decorator_list and not may_return_none(function)
     return plain and all(given) and not CUT.search(_text(function))
 
@@ -191,7 +192,7 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
 def _call_text(file: PythonFile, flow: Flow, state: Carried) -> str:
     """The function whose call makes the state, as it is written."""
     made = flow.statement(state.loop).body[state.made]  # type: ignore[attr-defined]
-    calls = [node for node in ast.walk(made) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(made) if isinstance(node, ast.Call)]
     return file.source_of(calls[0].func) if calls else "the loop"
 
 

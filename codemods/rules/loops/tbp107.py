@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
 from codemods.lightning.facts import Facts
@@ -106,12 +107,12 @@ def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iter
         return
     name, target = call.args[0].id, loop.target
     message = f"`range({name})` fails: `{name}` holds the chunks, not their number"
-    indexed = any(isinstance(node, ast.Name) and node.id == name for part in loop.body for node in ast.walk(part))
+    indexed = any(isinstance(node, ast.Name) and node.id == name for part in loop.body for node in walk(part))
     whole = isinstance(target, ast.Name) and not any(
         isinstance(node, ast.Subscript)
-        and any(isinstance(inner, ast.Name) and inner.id == target.id for inner in ast.walk(node.slice))
+        and any(isinstance(inner, ast.Name) and inner.id == target.id for inner in walk(node.slice))
         for part in loop.body
-        for node in ast.walk(part)
+        for node in walk(part)
     )
     if indexed == whole:
         advice = f"Loop over `{name}` itself, or over `range(len({name}))`."
@@ -147,7 +148,7 @@ def _is_split(flow: Flow, name: str) -> bool:
     """Whether a name is bound once in the method, to what `split` and the like return."""
     stored = [
         node
-        for node in ast.walk(flow.function)
+        for node in walk(flow.function)
         if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
     ]
     values = [
@@ -171,7 +172,7 @@ def _axis(file: PythonFile, loop: Loop, flow: Flow, node: ast.For) -> Iterator[M
         return
     dim = call.args[1] if len(call.args) == 2 else next((k.value for k in call.keywords if k.arg == "dim"), None)
     axis = dim.value if isinstance(dim, ast.Constant) else 0 if dim is None else None
-    for inner in (item for part in node.body for item in ast.walk(part)):
+    for inner in (item for part in node.body for item in walk(part)):
         if not isinstance(inner, ast.Call) or len(inner.args) < 2 or not isinstance(inner.func, ast.Attribute):
             continue
         fed = isinstance(inner.args[0], ast.Name) and inner.args[0].id == node.target.id

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_none, own_nodes, returns, self_name
 from codemods.lightning.facts import Facts
@@ -64,7 +65,7 @@ def _stepped(file: PythonFile, loop: Loop) -> bool:
     """Whether the class, a relative or a callback steps something else than the optimizers that were read."""
     known = {id(event.call) for flow in loop.flows for event in flow.of("step")}
     for method in loop.item.methods.values():
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr == "step" and id(node) not in known:
                     return True
@@ -107,7 +108,7 @@ def _end(flow: Flow) -> tuple[Path, bool] | None:
 
 
 def _is_plain(value: ast.expr | None) -> bool:
-    return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in ast.walk(value))
+    return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in walk(value))
 
 
 def _not_plain(known: Configured) -> str:

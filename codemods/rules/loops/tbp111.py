@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import results, self_name, taken_name
@@ -94,8 +95,8 @@ def _states(
             found.append(State(each.names, each.shapes, each.made, tuple(around)))
     for part in parts:
         around = [path for path in paths if flow and _calls_part(flow.statement(path), item, step, part)]
-        inside = {id(node) for path in around if flow for node in ast.walk(flow.statement(path))}
-        before = {id(node) for node in ast.walk(step) if around and id(node) not in inside}
+        inside = {id(node) for path in around if flow for node in walk(flow.statement(path))}
+        before = {id(node) for node in walk(step) if around and id(node) not in inside}
         if any(id(node) not in before for node in part.tended):
             continue
         names, shapes = zip(*part.held.kept, strict=True)
@@ -107,7 +108,7 @@ def _states(
 def _calls_part(loop: ast.stmt, item: ClassNode, step: ast.FunctionDef, part: Part) -> bool:
     """Whether a loop calls a part of the class, itself or by a method of the class."""
     called = calls_on(loop, self_name(step))
-    if any(isinstance(node, ast.Name) and node.id == self_name(step) for node in map(_function, ast.walk(loop))):
+    if any(isinstance(node, ast.Name) and node.id == self_name(step) for node in map(_function, walk(loop))):
         called.add("forward")
     methods = [item.methods[name] for name in called if name in item.methods]
     return part.attribute in called or any(part.attribute in calls_on_self(method) for method in methods)
@@ -121,11 +122,10 @@ def _runs_in(loop: ast.stmt, kept: Kept, step: ast.FunctionDef) -> bool:
     """Whether the call that makes a state is a part of a loop, or of a method that the loop calls."""
     this = self_name(step)
     if kept.method is step:
-        return any(node is kept.made for node in ast.walk(loop))
+        return any(node is kept.made for node in walk(loop))
     called = calls_on(loop, this)
     itself = any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == this
-        for node in ast.walk(loop)
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == this for node in walk(loop)
     )
     return kept.method.name in called or (kept.method.name == "forward" and itself)
 
@@ -138,7 +138,7 @@ def _set_anew(item: ClassNode, step: ast.FunctionDef, kept: Kept, name: str, loo
         callers = {caller for caller, called in called_by.items() if method.name in called}
         if method.name in SETS_UP or (callers and callers <= SETS_UP):
             continue
-        if not loops or any(node is statement for loop in loops for node in ast.walk(loop)):
+        if not loops or any(node is statement for loop in loops for node in walk(loop)):
             return True
         if method is not step and (method is kept.method or method.name in in_loops or not callers):
             return True
@@ -178,7 +178,7 @@ def _refusal(
         return f"{relative}, a relative of the class, may cut it"
     if not is_laid_out(step) or (flow is not None and not flow.plain):
         return "the training step is not plain enough"
-    if flow and any(isinstance(node, ast.Continue) for path in loops for node in ast.walk(flow.statement(path))):
+    if flow and any(isinstance(node, ast.Continue) for path in loops for node in walk(flow.statement(path))):
         return "the loop goes to its next round on several ways"
     taken = taken_name(file.scope.bindings, needs)
     return f"the file uses the name `{taken}` for something else" if taken else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_name, targets_of
 from codemods.lightning.facts import MODULE, Facts
@@ -57,14 +58,14 @@ def _method(item: ClassNode, value: ast.expr, this: str) -> Function | None:
 
 def _last(item: ClassNode, step: Function) -> ast.stmt | None:
     """The statement of a loop that makes the loss of a chunk, where that of the last chunk is what is returned."""
-    if any(isinstance(node, ast.Attribute) and node.attr in EVENTS for node in ast.walk(step)):
+    if any(isinstance(node, ast.Attribute) and node.attr in EVENTS for node in walk(step)):
         return None
     given = [name for value in results(step) if (name := _named(step, _loss(value)))]
     if len(set(given)) != 1 or len(given) != len(results(step)):
         return None
     name = given[0]
     stored = [node for node in own_nodes(step) if any(_is(part, name) for part in _parts(node))]
-    stores = [node for node in ast.walk(step) if _is(node, name) and not isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    stores = [node for node in walk(step) if _is(node, name) and not isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
     if len(stores) != 1 or len(stored) != 1:
         return None
     made = stored[0]
@@ -104,7 +105,7 @@ def _is(node: ast.AST, name: str) -> bool:
 
 
 def _reads(node: ast.AST, name: str) -> bool:
-    return any(_is(item, name) for item in ast.walk(node))
+    return any(_is(item, name) for item in walk(node))
 
 
 def _is_cut(item: ClassNode, step: Function, loop: ast.For, made: ast.stmt) -> bool:
@@ -117,8 +118,8 @@ def _is_cut(item: ClassNode, step: Function, loop: ast.For, made: ast.stmt) -> b
     for node in loop.body[: loop.body.index(made) + 1]:
         call = getattr(node, "value", None)
         if isinstance(call, ast.Call) and _is_own(call, self_name(step)):
-            given = {text for part in call.args for inner in ast.walk(part) for text in _texts(inner)}
-            taken = {text for part in targets_of(node) for inner in ast.walk(part) for text in _texts(inner)}
+            given = {text for part in call.args for inner in walk(part) for text in _texts(inner)}
+            taken = {text for part in targets_of(node) for inner in walk(part) for text in _texts(inner)}
             taken |= {name for name, cut in cuts.items() if _reads_any(cut, taken)}
             carried |= {text for text in given & taken & before if STATE.search(text.rpartition(".")[2])}
             cuts |= dict.fromkeys(_cut_by(item, call, node, self_name(step)), node)
@@ -138,7 +139,7 @@ def _cut(node: ast.stmt) -> list[str]:
 
 def _reads_any(node: ast.stmt, texts: set[str]) -> bool:
     value = getattr(node, "value", None)
-    return value is not None and any(text in texts for inner in ast.walk(value) for text in _texts(inner))
+    return value is not None and any(text in texts for inner in walk(value) for text in _texts(inner))
 
 
 def _cut_by(item: ClassNode, call: ast.Call, node: ast.stmt, this: str) -> list[str]:
@@ -160,7 +161,7 @@ def _is_quiet(node: ast.stmt, name: str) -> bool:
     """Whether a statement does nothing with the loss that would train: it logs it, or keeps its number."""
     if not _reads(node, name):
         return True
-    calls = [item for item in ast.walk(node) if isinstance(item, ast.Call) and _reads(item, name)]
+    calls = [item for item in walk(node) if isinstance(item, ast.Call) and _reads(item, name)]
     called = {getattr(item.func, "attr", getattr(item.func, "id", "")) for item in calls}
     kept = isinstance(node, ast.Expr) or {"item", "detach", "float"} & called
     return bool(calls) and called <= QUIET and bool(kept)

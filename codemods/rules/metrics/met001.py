@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
@@ -194,7 +195,7 @@ def _visible(size: ast.expr, there: Method, here: Method, line: int) -> bool:
     own = self_name(there.node)
     if isinstance(size, ast.Attribute) and is_self_attribute(size.value, "hparams", own):
         asked = ("hparams", "save_hyperparameters")
-        kept = (node for node in ast.walk(here.node) if isinstance(node, ast.Attribute) and node.attr in asked)
+        kept = (node for node in walk(here.node) if isinstance(node, ast.Attribute) and node.attr in asked)
         return own == self_name(here.node) and (
             here.node.name != "__init__" or any(item.lineno < line for item in kept)
         )
@@ -206,7 +207,7 @@ def _is_parameter(name: str, method: Method) -> bool:
     taken = {item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     stored = any(
         isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(method.node)
+        for node in walk(method.node)
     )
     return name in taken and not stored
 
@@ -217,7 +218,7 @@ def _written_name(found: Origin, call: ast.Call, here: Method) -> str | None:
         return None
     if isinstance(found.base, ast.Name):
         name = found.base.id
-        lines = [node.lineno for node in ast.walk(here.node) if isinstance(node, ast.Name) and stores(node, name)]
+        lines = [node.lineno for node in walk(here.node) if isinstance(node, ast.Name) and stores(node, name)]
         return None if any(found.base.lineno <= line <= call.lineno for line in lines) else name
     names = [target.id for target, value in here.bindings if value is found.base and isinstance(target, ast.Name)]
     return names[0] if names and latest(names[0], call.lineno, here) == (found.base, None) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.rules.metrics.prediction_kind import Method
@@ -54,8 +55,8 @@ def feeds(file: PythonFile, call: CallNode) -> Feeds:
     found = []
     for function in method.item.methods.values():
         own = Method(file, function, method.item, call.scope)
-        parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
-        for node in ast.walk(function):
+        parents = {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
+        for node in walk(function):
             if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 use = _use(node, parents)
                 if use is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_assignments, self_name
@@ -108,7 +109,7 @@ def origin(expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = 
 
 
 def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> Origin | None:
-    if not any(stores(node, expr.id) for node in ast.walk(method.node)):
+    if not any(stores(node, expr.id) for node in walk(method.node)):
         return Origin(kind, expr, method, None, dim)
     bound = latest(expr.id, expr.lineno, method)
     if bound is None:
@@ -128,7 +129,7 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
 
 def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
     """What a name was given last before a line, and the element of it; None where that depends on a branch."""
-    stored = sorted(node.lineno for node in ast.walk(method.node) if isinstance(node, ast.Name) and stores(node, name))
+    stored = sorted(node.lineno for node in walk(method.node) if isinstance(node, ast.Name) and stores(node, name))
     bound = [(target, value, found) for target, value in method.bindings if (found := _part(target, name))]
     straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
     before = [item for item in bound if item[0].lineno < line]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import is_self_attribute, results, self_name
 from codemods.rules.metrics.prediction_kind import DEEPEST, Method, Origin, attribute_values, origin, step, stores
 
@@ -56,7 +57,7 @@ def _unrolled(value: ast.expr, method: Method) -> ast.expr | None:
         elif isinstance(value, ast.Name):
             given = [item for item in method.node.body if isinstance(item, ast.Assign) and _gives(item, value.id)]
             before = [item for item in given if item.lineno < line]
-            if not before or sum(stores(node, value.id) for node in ast.walk(method.node)) != len(given):
+            if not before or sum(stores(node, value.id) for node in walk(method.node)) != len(given):
                 return None
             value, line = before[-1].value, before[-1].lineno
         else:

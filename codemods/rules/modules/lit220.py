@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
@@ -209,7 +210,7 @@ _PLAIN = re.compile(r"(?:Optional\[)?(?:str|int|float|bool|Path|pathlib\.Path)\]
 
 def _used_whole(item: ClassNode) -> int | None:
     """The line in which `self.hparams` is handed to `vars`, or asked for its `__dict__`."""
-    for node in ast.walk(item.node):
+    for node in walk(item.node):
         if (
             isinstance(node, ast.Call)
             and ast.unparse(node.func) == "vars"
@@ -231,7 +232,7 @@ def _is_saved_too(method: Function, node: ast.stmt) -> bool:
     at = method.body.index(node)
     for index, line in enumerate(method.body):
         if isinstance(line, ast.Expr) and ast.unparse(line) == saved:
-            between = [inner for other in method.body[min(at, index) + 1 : max(at, index)] for inner in ast.walk(other)]
+            between = [inner for other in method.body[min(at, index) + 1 : max(at, index)] for inner in walk(other)]
             if index < at:
                 return not _may_change(between, this, value)
             return not any(
@@ -249,7 +250,7 @@ def _may_change(nodes: Sequence[ast.AST], this: str, value: str) -> bool:
     read: set[int] = set()
     for node in nodes:
         if isinstance(node, ast.Call):
-            if any(_is_name(inner, this) for inner in ast.walk(node)) or _owner(node) in held:
+            if any(_is_name(inner, this) for inner in walk(node)) or _owner(node) in held:
                 return True
         elif isinstance(node, ast.Attribute | ast.Subscript):
             if isinstance(node.ctx, ast.Load):

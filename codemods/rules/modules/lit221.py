@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
@@ -129,7 +130,7 @@ def _own(item: ClassNode, name: str) -> bool:
     return name in item.methods or any(
         (isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
-        for node in ast.walk(item.node)
+        for node in walk(item.node)
     )
 
 
@@ -152,7 +153,7 @@ def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[tuple[str, ast
     own = {
         id(node): name
         for name, method in item.methods.items()
-        for node in ast.walk(method)
+        for node in walk(method)
         if is_self_attribute(node, getattr(node, "attr", ""), self_name(method))
     }
     return [(own[id(node)], node) for node in places if id(node) in own]
@@ -206,7 +207,7 @@ def _as_sentence(text: str) -> str:
 
 def _compared(file: PythonFile, at: _Place, this: str) -> tuple[NodeEdit, ...]:
     """`self.precision == 16` asks for "16-mixed" now; other uses have no plain equal."""
-    for outer in ast.walk(at.item.node):
+    for outer in walk(at.item.node):
         if isinstance(outer, ast.Compare) and outer.left is at.node and isinstance(outer.ops[0], ast.Eq | ast.NotEq):
             value = outer.comparators[0]
             if len(outer.comparators) == 1 and isinstance(value, ast.Constant) and value.value in PRECISIONS:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, own_nodes, root_name, self_name, taken, targets_of, uses
@@ -28,7 +29,7 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
     ]
     loaded = {name for value in asked for name in _last_names(value)}
     found = {name for value in asked if isinstance(value, ast.Call) for name in _last_names(value)}
-    for node in ast.walk(file.tree) if loaded else ():
+    for node in walk(file.tree) if loaded else ():
         if isinstance(node, ast.arg) and node.arg in loaded and node.annotation:
             found |= _last_names(node.annotation)
         elif loaded & {getattr(target, "attr", getattr(target, "id", None)) for target in targets_of(node)}:
@@ -107,10 +108,10 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked
     gives; the type of the name where several make modules; of a parameter, that is for a person."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
     loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
-    again = {id(node) for item in loaded for node in ast.walk(item)}
+    again = {id(node) for item in loaded for node in walk(item)}
     stores = {
         id(node)
-        for node in ast.walk(space)
+        for node in walk(space)
         if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store and id(node) not in again
     }
     made = [
@@ -141,7 +142,7 @@ def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> 
         return (
             Asked(text, "manual", f"what `{text}` makes is not seen, but it is called like a class") if seems else None
         )
-    binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in ast.walk(made))
+    binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in walk(made))
     if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
         return Asked(text, "manual", "what makes the instance does more than that, or a comment stands in it")
     return Asked(text, "unsafe", _UNMADE)
@@ -156,7 +157,7 @@ def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
     stores = [
         node
-        for node in ast.walk(space)
+        for node in walk(space)
         if isinstance(node, ast.Name) and node.id == function.id and type(node.ctx) is not ast.Load
     ]
     named = [
@@ -176,12 +177,12 @@ def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.exp
         return None
     stores = [
         node
-        for node in ast.walk(file.tree)
+        for node in walk(file.tree)
         if isinstance(node, ast.Attribute) and node.attr == value.attr and type(node.ctx) is not ast.Load
     ]
     made = [
         node
-        for node in ast.walk(owner)
+        for node in walk(owner)
         if any(is_self_attribute(target, value.attr) for target in targets_of(node))
         and _modules_made(file, facts, call.scope, getattr(node, "value", None))
     ]
@@ -241,7 +242,7 @@ def _is_item(facts: Facts, file: PythonFile, value: ast.expr) -> bool:
         return False
     values = [item.node.value for item in file.assignments_to(table.id)]
     shown = values[0] if len(values) == 1 and isinstance(values[0], ast.Dict) else None
-    read = {id(node.value) for node in ast.walk(file.tree) if isinstance(node, ast.Subscript) and _is_load(node)}
+    read = {id(node.value) for node in walk(file.tree) if isinstance(node, ast.Subscript) and _is_load(node)}
     alone = all(id(node) in read or not _is_load(node) for node in uses(file.tree, table.id))
     return shown is not None and alone and all(_is_module(facts, file, file.scope, each) for each in shown.values)
 

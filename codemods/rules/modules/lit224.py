@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters, self_name
 from codemods.lightning.facts import MODULE, Facts
@@ -36,7 +37,7 @@ def _iterators(file: PythonFile, item: ClassNode) -> Iterator[Match]:
             advice = f"take {ITERATOR} alone: next() on it gives the batch, its index and that of the loader"
             message = f"{name} gets {ITERATOR} alone since Lightning 2.1"
             yield Match(file.head(step), message, "manual", f"Not rewritten: {advice}.", row)
-        for node in ast.walk(step):
+        for node in walk(step):
             if isinstance(node, ast.Assign) and ast.unparse(node.value) == f"next({ITERATOR})":
                 target = node.targets[0]
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 3):
@@ -47,7 +48,7 @@ def _iterators(file: PythonFile, item: ClassNode) -> Iterator[Match]:
 
 def _wrapped(file: PythonFile, method: Function) -> Iterator[Match]:
     this = self_name(method)
-    for node in ast.walk(method):
+    for node in walk(method):
         if (
             isinstance(node, ast.Attribute)
             and node.attr == "parameters"

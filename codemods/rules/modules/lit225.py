@@ -10,7 +10,7 @@ from functools import partial
 from packaging.version import InvalidVersion, Version
 
 from codemods.code.conditions import SWAPPED
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT, absolute
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
@@ -66,7 +66,7 @@ def _questions(file: PythonFile, facts: Facts, target: str) -> Iterator[Match]:
     """Choices that the version decides by another question than one comparison."""
     for asked in questions(file, facts):
         test = asked.node.test
-        compared = (node for node in ast.walk(test) if isinstance(node, ast.Compare) and len(node.ops) == 1)
+        compared = (node for node in walk(test) if isinstance(node, ast.Compare) and len(node.ops) == 1)
         told = any(_answer(file, node, target) is not None for node in compared)
         told = told or _refuses_older(asked.node, asked.holds)
         on = {release: answer(file, facts, test, asked.within, release) for release in (*OLDER, NEWER, BEHIND)}
@@ -92,14 +92,14 @@ def _answer(file: PythonFile, node: ast.Compare, target: str) -> bool | None:
 
 
 def _is_version(file: PythonFile, node: ast.expr) -> bool:
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute | ast.Name)]
-    whole = not any(isinstance(part, ast.Subscript | ast.Slice) for part in ast.walk(node))
+    names = [part for part in walk(node) if isinstance(part, ast.Attribute | ast.Name)]
+    whole = not any(isinstance(part, ast.Subscript | ast.Slice) for part in walk(node))
     return whole and any(file.scope.resolve(part) == VERSION for part in names)
 
 
 def _bound(node: ast.expr) -> Version | None:
     """The release that an expression spells: a text, or one that is parsed."""
-    texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    texts = [part.value for part in walk(node) if isinstance(part, ast.Constant)]
     if len(texts) != 1 or not isinstance(texts[0], str) or not _NUMBER.fullmatch(texts[0]):
         return None
     try:
@@ -145,7 +145,7 @@ def _fallback(file: PythonFile, node: ast.Try) -> Iterator[Match]:
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
-    names = [part.id for part in ast.walk(handler.type) if isinstance(part, ast.Name)] if handler.type else [*MISSING]
+    names = [part.id for part in walk(handler.type) if isinstance(part, ast.Name)] if handler.type else [*MISSING]
     return any(name in MISSING for name in names)
 
 

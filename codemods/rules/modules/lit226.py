@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_none, targets_of
 from codemods.lightning.calls import fitted_class
@@ -73,7 +73,7 @@ def _saved_arguments(item: ClassNode) -> dict[ast.arg, int]:
     every = [*init.args.args[1:], *init.args.kwonlyargs]
     calls = [
         node
-        for node in ast.walk(init)
+        for node in walk(init)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "save_hyperparameters"
@@ -186,7 +186,7 @@ def _was_told(file: PythonFile, call: CallNode, name: str) -> bool:
         for item, inner in pairwise(around)
         if isinstance(item, ast.Try) and inner in item.handlers
         for line in item.body
-        for node in ast.walk(line)
+        for node in walk(line)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import entries_of
 from codemods.lightning.facts import MODULE, Facts
@@ -29,7 +30,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _configured(file: PythonFile) -> Iterator[ast.expr]:
     """What is the scheduler of a dictionary that sets one up: `{"scheduler": ..., "interval": "step"}`."""
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         if isinstance(node, ast.Dict):
             entries = entries_of(node)
             if "scheduler" in entries and SETTINGS & entries.keys():

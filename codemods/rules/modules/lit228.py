@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.reaching import reaching
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
@@ -75,7 +76,7 @@ def _meant(method: Function, value: ast.expr) -> ast.expr:
     if not isinstance(value, ast.Name):
         return value
     found = reaching(method, value.id, value, surely=True)
-    read = [node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id == value.id]
+    read = [node for node in walk(method) if isinstance(node, ast.Name) and node.id == value.id]
     only = next(iter(found)).value if len(found) == 1 and len(read) == 2 else None
     return only if isinstance(only, ast.Dict | ast.List | ast.Tuple) else value
 

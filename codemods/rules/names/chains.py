@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
 from codemods.rule import Match, TextEdit
@@ -44,11 +45,7 @@ def _both_arms(sites: Sites, arms: Arms) -> bool:
     """Whether the other arm of the version check around a place speaks of Lightning too."""
     outer, part = next((item, name) for item, name in arms if isinstance(item, ast.If))
     other = {
-        inner
-        for name in ("body", "orelse")
-        if name != part
-        for item in getattr(outer, name)
-        for inner in ast.walk(item)
+        inner for name in ("body", "orelse") if name != part for item in getattr(outer, name) for inner in walk(item)
     }
     chains = any(node in other and "lightning" in (dotted_of(node, scope) or "") for node, scope, _ in sites.chains)
     return chains or any(node in other for node, _, _ in sites.imports)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
@@ -65,7 +66,7 @@ def _is_guarded(node: ast.ImportFrom | ast.Import, arms: Arms) -> bool:
 
 def _takes_failures(node: ast.Try) -> bool:
     """Whether a statement goes on where an import fails."""
-    caught = [name for item in node.handlers for name in (ast.walk(item.type) if item.type else [None])]
+    caught = [name for item in node.handlers for name in (walk(item.type) if item.type else [None])]
     return any(name is None or getattr(name, "id", "") in _FAILURES for name in caught)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts, literal
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -77,7 +78,7 @@ def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[Use]) 
 
 
 def _uses(file: PythonFile, sites: Sites) -> Iterator[Use]:
-    parents = {id(child): node for node in ast.walk(file.tree) for child in ast.iter_child_nodes(node)}
+    parents = {id(child): node for node in walk(file.tree) for child in ast.iter_child_nodes(node)}
     both = False
     for node, scope, arms in sites.imports:
         for alias in node.names if isinstance(node, ast.ImportFrom) and not node.level else ():
@@ -90,7 +91,7 @@ def _uses(file: PythonFile, sites: Sites) -> Iterator[Use]:
             there = (TextEdit(*file.offsets(name), NEW),) if name.id == OLD else ()
             yield _used(file, name, there, parents)
     for chain, scope, arms in sites.chains:
-        for part in ast.walk(chain):
+        for part in walk(chain):
             if isinstance(part, ast.Attribute) and _is_old(dotted_of(part, scope) or ""):
                 end = file.offsets(part)[1]
                 use = _used(file, part, (TextEdit(end - len(OLD), end, NEW),), parents)

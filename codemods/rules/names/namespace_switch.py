@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import uses
@@ -221,7 +222,7 @@ def _spelled_out(file: PythonFile, call: CallNode, calls: Sequence[CallNode]) ->
     yield node
     served = {id(other.node.args[0]) for other in calls}
     name = node.id if isinstance(node, ast.Name) else ""
-    for loop in ast.walk(space_of(file, call)) if name else ():
+    for loop in walk(space_of(file, call)) if name else ():
         for target, source in _goes_through(loop):
             held = [item for item in uses(loop, name) if isinstance(item.ctx, ast.Load)]
             if target != name or node not in held or not {id(item) for item in held} <= served:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.finding import Fix
@@ -118,7 +119,7 @@ def _collected(file: PythonFile, use: ast.Name) -> tuple[list[TextEdit], Fix] | 
         if not plain or not isinstance(asked, ast.Attribute) or asked.attr != "logger":
             return None
         text = file.source_of(asked)
-        meant = [item for part in node.body for item in ast.walk(part) if _is(file, item, text)]
+        meant = [item for part in node.body for item in walk(part) if _is(file, item, text)]
         fine = {id(item) for part in node.body for item in _gone_through(part)}
         if any(id(item) not in fine for item in meant):
             return None
@@ -134,7 +135,7 @@ def _is(file: PythonFile, node: ast.AST, text: str) -> bool:
 
 def _gone_through(part: ast.AST) -> Iterator[ast.expr]:
     """The expressions below a node that are looped over, counted or taken an item of."""
-    for node in ast.walk(part):
+    for node in walk(part):
         if isinstance(node, ast.For | ast.comprehension):
             yield node.iter
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):

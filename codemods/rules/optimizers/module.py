@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
@@ -112,7 +113,7 @@ def hands_on(step: Function) -> bool:
         return False
     handed = [
         node.args[0].value
-        for node in ast.walk(step)
+        for node in walk(step)
         if isinstance(node, ast.Call)
         and is_super_call(node, STEP)
         and len(node.args) == 1
@@ -154,7 +155,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         _plain_constructor(item),
         len(parameters(step)) > 3,
         frozenset(index for index in range(FIRST) if may_skip(item, step, INDEX, index)),
-        any(is_super_call(node, STEP) for method in item.methods.values() for node in ast.walk(method)),
+        any(is_super_call(node, STEP) for method in item.methods.values() for node in walk(method)),
         end is None or (is_plain(end) and not returns(end)),
         hands_on(step),
         reads_outputs(item),
@@ -225,12 +226,12 @@ def _judge_kind(item: ClassNode, hook: str) -> None:
 
 
 def _judge_flag(item: ClassNode) -> None:
-    for node in ast.walk(item.node):
+    for node in walk(item.node):
         named = isinstance(node, ast.Name) and node.id == FLAG
         if named or (isinstance(node, ast.Constant) and node.value == FLAG) or FLAG in item.methods:
             raise NotPlain(f"the class sets {FLAG} in a way of its own")
     plain = plain_flags(item)
-    for node in ast.walk(item.node):
+    for node in walk(item.node):
         if is_set(node) and node not in plain:
             raise NotPlain(f"{FLAG} is set other than to True in __init__, in line {node.lineno}")
     if init := item.methods.get("__init__"):
@@ -243,7 +244,7 @@ def _judge_names(file: PythonFile) -> None:
     for node in file.attributes(STEP):
         if id(node) not in followed:
             raise NotPlain(f"training_step is called or taken by name in line {node.lineno}")
-    for inner in ast.walk(file.tree):
+    for inner in walk(file.tree):
         if (isinstance(inner, ast.Constant) and inner.value == STEP) or (
             isinstance(inner, ast.Name) and inner.id == STEP
         ):
@@ -256,7 +257,7 @@ def _own_calls(item: ClassNode) -> Iterator[ast.Attribute]:
     step = item.methods[STEP]
     least = 2 if _default(step) else 3
     for method in item.methods.values():
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == STEP:
                 if method is step and hands_on(step) and is_super_call(node, STEP):
                     yield node.func

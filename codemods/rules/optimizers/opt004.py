@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, parameters
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
@@ -65,7 +65,7 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     """Whether nothing but the class itself calls a method that is a hook under automatic optimization alone, and that
     hands nothing on to Lightning's."""
     fact = facts.files[file.path].find(item.qualname)
-    if name not in AUTOMATIC or fact is None or any(is_super_call(node, name) for node in ast.walk(item.methods[name])):
+    if name not in AUTOMATIC or fact is None or any(is_super_call(node, name) for node in walk(item.methods[name])):
         return False
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 

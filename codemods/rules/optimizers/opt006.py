@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, is_self_attribute, parameters, self_name, uses
 from codemods.finding import Fix
@@ -91,13 +92,13 @@ def _place(method: Function, steps: list[ast.Call]) -> int | None:
     for index, statement in enumerate(method.body):
         if isinstance(statement, ast.Expr) and len(steps) == 1 and statement.value is steps[0]:
             return index
-        if any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement)):
+        if any(isinstance(node, ast.Return | ast.Raise) for node in walk(statement)):
             return None
     return None
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Name):
             yield each.id
         elif isinstance(each, ast.Attribute):
@@ -118,14 +119,14 @@ def _changed(item: ClassNode, method: Function) -> list[str]:
     read = [
         node.attr
         for statement in method.body[:place]
-        for node in ast.walk(statement)
+        for node in walk(statement)
         if isinstance(node, ast.Attribute) and is_self_attribute(node, node.attr, this)
     ]
     written = {
         node.attr
         for name, other in item.methods.items()
         if name not in ("__init__", HOOK)
-        for node in ast.walk(other)
+        for node in walk(other)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
     return [name for name in read if name in written]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import uses
@@ -103,9 +103,9 @@ def _spoken_of(
     owner = next((each for each in verdicts if any(_may_be(facts, each, file.path, dotted) for dotted in fitted)), None)
     if owner is None:
         return
-    known = {id(inner) for call in calls for inner in ast.walk(call)}
+    known = {id(inner) for call in calls for inner in walk(call)}
     known |= {id(bound.value) for call in calls for each in call.keywords if (bound := _bound(file, each.value))}
-    known |= {id(part) for node in every_node(file.tree) if isinstance(node, ast.Compare) for part in ast.walk(node)}
+    known |= {id(part) for node in every_node(file.tree) if isinstance(node, ast.Compare) for part in walk(node)}
     for node in every_node(file.tree):
         if isinstance(node, ast.Constant) and node.value in DDP and id(node) not in known:
             message = f'"{node.value}" no longer looks for parameters that a step leaves unused'

@@ -14,7 +14,7 @@ from codemods.lightning.pins.compat import FAMILY, Minor, built_for, minor_of
 from codemods.lightning.pins.conda import Item, items_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
-from codemods.lightning.pins.specifier import OLDER, admits, admits_from, from_python, lifted
+from codemods.lightning.pins.specifier import admits, admits_from, admits_older, from_python, lifted
 from codemods.rule import TextEdit
 from codemods.rules.pins.lightning import after, fitting, moves, shown
 
@@ -79,9 +79,7 @@ def is_settled(area: Area, target: str) -> bool:
     pins = [pin for pin in area.pins if pin.name in LIGHTNING and pin.requirement]
     if any(moves(pin, area, target) for pin in pins):
         return True
-    return bool(pins) and not any(
-        admits(fitting(pin, area, target) or pin.meant, old, pin.language) for pin in pins for old in OLDER
-    )
+    return bool(pins) and not any(admits_older(fitting(pin, area, target) or pin.meant, pin.language) for pin in pins)
 
 
 def clashes(pin: Pin, minor: Minor) -> bool:

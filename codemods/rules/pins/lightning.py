@@ -14,9 +14,9 @@ from codemods.lightning.pins.pin import LIGHTNING, Pin, Problem
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import (
     MALICIOUS,
-    OLDER,
     admits,
     admits_from,
+    admits_older,
     clauses,
     guarded,
     only_refused,
@@ -107,7 +107,7 @@ def _stays(pin: Pin, area: Area) -> bool:
     target's sake, or other code still waits for a person and would break there. Where it runs on 2.x alone, a
     requirement that admits older releases as well does not stay."""
     settled = area.waiting or not area.breaks
-    if area.needs >= Version("2.0") and any(admits(pin.meant, old, pin.language) for old in OLDER):
+    if area.needs >= Version("2.0") and admits_older(pin.meant, pin.language):
         return False
     return bool(settled) and admits_from(pin.meant, str(area.needs), pin.language)
 

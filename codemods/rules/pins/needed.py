@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from codemods.code.nodes import walk
 from codemods.code.outline import Within
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
@@ -120,8 +121,7 @@ def _of_code(file: PythonFile, facts: Facts) -> Iterator[Use]:
 def _is_optional(within: Within) -> bool:
     """Whether an import has something in its place, or is for type checkers alone."""
     return any(
-        isinstance(item, ast.Try)
-        or (isinstance(item, ast.If) and any(_is_checking(node) for node in ast.walk(item.test)))
+        isinstance(item, ast.Try) or (isinstance(item, ast.If) and any(_is_checking(node) for node in walk(item.test)))
         for item in within
     )
 

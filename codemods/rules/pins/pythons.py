@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.pins.conda import items_of
 from codemods.rules.pins.images import image
@@ -267,7 +268,7 @@ def nox(file: PythonFile) -> Iterator[Named]:
         if isinstance(target, ast.Name)
     }
     seen = set()
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         if not (isinstance(node, ast.Call) and ast.unparse(node.func) in ("nox.session", "session")):
             continue
         for keyword in node.keywords:

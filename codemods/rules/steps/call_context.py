@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
 from codemods.rules.steps.constant_evaluation import DATALOADER, Known, attribute_of
@@ -38,12 +39,12 @@ class Script:
     def sees(self, node: ast.Name) -> bool:
         """Whether a name means the same where the call stands as where it is written, in this function or at the
         module's top."""
-        if self.space is self.file.tree or any(inner is node for inner in ast.walk(self.space)):
+        if self.space is self.file.tree or any(inner is node for inner in walk(self.space)):
             return True
         return not any(
             (isinstance(inner, ast.arg) and inner.arg == node.id)
             or (isinstance(inner, ast.Name) and inner.id == node.id and not isinstance(inner.ctx, ast.Load))
-            for inner in ast.walk(self.space)
+            for inner in walk(self.space)
         )
 
     def reader(self) -> Reader:
@@ -84,7 +85,7 @@ class Script:
         given = dict(zip(arguments, node.args, strict=False)) | {item.arg: item.value for item in node.keywords}
         if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
             return None
-        free = {item.id for item in ast.walk(body[0].value) if isinstance(item, ast.Name)} - set(arguments)
+        free = {item.id for item in walk(body[0].value) if isinstance(item, ast.Name)} - set(arguments)
         if any(self.file.scope.lookup(name) is None and not hasattr(builtins, name) for name in free):
             return None
         if set(given) != set(arguments) or any(isinstance(item, ast.Starred) for item in node.args):
@@ -122,11 +123,11 @@ class Script:
         if found is None or found[1].built is None or not found[1].me or found[0] is node:
             return []
         moved = _Moved(found[1].me, node.value).visit(copy_of(found[0]))
-        own = {id(inner) for inner in ast.walk(node.value)}
-        called = {inner.func for inner in ast.walk(moved) if isinstance(inner, ast.Call)}
+        own = {id(inner) for inner in walk(node.value)}
+        called = {inner.func for inner in walk(moved) if isinstance(inner, ast.Call)}
         loose = [
             inner
-            for inner in ast.walk(moved)
+            for inner in walk(moved)
             if isinstance(inner, ast.Name) and id(inner) not in own and inner not in called
         ]
         return [] if loose else [moved]
@@ -204,7 +205,7 @@ def values_at(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
     if name in here:
         return here[name]
     bound = space is not file.tree and any(
-        argument.arg == name for argument in ast.walk(space) if isinstance(argument, ast.arg)
+        argument.arg == name for argument in walk(space) if isinstance(argument, ast.arg)
     )
     return [] if bound else _assigned(file, file.tree).get(name, [])
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.rule import NodeEdit, touches
 from codemods.rules.steps.modules import parents_of
@@ -44,15 +45,15 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST], writte
     written in their place stay."""
     parents = parents_of(space)
     uses: dict[str, list[ast.Name]] = {}
-    for node in ast.walk(space):
+    for node in walk(space):
         if isinstance(node, ast.Name):
             uses.setdefault(node.id, []).append(node)
     watched = _watched(space)
-    away = {id(node) for item in gone for node in ast.walk(item)}
+    away = {id(node) for item in gone for node in walk(item)}
     statements: list[ast.Assign] = []
     names: list[str] = []
-    kept = {node.id for node in ast.walk(ast.parse(f"({written}\n)", mode="eval")) if isinstance(node, ast.Name)}
-    todo = sorted({node.id for item in gone for node in ast.walk(item) if isinstance(node, ast.Name)})
+    kept = {node.id for node in walk(ast.parse(f"({written}\n)", mode="eval")) if isinstance(node, ast.Name)}
+    todo = sorted({node.id for item in gone for node in walk(item) if isinstance(node, ast.Name)})
     while todo:
         name = todo.pop(0)
         stores = [node for node in uses.get(name, []) if not isinstance(node.ctx, ast.Load)]
@@ -67,8 +68,8 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST], writte
             and _can_go(file, statement, parents)
         ):
             statements.append(statement)
-            away |= {id(node) for node in ast.walk(statement)}
-            todo += sorted({node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)})
+            away |= {id(node) for node in walk(statement)}
+            todo += sorted({node.id for node in walk(statement.value) if isinstance(node, ast.Name)})
         else:
             names.append(name)
     return Dead(tuple(statements), tuple(names))
@@ -77,7 +78,7 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST], writte
 def _watched(space: ast.AST) -> set[str]:
     """Names that are declared global or nonlocal, and `*` where all of them may be looked up by name."""
     found = set[str]()
-    for node in ast.walk(space):
+    for node in walk(space):
         if isinstance(node, ast.Global | ast.Nonlocal):
             found |= set(node.names)
         elif isinstance(node, ast.Call) and _name(node) in ("locals", "vars", "globals", "eval", "exec"):
@@ -90,7 +91,7 @@ def _can_go(file: PythonFile, node: ast.Assign, parents: dict[ast.AST, ast.AST])
     but one on the loader."""
     around = parents.get(node)
     siblings = getattr(around, "body", [])
-    calls = [item for item in ast.walk(node.value) if isinstance(item, ast.Call)]
+    calls = [item for item in walk(node.value) if isinstance(item, ast.Call)]
     lines = file.lines[max(node.lineno - 2, 0) : node.end_lineno]
     above = lines[0].lstrip()
     commented = any("#" in line for line in lines[1:]) or (above.startswith("#") and "loader" not in above)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, self_name
 from codemods.lightning.facts import Facts
@@ -70,7 +71,7 @@ def bare(text: str) -> str:
 
 def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     """The node around each node of a tree."""
-    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    return {child: node for node in walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 def manual(file: PythonFile, place: ast.expr | ast.stmt | ast.keyword, message: str, reason: str) -> Match:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, uses
 from codemods.lightning.facts import Facts
@@ -65,10 +66,10 @@ def _irregular(step: Function) -> str | None:
         return "several optimizers step in one batch, which the count does not know"
     if not steps:
         return "training_step steps the optimizer where it is not seen"
-    for node in ast.walk(step):
-        if isinstance(node, LOOPS) and any(inner is steps[0] for inner in ast.walk(node)):
+    for node in walk(step):
+        if isinstance(node, LOOPS) and any(inner is steps[0] for inner in walk(node)):
             return "the optimizer steps in a loop, several times a batch"
-        if isinstance(node, ast.If) and any(inner is steps[0] for inner in ast.walk(node)):
+        if isinstance(node, ast.If) and any(inner is steps[0] for inner in walk(node)):
             return "the optimizer does not step in every batch"
     return None
 
@@ -82,8 +83,8 @@ def stepped_by_hand(facts: Facts, file: PythonFile, item: ClassNode) -> str | No
     for where, other in classes:
         schedulers = _schedulers(other)
         for name, method in other.methods.items():
-            asks = any(isinstance(node, ast.Attribute) and node.attr in SCHEDULERS for node in ast.walk(method))
-            for node in ast.walk(method) if name not in WITH_OPTIMIZER else ():
+            asks = any(isinstance(node, ast.Attribute) and node.attr in SCHEDULERS for node in walk(method))
+            for node in walk(method) if name not in WITH_OPTIMIZER else ():
                 owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
                 if owner is None or node.func.attr != "step":  # type: ignore[attr-defined]
                     continue
@@ -134,7 +135,7 @@ def times_scheduled(facts: Facts, file: PythonFile, item: ClassNode) -> str | No
     calls = list(steps_of(step, names, "lr_schedulers"))
     asked, here = (
         [node for node in nodes if is_self_attribute(node, "lr_schedulers", self_name(step))]
-        for nodes in (ast.walk(item.node), own_nodes(step))
+        for nodes in (walk(item.node), own_nodes(step))
     )
     if not calls or len({ast.unparse(call.func) for call in calls}) < len(calls) or len(asked) > len(here):
         return None
@@ -150,9 +151,9 @@ def _stepped_elsewhere(facts: Facts) -> bool:
     """Whether a function of the project steps the schedulers of a module that is not its own, or of a Trainer."""
     for path in sorted(path for word in SCHEDULERS for path in facts.mentions.get(word.encode(), ())):
         file = facts.open(path)
-        functions = [node for node in ast.walk(file.tree) if isinstance(node, Function)] if file else []
+        functions = [node for node in walk(file.tree) if isinstance(node, Function)] if file else []
         for function in functions:
-            nodes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+            nodes = [node for node in walk(function) if isinstance(node, ast.Attribute)]
             others = [node for node in nodes if node.attr in SCHEDULERS and getattr(node.value, "id", "") != "self"]
             if others and any(node.attr == "step" for node in nodes):
                 return True
@@ -168,15 +169,15 @@ def _has_other_steps(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
 
 def _times(item: ClassNode, step: Function, call: ast.Call) -> str | None:
     """How often a statement of a step runs in a batch."""
-    around = [node for node in ast.walk(step) if node is not step and isinstance(node, ast.stmt)]
-    around = [node for node in around if any(inner is call for inner in ast.walk(node))]
+    around = [node for node in walk(step) if node is not step and isinstance(node, ast.stmt)]
+    around = [node for node in around if any(inner is call for inner in walk(node))]
     loop = around[0] if len(around) == 2 else None
     if len(around) == 1 and isinstance(around[0], ast.Expr):
         return "1"
     if isinstance(loop, ast.For) and not loop.orelse and isinstance(loop.iter, ast.Call):
         name, limits = loop.iter.func, loop.iter.args
         known = len(limits) == 1 and (_is_count(limits[0]) or _is_setting(item, limits[0], self_name(step)))
-        leaves = any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in ast.walk(loop))
+        leaves = any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in walk(loop))
         return ast.unparse(limits[0]) if known and not leaves and ast.unparse(name) == "range" else None
     return None
 

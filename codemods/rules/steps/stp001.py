@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, is_trainer_call, literal
@@ -118,7 +119,7 @@ def _epochs(trainer: Trainers, count: Count) -> str | None:
 
 def _source(file: PythonFile, node: ast.expr) -> str:
     """The text of an expression, which may be one that was put together, on one line."""
-    text = file.source_of(node) if any(inner is node for inner in ast.walk(file.tree)) else "\n"
+    text = file.source_of(node) if any(inner is node for inner in walk(file.tree)) else "\n"
     return ast.unparse(node) if "\n" in text else text
 
 

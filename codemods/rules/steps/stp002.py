@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.finding import Fix
@@ -116,7 +117,7 @@ def faults(place: Place) -> tuple[str, ...]:
     """What is wrong with a count, in words."""
     count, body = place.count, list(own_nodes(place.function))
     over, under = count.shape
-    inside = body if place.node is None else [*ast.walk(place.node), *_feeding(place)]
+    inside = body if place.node is None else [*walk(place.node), *_feeding(place)]
     names = {node.attr for node in inside if isinstance(node, ast.Attribute) and place.reader.is_trainer(node.value)}
     names |= {node.attr for node in inside if isinstance(node, ast.Attribute)} & {"_train_dataloader_source"}
     gone = sorted(names & {*GONE, "reset_train_dataloader", "_train_dataloader_source"})
@@ -151,12 +152,12 @@ def _feeding(place: Place) -> Iterator[ast.AST]:
     wanted, seen = [place.node], set[str]()
     while wanted:
         current = wanted.pop()
-        for node in ast.walk(current) if current is not None else ():
+        for node in walk(current) if current is not None else ():
             if isinstance(node, ast.Name) and node.id in values and node.id not in seen:
                 seen.add(node.id)
                 for value in values[node.id]:
                     wanted.append(value)
-                    yield from ast.walk(value)
+                    yield from walk(value)
 
 
 def _tests_limit(place: Place) -> bool:
@@ -256,7 +257,7 @@ def _given(facts: Facts, leaf: Leaf) -> bool:
 
 def _dead_helpers(file: PythonFile, place: Place) -> list[str]:
     """Methods of the class that nothing but the old body calls."""
-    inside = {id(node) for node in ast.walk(place.function)}
+    inside = {id(node) for node in walk(place.function)}
     own = {node.attr for node in own_nodes(place.function) if isinstance(node, ast.Attribute)} & set(place.item.methods)
     hooks = ("train_dataloader", "val_dataloader", "forward")
     return [

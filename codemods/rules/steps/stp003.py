@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
@@ -146,7 +146,7 @@ def _beside_global_step(node: ast.AST, reader: Reader, parents: dict[ast.AST, as
 
 def _holds_step(node: ast.AST, reader: Reader) -> bool:
     """Whether an expression is made of `global_step`, and not of the accumulation, which would make it batches."""
-    inner = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)]
+    inner = [item for item in walk(node) if isinstance(item, ast.Name | ast.Attribute)]
     steps = any(isinstance(item, ast.Attribute) and item.attr == "global_step" for item in inner)
     return steps and not any(_is_accumulation(reader, item) for item in inner)
 
@@ -159,13 +159,13 @@ def _is_accumulation(reader: Reader, node: ast.expr) -> bool:
 def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
     """`max_steps` beside numbers of batches."""
     tests = [node.test for node in own_nodes(function) if isinstance(node, ast.If | ast.IfExp)]
-    tested = any(_is(reader, part, "max_steps") for test in tests for part in ast.walk(test))
+    tested = any(_is(reader, part, "max_steps") for test in tests for part in walk(test))
     indexes = {*BATCH_NAMES, *(parameters(function)[1:2] if function.name == "training_step" else ())}
     for node in own_nodes(function):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             batch = next((side.id for side in sides if isinstance(side, ast.Name) and side.id in indexes), None)
-            spoken = [part for side in sides for part in ast.walk(side)] if batch else []
+            spoken = [part for side in sides for part in walk(side)] if batch else []
             limit = next((name for name in OF_BATCHES if any(_is(reader, part, name) for part in spoken)), None)
             if batch and limit:
                 message = f"`{batch}` is compared with trainer.{limit}"
@@ -198,7 +198,7 @@ def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader
 
 def _of_batches(reader: Reader, node: ast.expr) -> bool:
     """Whether an expression is a number of batches, of one epoch or of several."""
-    if any(isinstance(part, ast.Attribute) and part.attr == "global_step" for part in ast.walk(node)):
+    if any(isinstance(part, ast.Attribute) and part.attr == "global_step" for part in walk(node)):
         return False
     count = reader.read(node)
     over, under = count.shape if count else ((), ())
@@ -245,7 +245,7 @@ def _untold_elsewhere(file: PythonFile, facts: Facts) -> Iterator[Match]:
         owner = limit.value
         if id(limit) in classes or not (isinstance(owner, ast.Attribute) and owner.attr == "trainer"):
             continue
-        for node in ast.walk(file.tree):
+        for node in walk(file.tree):
             if isinstance(node, ast.Compare) and node.left is limit and _with_none(node):
                 yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
 
@@ -263,7 +263,7 @@ def _asks_sign(node: ast.expr) -> bool:
 def _has_sign(node: ast.AST) -> bool:
     """Whether a test also asks for the sign: `trainer.max_steps and trainer.max_steps > 0`."""
     whole = node.test if isinstance(node, ast.If | ast.IfExp) else node
-    return any(isinstance(part, ast.Compare) and "max_steps" in ast.unparse(part) for part in ast.walk(whole))
+    return any(isinstance(part, ast.Compare) and "max_steps" in ast.unparse(part) for part in walk(whole))
 
 
 def _several_steps(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Match]:

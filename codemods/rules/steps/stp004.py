@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_none, own_nodes
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
@@ -107,10 +108,10 @@ def _is_set(file: PythonFile, call: CallNode, name: str) -> bool:
 def _before(lines: list[ast.stmt], call: ast.Call) -> list[ast.stmt]:
     """The statements that run before a call in the block of some statements, or in one of theirs, that it stands in."""
     for index, line in enumerate(lines):
-        if any(inner is call for inner in ast.walk(line)):
+        if any(inner is call for inner in walk(line)):
             blocks = [item.body for name in ("handlers", "cases") for item in getattr(line, name, ())]
             blocks += [getattr(line, name, []) for name in ("body", "orelse", "finalbody")]
-            inside = (block for block in blocks if any(inner is call for item in block for inner in ast.walk(item)))
+            inside = (block for block in blocks if any(inner is call for item in block for inner in walk(item)))
             return [*lines[:index], *_before(next(inside, []), call)]
     return lines
 

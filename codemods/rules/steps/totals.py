@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, self_name
 from codemods.rules.steps.modules import parents_of, reader_of
@@ -124,7 +125,7 @@ def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Coun
 def _nodes(function: Function) -> Iterator[ast.AST]:
     """The nodes of a method, those of the functions in it too."""
     for node in own_nodes(function):
-        yield from ast.walk(node) if isinstance(node, ast.Lambda | Function) else (node,)
+        yield from walk(node) if isinstance(node, ast.Lambda | Function) else (node,)
 
 
 def _is_handed_on(function: Function, node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
@@ -226,7 +227,7 @@ def _mentions(file: PythonFile, place: Place, function: Function, target: ast.ex
     found = file.attributes(target.attr)
     apart = set[int]()
     for item in file.classes:
-        inside = {id(node) for node in ast.walk(item.node)} if item.node is not place.item.node else set()
+        inside = {id(node) for node in walk(item.node)} if item.node is not place.item.node else set()
         own = [node for node in found if id(node) in inside and getattr(node.value, "id", "") == "self"]
         if any(isinstance(node.ctx, ast.Store) for node in own):
             apart |= set(map(id, own))
@@ -307,7 +308,7 @@ def divided_again(file: PythonFile, place: Place) -> int | None:
     that is a count of its own, or happens nowhere."""
     parents = parents_of(file.tree)
     others = [other.node for other in places(file) if other.node is not None and other.node is not place.node]
-    counted = {id(node) for other in others for node in ast.walk(other)}
+    counted = {id(node) for other in others for node in walk(other)}
     for use in _uses(file, place, parents):
         node, outer = use, parents.get(use)
         if isinstance(outer, ast.AugAssign) and outer.target is use:

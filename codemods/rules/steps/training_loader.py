@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import Any, Literal
 
+from codemods.code.nodes import walk
 from codemods.code.syntax import is_none, own_nodes, results
 from codemods.rules.steps.call_context import Script, dataset_of
 from codemods.rules.steps.modules import bare
@@ -94,7 +95,7 @@ def other_size(script: Script, count: Count) -> str | None:
 
 def unseen(script: Script, node: ast.expr) -> bool:
     """Whether a name in an expression means something else where the Trainer is built."""
-    return any(isinstance(part, ast.Name) and not script.sees(part) for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and not script.sees(part) for part in walk(node))
 
 
 def set_anew(script: Script, node: ast.expr) -> str | None:
@@ -104,7 +105,7 @@ def set_anew(script: Script, node: ast.expr) -> str | None:
     if not any(item is node for item in inner):
         return None
     ends = [item.lineno for item in (script.call.node, *script.fits()) if any(item is other for other in inner)]
-    texts = {ast.unparse(item) for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)}
+    texts = {ast.unparse(item) for item in walk(node) if isinstance(item, ast.Name | ast.Attribute)}
     stored = (
         ast.unparse(item)
         for item in inner

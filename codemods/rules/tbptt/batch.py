@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name, uses
 
@@ -91,7 +92,7 @@ def _as_part(use: Use) -> Use:
 
 
 def _parents(function: Function) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    return {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
 
 
 def _batch_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Function) -> Use:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
@@ -289,7 +290,7 @@ def _flag_off(item: ClassNode) -> bool:
 
 def _judge_split(item: ClassNode) -> None:
     split = item.methods.get(SPLIT)
-    if split and any(is_super_call(node, SPLIT) for node in ast.walk(split)):
+    if split and any(is_super_call(node, SPLIT) for node in walk(split)):
         raise NotPlain(f"`{SPLIT}` calls that of LightningModule, which 2.x has no more: write the cut out")
 
 
@@ -309,7 +310,7 @@ def _judge_hooks(item: ClassNode) -> None:
 
 
 def _logs(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.Attribute) and inner.attr in ("log", "log_dict") for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Attribute) and inner.attr in ("log", "log_dict") for inner in walk(node))
 
 
 def _logs_by_epoch(item: ClassNode) -> bool:
@@ -317,5 +318,5 @@ def _logs_by_epoch(item: ClassNode) -> bool:
         isinstance(node, ast.keyword)
         and node.arg == "on_epoch"
         and not (isinstance(node.value, ast.Constant) and node.value.value is False)
-        for node in ast.walk(item.node)
+        for node in walk(item.node)
     )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none, is_super_call, uses
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, Facts, is_trainer_call
@@ -102,6 +103,6 @@ def _is_trainer(file: PythonFile, facts: Facts, node: ast.Attribute) -> bool:
         return any(trainer.name == node.value.id for trainer in facts.files[file.path].trainers)
     if not (isinstance(node.value, ast.Attribute) and node.value.attr == "trainer"):
         return False
-    owners = [item for item in file.classes if any(inner is node for inner in ast.walk(item.node))]
+    owners = [item for item in file.classes if any(inner is node for inner in walk(item.node))]
     kinds = {_kind_of_owner(file, facts, [item.node]) for item in owners}
     return bool(kinds & {MODULE, CALLBACK})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.argparse_methods import IDLE, RENAMED, SUCCESSORS, Site, fits_of, statement_of
 from codemods.lightning.keywords import keywords
@@ -161,9 +162,9 @@ def _instead(file: PythonFile, fits: Sequence[CallNode]) -> list[CallNode]:
 
 def _are_apart(file: PythonFile, one: ast.AST, other: ast.AST) -> bool:
     """Whether two nodes stand in different arms of an `if`."""
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         if isinstance(node, ast.If):
-            arms = [{id(item) for part in arm for item in ast.walk(part)} for arm in (node.body, node.orelse)]
+            arms = [{id(item) for part in arm for item in walk(part)} for arm in (node.body, node.orelse)]
             if any(id(one) in first and id(other) in second for first, second in (arms, arms[::-1])):
                 return True
     return False

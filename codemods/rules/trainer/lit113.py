@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
@@ -114,7 +115,7 @@ def _plan(
         return "the call of `tune` that it was for is not seen"
     found = [
         (node, calls[node.value])
-        for node in ast.walk(space_of(file, call))
+        for node in walk(space_of(file, call))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value in calls
     ]
     if len(found) != len(calls) or any(keyword(other.node, word) for _, other in found for word in KWARGS):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import Facts
@@ -41,14 +42,14 @@ def _evaluates(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 
 def _tells(value: ast.expr) -> bool:
     """Whether an argument says itself whether DDP looks for them."""
-    return any(isinstance(node, ast.keyword) and node.arg == "find_unused_parameters" for node in ast.walk(value))
+    return any(isinstance(node, ast.keyword) and node.arg == "find_unused_parameters" for node in walk(value))
 
 
 def _looks(file: PythonFile, call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
     """What names a strategy of 1.x that looked for them, there or in the one value of a variable."""
     value = (stated_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
-    old = old or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
-    for node in ast.walk(value):
+    old = old or any(isinstance(node, ast.Constant) and node.value is None for node in walk(value))
+    for node in walk(value):
         counts = item.arg in NAMING and (old or item.arg != "strategy")
         if counts and isinstance(node, ast.Constant) and node.value in LOOKED:
             return item.value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import taken_name
 from codemods.finding import Fix
@@ -87,7 +88,7 @@ def _is_asked(file: PythonFile, node: ast.Attribute, within: Within) -> bool:
         and call.func.id in ("isinstance", "type", HELD)
         and call.args
         and ast.unparse(call.args[0]) == text
-        for call in ast.walk(inside)
+        for call in walk(inside)
     )
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.finding import Fix
@@ -133,7 +134,7 @@ def _is_set(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within)
     owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), file.tree)
     return any(
         isinstance(item, ast.Attribute) and type(item.ctx) is ast.Store and ast.unparse(item) == text
-        for item in ast.walk(owner)
+        for item in walk(owner)
     ) or _has_its_own(file, facts, owner)
 
 
@@ -156,7 +157,7 @@ def _conditions(within: Within) -> Iterator[ast.expr]:
 
 def _asks(within: Within, text: str) -> bool:
     """Whether a condition around asks what something is, by `isinstance` and its like."""
-    calls = (node for test in _conditions(within) for node in ast.walk(test) if isinstance(node, ast.Call))
+    calls = (node for test in _conditions(within) for node in walk(test) if isinstance(node, ast.Call))
     asking = (call for call in calls if ast.unparse(call.func) in ("isinstance", "hasattr", "type") and call.args)
     return any(ast.unparse(call.args[0]) in (text, f"{text}.{EXPERIMENT}") for call in asking)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
@@ -68,7 +69,7 @@ def check_plugins(file: PythonFile, facts: Facts, code: str) -> Iterator[Match]:
     """The imports and calls of the classes, rewritten together or not at all."""
     if not any(name in file.text for name in CLASSES):
         return
-    imports = [node for node in ast.walk(file.tree) if isinstance(node, ast.ImportFrom) and _names(node, file.path)]
+    imports = [node for node in walk(file.tree) if isinstance(node, ast.ImportFrom) and _names(node, file.path)]
     uses = list(_uses(file))
     if not imports and not uses:
         return
@@ -114,9 +115,7 @@ def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses
     bound = {alias.asname or alias.name for node in imports for alias in _names(node, file.path)}
     called = {id(use.call.node.func) for use in uses}
     loose = [
-        node
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.Name) and node.id in bound and id(node) not in called
+        node for node in walk(file.tree) if isinstance(node, ast.Name) and node.id in bound and id(node) not in called
     ]
     if loose:
         return f"the class is used otherwise in line {loose[0].lineno}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name, targets_of
@@ -148,8 +148,8 @@ def _gives(function: ast.FunctionDef, call: CallNode, file: PythonFile) -> bool:
     if all(node is call.node for node in given):
         return bool(given)
     name = kept_in(file, call)
-    loads = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    held = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Attribute) and node.attr != "fit"}
+    loads = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == name]
+    held = {id(node.value) for node in walk(function) if isinstance(node, ast.Attribute) and node.attr != "fit"}
     plain = all(isinstance(node, ast.Name) and node.id == name for node in given)
     return (
         plain

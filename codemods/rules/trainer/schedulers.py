@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import literal
@@ -34,7 +35,7 @@ def read_of_each(file: PythonFile, node: ast.expr, within: Within) -> list[tuple
     outside = within[: within.index(loop)]
     inner = outside[-1] if isinstance(loop, ast.comprehension) and outside else None
     space = inner or next((item for item in reversed(outside) if isinstance(item, Function)), file.tree)
-    if any(isinstance(item, ast.arg) and item.arg == target.id for item in ast.walk(space)):
+    if any(isinstance(item, ast.arg) and item.arg == target.id for item in walk(space)):
         return None
     found = list(_readings(space, target))
     return None if None in found else [(item, f"{target.id}.{key}") for item, key in filter(None, found)]
@@ -59,10 +60,10 @@ def _readings(space: ast.AST, target: ast.Name) -> Iterator[tuple[ast.Subscript,
     """The uses of a name, None for what is no item of it by a known key."""
     items = {
         id(node.value): node
-        for node in ast.walk(space)
+        for node in walk(space)
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
     }
-    for node in ast.walk(space):
+    for node in walk(space):
         if isinstance(node, ast.Name) and node.id == target.id and node is not target:
             item = items.get(id(node))
             key = literal(item.slice)[1] if item else None

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
@@ -41,7 +42,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for target in item.node.targets
         if isinstance(target, ast.Subscript) and ast.unparse(target.value).rpartition(".")[2] == "environ"
     }
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if not isinstance(node, ast.Constant) or name not in VARIABLES:
             continue
@@ -59,7 +60,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _gone(file: PythonFile, statement: ast.Assign) -> TextEdit:
     """The edit that takes out a statement, with its line where it is not the only one of its block."""
     start, end = file.offsets(statement)
-    alone = any(getattr(node, "body", None) == [statement] for node in ast.walk(file.tree))
+    alone = any(getattr(node, "body", None) == [statement] for node in walk(file.tree))
     first, last = file.text.rfind("\n", 0, start) + 1, file.text.find("\n", end)
     if alone or file.text[first:start].strip() or last < 0 or file.text[end:last].strip():
         return TextEdit(start, end, "pass")

@@ -201,3 +201,19 @@ def test_what_fails_in_a_process_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(scan, "read", fail)
     with pytest.raises(RuntimeError, match=r"ZeroDivisionError: .*model\.py"):
         scan.scan(sources({"model.py": MODEL}), Options(RULES, jobs=2))
+
+
+def test_a_rule_is_present_where_a_form_of_the_file_can_hold_a_match_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{folder}/{path}": text for number, example in enumerate(EXAMPLES[::9]) for path, text in example.items()
+             for folder in [f"e{number}"]}  # fmt: skip
+    given = sources(files)
+    found = scan.scan(given, Options(RULES))
+    workspace = Workspace({source.path: source for source in given}, Options(RULES))
+    for source in (source for source in given if source.kind == "python"):
+        file = workspace.open(source.path, False)
+        assert isinstance(file, passes.PythonFile)
+        spread = passes.INDIRECT.search(file.text)
+        told = {rule.code: rule for rule in RULES if rule.code in found.present.get(source.path, ())}
+        for rule in told.values():
+            asked = rule.kinds == ("python",) and passes.asks_of_trainers(rule)
+            assert rule.present is None or (spread and asked) or passes.is_present(rule, file)
