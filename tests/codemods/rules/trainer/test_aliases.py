@@ -100,7 +100,7 @@ def test_what_is_no_trainer_is_left(text: str) -> None:
 def test_what_is_built_by_another_name_is_a_trainer(made: str) -> None:
     text = HEAD + made + "t = T()\nt.fit(m, train_dataloader=d)\nprint(t.use_amp)\n"
     after = rewritten({"train.py": text}, rule("LIT114"), rule("LIT120"))["train.py"]
-    assert "t.fit(m, train_dataloaders=d)\nprint((t.precision == " in after
+    assert "t.fit(m, train_dataloaders=d)\nprint(t.precision == " in after
 
 
 @pytest.mark.parametrize(
