@@ -16,14 +16,16 @@ PARAMETERS = ("TypeVar", "ParamSpec", "TypeVarTuple")
 
 
 def lost(before: ast.Module, after: ast.Module) -> str | None:
-    """A name that a module reads and does not bind, since it was changed, None where there is none: one that it bound
-    before, or did not read.
+    """A name that a module reads and does not bind since it was changed, None where there is none: one that it bound
+    before, or a new one, where more of its names than before are bound by nothing.
 
     A name that any scope binds counts as bound. Where something is imported by `*`, anything may be.
     """
     said, known = _names(before)
     read, bound = _names(after)
-    return None if "*" in bound else min((read - bound - GIVEN) - (said - known), default=None)
+    unbound, before_that = read - bound - GIVEN, said - known - GIVEN
+    new = unbound - said if len(unbound) > len(before_that) else set()
+    return None if "*" in bound else min(unbound & known | new, default=None)
 
 
 def lost_in_scope(before: bytes, after: bytes) -> str | None:

@@ -78,19 +78,24 @@ def _stores(file: PythonFile, name: str) -> Iterator[bool]:
         yield stored and owner != "self" and _SETTINGS.fullmatch(owner) is None
 
 
-def called_alone(facts: Facts, method: str) -> str | None:
-    """Where a hook is called by something other than a Trainer, or a hook that one calls; None where nothing does."""
+def may_be_alone(facts: Facts, method: str) -> str | None:
+    """Why no Trainer may have a module when a method is called; None for a hook, and for what hooks alone call."""
+    called = False
     for path, source in sorted(facts.sources.items()):
-        if source.kind not in ("python", "notebook") or f".{method}(".encode() not in source.unescaped:
+        if source.kind not in ("python", "notebook") or f".{method}".encode() not in source.unescaped:
             continue
         file = facts.open(path)
         if file is None:
-            return path
-        for call in file.calls_near([method]):
-            func = call.node.func
-            if isinstance(func, ast.Attribute) and func.attr == method and not _is_from_hook(call, func):
-                return f"{path}:{call.node.lineno}"
-    return None
+            return f"{path} may call {method} itself"
+        calls = {id(call.node.func): call for call in file.calls_near([method])}
+        for node in file.attributes(method):
+            call = calls.get(id(node))
+            if call is None or not _is_from_hook(call, node):
+                return f"{path}:{node.lineno} calls {method} itself, which fails where no Trainer has the module"
+            called = True
+    if method in ATTACHED or (called and not method.startswith("__")):
+        return None
+    return f"{method} is taken to be called while a Trainer runs the module"
 
 
 def _is_from_hook(call: CallNode, func: ast.Attribute) -> bool:

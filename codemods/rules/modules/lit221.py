@@ -19,7 +19,7 @@ from codemods.lightning.hardware import MENTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.modules.attached import ATTACHED, bound_by_relatives, called_alone, may_be_set
+from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -81,6 +81,7 @@ TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
 """What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
 MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
 EARLY = "no Trainer has the module yet, and it was always False here: ask in setup or later"
+UNTOLD = "no Trainer has the module yet, and nothing was told here: ask in setup or later"
 PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
 
 
@@ -176,14 +177,23 @@ def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missin
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
     if at.method == "__init__" and asked.text != "False":
         return Match(place, message, "manual", f"Not rewritten: {EARLY}.", missing.row)
-    told = _as_sentence(missing.advice)
-    level: Fix = "safe"
-    if asked.text != "False" and at.method not in ATTACHED:
-        level, told = "unsafe", f"{told}; {at.method} is taken to be called while a Trainer runs the module"
-    elif asked.text != "False" and (alone := called_alone(facts, at.method)):
-        level, told = "unsafe", f"{told}; {alone} calls {at.method} itself, which fails where no Trainer has the module"
+    if asked.text == "False":
+        level, told = _as_told(missing)
+    else:
+        level, told = _while_attached(facts, at, missing)
     edits = (_edit(file, at.node, asked.text),)
     return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
+
+
+def _as_told(missing: Missing) -> tuple[Fix, str]:
+    return "safe", f"{missing.advice[0].upper()}{missing.advice[1:]}"
+
+
+def _while_attached(facts: Facts, at: _Place, missing: Missing) -> tuple[Fix, str]:
+    """How sure it is that a Trainer has the module where it is asked, and the reason."""
+    level, told = _as_told(missing)
+    alone = may_be_alone(facts, at.method)
+    return ("unsafe", f"{told}; {alone}") if alone else (level, told)
 
 
 def _match(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missing) -> Match:
@@ -196,13 +206,12 @@ def _match(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missi
         edits = (_edit(file, at.node, f"{this}.{missing.new}"),)
     elif name == "precision":
         edits = _compared(file, at, this)
+    if edits and at.method == "__init__":
+        return Match(file.span(at.node), message, "manual", f"Not rewritten: {UNTOLD}.", missing.row)
     if edits:
-        return Match(file.span(at.node), message, "safe", f"{_as_sentence(missing.advice)}.", missing.row, edits)
+        level, told = _while_attached(facts, at, missing)
+        return Match(file.span(at.node), message, level, f"{told}.", missing.row, edits)
     return Match(file.span(at.node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
-
-
-def _as_sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
 
 
 def _compared(file: PythonFile, at: _Place, this: str) -> tuple[NodeEdit, ...]:

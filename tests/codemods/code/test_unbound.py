@@ -24,3 +24,8 @@ BEFORE = "import math\n\nprint(math.pi, given)\n"
 )
 def test_a_name_that_is_new_has_to_be_bound(after: str, name: str | None) -> None:
     assert lost(ast.parse(BEFORE), ast.parse(after)) == name
+
+
+def test_a_name_that_nothing_binds_may_take_the_place_of_another() -> None:
+    assert lost(ast.parse("given()\n"), ast.parse("made()\n")) is None
+    assert lost(ast.parse("given()\n"), ast.parse("made(given)\n")) == "made"

@@ -68,8 +68,8 @@ def test_a_finding_is_answered_by_itself_where_its_rule_rewrote_others() -> None
     def first(file: Any, facts: Facts) -> Iterator[Match]:
         yield from (match for match in FILL.check(file, facts) if is_bare(match) and match.span.line == 1)
 
-    made = run_rules({"a.py": "target()\n\n\ntarget()\n"}, replace(FILL, check=first), *bare(NAME))
-    assert made.final() == {"a.py": b"target(2)\n\n\ndone\n"}
+    made = run_rules({"a.py": "target()\n\n\ntarget()\ndone\n"}, replace(FILL, check=first), *bare(NAME))
+    assert made.final() == {"a.py": b"target(2)\n\n\ndone\ndone\n"}
     assert said(made) == [
         ("AAA001", 1, "safe", True, "r"),
         ("BBB001", 1, "safe", True, "The repair of AAA001 answers it."),

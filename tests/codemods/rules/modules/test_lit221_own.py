@@ -113,3 +113,27 @@ def test_a_file_that_does_without_lightning_imports_no_more_of_it(guard: str) ->
     whole = text.replace("from lightning.pytorch import LightningModule", "import lightning.pytorch as pl")
     whole = whole.replace("(LightningModule)", "(pl.LightningModule)")
     assert "pl.strategies.DDPStrategy" in rewritten({"a.py": whole}, rule("LIT221"))["a.py"]
+
+
+@pytest.mark.parametrize("asked", ["self.use_amp", "self.datamodule.size", "self.precision == 16"])
+@pytest.mark.parametrize(
+    ("method", "more", "level"),
+    [
+        ("training_step", "", "safe"),
+        ("forward", "", "unsafe"),
+        ("__init__", "", "manual"),
+        ("helper", "", "unsafe"),
+        ("helper", "    def training_step(self, batch, batch_idx):\n        return self.helper(batch)\n", "safe"),
+        ("helper", "    def forward(self, batch):\n        return self.helper(batch)\n", "unsafe"),
+        (
+            "helper",
+            "    def training_step(self, batch, batch_idx):\n        return map(self.helper, batch)\n",
+            "unsafe",
+        ),
+        ("helper", "    def setup(self, stage):\n        self.helper(1)\n\n\nModel().helper(1)\n", "unsafe"),
+    ],
+)
+def test_a_trainer_has_the_module_where_it_is_asked(asked: str, method: str, more: str, level: str) -> None:
+    text = HEAD + f"    def {method}(self, batch=None, batch_idx=0):\n        print({asked})\n\n{more}"
+    [found] = run_rules({"a.py": text}, rule("LIT221")).findings
+    assert found.fix == level
