@@ -186,6 +186,11 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")
         return None
+    if row.target == "several":
+        if not _asks_for_several(node, parent):
+            return _left(file, node, row, row.reason)
+        reason = "that is how many there are; it told what the Trainer was given, as -1 for all"
+        return _write(file, node, replace(row, reason=reason), "{}.num_devices")
     if row.target == "precision":
         return _compared(file, node, parent, row)
     if row.target == "batches":
@@ -215,6 +220,15 @@ def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Ma
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
     reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
     return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
+
+
+def _asks_for_several(node: ast.Attribute, parent: ast.AST) -> bool:
+    """`trainer.devices > 1`, which a CPU answers as it did, whatever it is told to hold."""
+    if not isinstance(parent, ast.Compare) or parent.left is not node or len(parent.ops) != 1:
+        return False
+    least = {ast.Gt: 1, ast.GtE: 2, ast.LtE: 1, ast.Lt: 2}.get(type(parent.ops[0]))
+    known, value = literal(parent.comparators[0])
+    return least is not None and known and type(value) is int and value >= least
 
 
 def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:

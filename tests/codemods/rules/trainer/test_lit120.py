@@ -299,3 +299,24 @@ def test_a_trainer_that_a_function_of_the_project_hands_out(built: str) -> None:
     assert [finding.path for finding in run_rules(apart, rule("LIT120")).findings] == ["a.py"]
     other = made.replace(f"return {built}", "return Engine(args)") + use
     assert run_rules({"a.py": other}, rule("LIT120")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("trainer.devices > 1", "trainer.num_devices > 1"),
+        ("trainer.gpus >= 2", "trainer.num_devices >= 2"),
+        ("trainer.gpus <= 1", "trainer.num_devices <= 1"),
+        ("trainer.gpus > 0", ""),
+        ("trainer.devices >= 1", ""),
+        ("trainer.devices == 2", ""),
+        ("trainer.devices > self.least", ""),
+        ("1 < trainer.devices < 4", ""),
+        ("trainer.devices > True", ""),
+    ],
+)
+def test_whether_there_are_several_devices(old: str, new: str) -> None:
+    text = f"{HEAD}{HOOK}self.several = {old}\n"
+    [finding] = run_rules({"a.py": text}, rule("LIT120")).findings
+    assert finding.fix == ("unsafe" if new else "manual")
+    assert rewritten({"a.py": text}, rule("LIT120"), unsafe=True)["a.py"] == text.replace(old, new or old)
