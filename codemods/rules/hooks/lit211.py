@@ -186,7 +186,7 @@ def _judged(
     facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str
 ) -> tuple[Fix, str]:
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
-    if kind != CALLBACK and (certain := why_certain(facts, fact, hook)):
+    if kind != CALLBACK and (certain := why_certain(facts, fact, hook, method)):
         return "safe", certain
     if kind == CALLBACK and method.name in POINTS:
         if told := differs(facts, item, method, method.name):
