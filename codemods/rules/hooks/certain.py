@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
+from codemods.code.syntax import Function, self_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rules.hooks.removed_hooks import Unheard
@@ -11,14 +13,33 @@ from codemods.rules.hooks.same_point import after_others
 
 _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")
+_MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
+"""Where a project decides itself which mode a module is in."""
 _PLAIN_BASES = frozenset({MODULE, "torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
 
 
-def why_certain(facts: Facts, fact: ClassFact, hook: Unheard) -> str:
+def why_certain(facts: Facts, fact: ClassFact, hook: Unheard, method: Function) -> str:
     """Why a module's hook under its new name does what it did; empty where that is not sure."""
-    if not hook.trains or after_others(facts, hook.new) or not _only_trains(facts, fact):
+    if not hook.trains or after_others(facts, hook.new):
         return ""
-    return "The class has no validation_step and no test_step, so it ran in training alone."
+    if _only_trains(facts, fact):
+        return "The class has no validation_step and no test_step, so it ran in training alone."
+    if hook.new == "on_train_epoch_start" and _only_evaluates(method) and not _has(facts, _MODES):
+        return "It only puts parts of the module into evaluation mode, as all of it is while it validates and tests."
+    return ""
+
+
+def _only_evaluates(method: Function) -> bool:
+    """Whether all that a method does is `self.part.eval()`."""
+    part = re.compile(rf"{self_name(method)}\.[\w.]+\.eval\(\)")
+    return all(isinstance(item, ast.Expr) and part.fullmatch(ast.unparse(item)) for item in method.body)
+
+
+def _has(facts: Facts, word: re.Pattern[bytes]) -> bool:
+    """Whether a file of code holds a word."""
+    return any(
+        source.kind in ("python", "notebook") and word.search(source.unescaped) for source in facts.sources.values()
+    )
 
 
 def _only_trains(facts: Facts, fact: ClassFact) -> bool:

@@ -34,6 +34,8 @@ from codemods.rules.hooks.step_end import (
     shown_ends,
     spellings,
 )
+from codemods.rules.hooks.wrapping import AS_NOW, LOOKING, gone, looks_for_unused
+from codemods.rules.hooks.wrapping import HOOK as WRAPPING
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -205,6 +207,11 @@ def _match(
     method = item.methods[name]
     message = f"{name} is not called since Lightning {hook.since}"
     row = hook.row or None
+    unused = looks_for_unused(method, item.scope) if name == WRAPPING else None
+    if unused is False and len(item.node.body) > 1 and not any(name in other.methods for other in family(facts, fact)):
+        return Match(file.head(method), message, "safe", AS_NOW, row, (NodeEdit(method, gone),))
+    if unused:
+        return Match(file.head(method), message, "manual", f"{LOOKING}.", row)
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     refusal = _refusal(facts, fact, item, name, method, hook, kind)
@@ -223,7 +230,7 @@ def _judged(
     facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str
 ) -> tuple[Fix, str]:
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
-    if kind != CALLBACK and (certain := why_certain(facts, fact, hook)):
+    if kind != CALLBACK and (certain := why_certain(facts, fact, hook, method)):
         return "safe", certain
     if kind == CALLBACK and method.name in POINTS:
         if told := differs(facts, item, method, method.name):

@@ -29,6 +29,8 @@ from codemods.rules.hooks.training_steps import STEPS, steps_of
 if TYPE_CHECKING:
     import libcst as cst
 
+EVALUATING = ("validation_", "test_", "on_validation_", "on_test_")
+
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
@@ -63,7 +65,7 @@ def _match(
         advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, Returned))
-    kept = _is_read(item)
+    kept = _is_read(item, method)
     change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
     if kept and not old:
@@ -75,14 +77,19 @@ def _match(
     return Match(place, message, "unsafe", reason, edits=edit)
 
 
-def _is_read(item: ClassNode) -> bool:
-    """Whether the class asks a result for `log` or `progress_bar`."""
+def _is_read(item: ClassNode, step: Function) -> bool:
+    """Whether the class asks a result of a method for `log` or `progress_bar`. Of a training step it does not where it
+    validates and tests, unless something of the class calls the step."""
+    called = any(isinstance(node, ast.Attribute) and node.attr == step.name for node in ast.walk(item.node))
+    apart = EVALUATING if step.name in STEPS and not called else ()
+    evaluated = {id(node) for name in item.methods if name.startswith(apart) for node in ast.walk(item.methods[name])}
     return any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Load)
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in LOGGED
         for node in walk(item.node)
+        if id(node) not in evaluated
     )
 
 

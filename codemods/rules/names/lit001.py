@@ -225,7 +225,7 @@ def collect(outputs: EPOCH_OUTPUT) -> STEP_OUTPUT:
 
 @pl.utilities.distributed.rank_zero_only
 def show():
-    print("here")
+    print("here", sync_ddp)
 """
 AFTER = """\
 import pytorch_lightning as pl
@@ -247,7 +247,7 @@ def collect(outputs: list[STEP_OUTPUT]) -> STEP_OUTPUT:
 
 @pl.utilities.rank_zero.rank_zero_only
 def show():
-    print("here")
+    print("here", sync_ddp)
 """
 BOTH = """\
 try:

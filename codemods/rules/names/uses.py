@@ -12,6 +12,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rule import TextEdit
 from codemods.rules.names.sites import Sites
 
@@ -35,6 +36,8 @@ class Reworded:
 def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str) -> Reworded | None:
     """What becomes of a file's uses of an imported name; None where one of them cannot do without it."""
     bound = alias.asname or alias.name
+    if _is_unread(file, facts, alias, bound):
+        return Reworded((), "safe", "Nothing reads it.", "2.0.0")
     registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
     if not (registry or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
         return None
@@ -57,6 +60,21 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     level: Fix = "unsafe" if "unsafe" in levels else "safe"
     doubt = " What has the loggers is taken to be a Trainer or a module." if level == "unsafe" else ""
     return Reworded(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
+
+
+def _is_unread(file: PythonFile, facts: Facts, alias: ast.alias, bound: str) -> bool:
+    """Whether nothing says a name but its import, here or in a file that may take it from this one. A file of imports
+    alone is there to hand them on, and so may be what a comment speaks of."""
+    handing = file.path.endswith("__init__.py") or all(_only_imports(item) for item in file.tree.body)
+    said = len(re.findall(rf"\b{bound}\b", file.text))
+    if handing or said != 1 or file.has_comment(alias.lineno, alias.end_lineno or alias.lineno):
+        return False
+    return not is_read_elsewhere(facts, file, bound)
+
+
+def _only_imports(item: ast.stmt) -> bool:
+    said = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
+    return said or isinstance(item, ast.Import | ast.ImportFrom)
 
 
 def is_handed_on(file: PythonFile, facts: Facts, name: str) -> bool:

@@ -65,6 +65,8 @@ LOOPS: Mapping[str, Mapping[str, str]] = {
     },
 }  # fmt: skip
 """What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
+SANITY = ("sanity_checking", "running_sanity_check")
+FITTING = "It is asked for while fit checks sanity alone, whose checkpoint it is."
 UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 
@@ -230,6 +232,16 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")
         return None
+    if row.target == "fitting":
+        if isinstance(node.ctx, ast.Store):
+            return _left(file, node, row, f"it is set here; {row.reason}")
+        found = _write(file, node, row, "{}.ckpt_path")
+        return replace(found, fix="safe", reason=FITTING) if _checks_sanity(node, within) else found
+    if row.target == "several":
+        if not _asks_for_several(node, parent):
+            return _left(file, node, row, row.reason)
+        reason = "that is how many there are; it told what the Trainer was given, as -1 for all"
+        return _write(file, node, replace(row, reason=reason), "{}.num_devices")
     if row.target == "precision":
         return _compared(file, node, parent, row)
     if row.target == "batches":
@@ -259,6 +271,26 @@ def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Ma
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
     reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
     return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
+
+
+def _checks_sanity(node: ast.Attribute, within: Within) -> bool:
+    """Whether a value matters only where the same Trainer checks sanity: `not it and trainer.sanity_checking`."""
+    for outer in reversed(within):
+        if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            asked = [item for item in outer.values if isinstance(item, ast.Attribute) and item.attr in SANITY]
+            return any(ast.unparse(item.value) == ast.unparse(node.value) for item in asked)
+        if not isinstance(outer, ast.UnaryOp):
+            return False
+    return False
+
+
+def _asks_for_several(node: ast.Attribute, parent: ast.AST) -> bool:
+    """`trainer.devices > 1`, which a CPU answers as it did, whatever it is told to hold."""
+    if not isinstance(parent, ast.Compare) or parent.left is not node or len(parent.ops) != 1:
+        return False
+    least = {ast.Gt: 1, ast.GtE: 2, ast.LtE: 1, ast.Lt: 2}.get(type(parent.ops[0]))
+    known, value = literal(parent.comparators[0])
+    return least is not None and known and type(value) is int and value >= least
 
 
 def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:

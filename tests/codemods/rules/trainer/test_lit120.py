@@ -405,3 +405,44 @@ TAKEN = "from pytorch_lightning import Trainer\n\n\ndef show(trainer: Trainer{})
 def test_names_are_what_they_are_where_it_stands(text: str, written: str | None) -> None:
     after = rewritten({"a.py": text}, rule("LIT120"))["a.py"]
     assert (written or "print(trainer.use_ddp)") in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("trainer.devices > 1", "trainer.num_devices > 1"),
+        ("trainer.gpus >= 2", "trainer.num_devices >= 2"),
+        ("trainer.gpus <= 1", "trainer.num_devices <= 1"),
+        ("trainer.gpus > 0", ""),
+        ("trainer.devices >= 1", ""),
+        ("trainer.devices == 2", ""),
+        ("trainer.devices > self.least", ""),
+        ("1 < trainer.devices < 4", ""),
+        ("trainer.devices > True", ""),
+    ],
+)
+def test_whether_there_are_several_devices(old: str, new: str) -> None:
+    text = f"{HEAD}{HOOK}self.several = {old}\n"
+    [finding] = run_rules({"a.py": text}, rule("LIT120")).findings
+    assert finding.fix == ("unsafe" if new else "manual")
+    assert rewritten({"a.py": text}, rule("LIT120"), unsafe=True)["a.py"] == text.replace(old, new or old)
+
+
+@pytest.mark.parametrize(
+    ("condition", "level"),
+    [
+        ("not trainer.resume_from_checkpoint and trainer.running_sanity_check", "safe"),
+        ("trainer.sanity_checking and trainer.resume_from_checkpoint", "safe"),
+        ("trainer.resume_from_checkpoint", "unsafe"),
+        ("not trainer.resume_from_checkpoint or trainer.sanity_checking", "unsafe"),
+        ("not trainer.resume_from_checkpoint and not trainer.sanity_checking", "unsafe"),
+        ("not trainer.resume_from_checkpoint and other.sanity_checking", "unsafe"),
+        ("use(trainer.resume_from_checkpoint) and trainer.sanity_checking", "unsafe"),
+    ],
+)
+def test_the_checkpoint_of_fit_while_it_checks_sanity(condition: str, level: str) -> None:
+    text = f"{HEAD}{HOOK}if {condition}:\n            print(1)\n"
+    found = run_rules({"a.py": text}, rule("LIT120")).findings
+    assert [each.fix for each in found if "resume" in each.message] == [level]
+    after = rewritten({"a.py": text}, rule("LIT120"), unsafe=True)["a.py"]
+    assert "trainer.ckpt_path" in after
