@@ -12,7 +12,7 @@ from codemods.code.syntax import Function
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.hooks.epoch_end import LOGGED
+from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.returned_logs import (
     HOOKS,
     Returned,
@@ -27,6 +27,15 @@ from codemods.rules.hooks.training_steps import STEPS, steps_of
 
 if TYPE_CHECKING:
     import libcst as cst
+
+
+OTHERS = tuple(
+    name
+    for stage in (*STAGES, *OLDEST)
+    if not stage.train
+    for name in (stage.step, stage.step_end, stage.old, stage.new, stage.helper)
+)
+"""Methods that no result of a training step reaches."""
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -62,7 +71,7 @@ def _match(
         advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, Returned))
-    kept = _is_read(item)
+    kept = _is_read(file, item, method)
     change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
     if kept and not old:
@@ -74,13 +83,18 @@ def _match(
     return Match(place, message, "unsafe", reason, edits=edit)
 
 
-def _is_read(item: ClassNode) -> bool:
-    """Whether the class asks a result for `log` or `progress_bar`."""
+def _is_read(file: PythonFile, item: ClassNode, method: Function) -> bool:
+    """Whether the class asks a result for `log` or `progress_bar`; what the other stages get is no training step's,
+    unless they call it."""
+    apart = method.name not in HOOKS and not named_lines(file, STEPS[0])
+    elsewhere = (item.methods[name] for name in OTHERS if name in item.methods) if apart else ()
+    left_out = {id(node) for other in elsewhere for node in ast.walk(other)}
     return any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Load)
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in LOGGED
+        and id(node) not in left_out
         for node in ast.walk(item.node)
     )
 
