@@ -239,3 +239,13 @@ def test_lightning_itself_is_not_judged_by_the_installed_one(tmp_path: Path) -> 
     (tmp_path / "pytorch_lightning").mkdir()
     (tmp_path / "pytorch_lightning" / "__init__.py").touch()
     assert found(tmp_path, train="from pytorch_lightning.metrics import Accuracy\n") == []
+
+
+def test_a_hook_that_another_class_calls_on_itself_is_called_there_alone(tmp_path: Path) -> None:
+    calling = "    def training_step(self, a, b): return self.training_step_end(a)\n\n"
+    hook = "    def training_step_end(self, outputs): pass\n"
+    other = "\nclass Other(pl.LightningModule):\n" + hook
+    below = "\nclass Below(Net):\n" + hook
+    for text, wrong in ((calling + hook + below, 0), (calling + hook + other, 1)):
+        (tmp_path / "a.py").write_text(MODULE + text)
+        assert len(violations(tmp_path)) == wrong
