@@ -76,7 +76,7 @@ def _itself(program: Program, item: Class, method: Function) -> Iterator[str]:
     for base in program.lightning(item):
         found = installed.gone(base, name)
         if found == "hook" or (found and kind not in KINDS):
-            if name not in program.called:
+            if not program.is_called(item, name):
                 yield f"{kind}.{name}"
             return
     yield from _signature(program, item, method, kind)

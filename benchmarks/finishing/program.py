@@ -71,11 +71,26 @@ class Program:
                 self.modules[".".join(parts[start:])].append(scope)
         self._chains: dict[Class, list[Class | type | None]] = {}
 
+    def is_called(self, item: Class, name: str) -> bool:
+        """Whether code of the project calls a method of that name: on an object, or on `self` in the class, or in one
+        above or below it."""
+        owners = self._callers.get(name, ())
+        return None in owners or any(
+            owner and (item in self.chain(self.classes[owner]) or self.classes[owner] in self.chain(item))
+            for owner in owners
+        )
+
     @cached_property
-    def called(self) -> frozenset[str]:
-        """The methods that code of the project calls on something else than `super()`."""
-        calls = (node.func for file in self.files for node in ast.walk(file.tree) if isinstance(node, ast.Call))
-        return frozenset(each.attr for each in calls if isinstance(each, ast.Attribute) and not is_super(each.value))
+    def _callers(self) -> dict[str, set[ast.ClassDef | None]]:
+        """The classes that call a method of each name on `self`, None for calls on something else than `super()`."""
+        found: dict[str, set[ast.ClassDef | None]] = defaultdict(set)
+        for file in self.files:
+            for node in ast.walk(file.tree):
+                function = node.func if isinstance(node, ast.Call) else None
+                if isinstance(function, ast.Attribute) and not is_super(function.value):
+                    owner = self.scopes[node].owner if _is_self(function.value) else None
+                    found[function.attr].add(owner)
+        return found
 
     @cached_property
     def read(self) -> frozenset[str]:

@@ -247,3 +247,13 @@ def test_a_folder_of_the_project_may_have_the_name_of_lightning(tmp_path: Path) 
     text = "from lightning.base import Net\nfrom lightning.pytorch.gone import Trainer\n"
     seen = found(tmp_path, train=text + "class Mine(Net):\n    def on_epoch_end(self): pass\n")
     assert seen == ["name: pl.gone.Trainer", "hook: LightningModule.on_epoch_end"]
+
+
+def test_a_hook_that_another_class_calls_on_itself_is_called_there_alone(tmp_path: Path) -> None:
+    calling = "    def training_step(self, a, b): return self.training_step_end(a)\n\n"
+    hook = "    def training_step_end(self, outputs): pass\n"
+    other = "\nclass Other(pl.LightningModule):\n" + hook
+    below = "\nclass Below(Net):\n" + hook
+    for text, wrong in ((calling + hook + below, 0), (calling + hook + other, 1)):
+        (tmp_path / "a.py").write_text(MODULE + text)
+        assert len(violations(tmp_path)) == wrong

@@ -25,6 +25,7 @@ from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
     TORCH,
+    alone,
     doubt,
     family_refusal,
     joined,
@@ -118,7 +119,8 @@ def _step_end(
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
     edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
-    unsure = told = doubt(file, facts, item, stage)
+    unsure = doubt(file, facts, item, stage)
+    told = unsure + alone(facts, stage)
     if lost := lacking(item, stage):
         edits.append(
             NodeEdit(item.methods[name], partial(_giving_back, name=lost, whole=always_leaves(item.methods[name].body)))

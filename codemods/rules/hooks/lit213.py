@@ -80,9 +80,9 @@ def _match(
 def _is_read(item: ClassNode, step: Function) -> bool:
     """Whether the class asks a result of a method for `log` or `progress_bar`. Of a training step it does not where it
     validates and tests, unless something of the class calls the step."""
-    called = any(isinstance(node, ast.Attribute) and node.attr == step.name for node in ast.walk(item.node))
+    called = any(isinstance(node, ast.Attribute) and node.attr == step.name for node in walk(item.node))
     apart = EVALUATING if step.name in STEPS and not called else ()
-    evaluated = {id(node) for name in item.methods if name.startswith(apart) for node in ast.walk(item.methods[name])}
+    evaluated = {id(node) for name in item.methods if name.startswith(apart) for node in walk(item.methods[name])}
     return any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Load)

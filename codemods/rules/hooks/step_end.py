@@ -147,16 +147,20 @@ def copied(facts: Facts) -> str | None:
 
 
 def doubt(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage) -> str:
-    """What may differ where a step calls its class's own `*_step_end`, as further sentences."""
+    """What may differ where a step calls its class's own `*_step_end`, as a further sentence."""
     method = item.methods[stage.step_end]
-    if is_indifferent(method):
+    settled = is_indifferent(method) or is_outside(method) or leaves_autocast(file, facts, item, stage)
+    if settled or not (where := mixed(facts)):
         return ""
-    found = ""
-    if (where := mixed(facts)) and not (is_outside(method) or leaves_autocast(file, facts, item, stage)):
-        found += f" {where} speaks of a precision: {stage.step_end} runs in the autocast region of its step."
-    if where := copied(facts):
-        found += f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns."
-    return found
+    return f" {where} speaks of a precision: {stage.step_end} runs in the autocast region of its step."
+
+
+def alone(facts: Facts, stage: Stage) -> str:
+    """What a `*_step_end` gets by now where the project names DataParallel, as a further sentence: what it got under
+    every other strategy, and 2.x has no Trainer with that one."""
+    where = copied(facts)
+    told = f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns, as else."
+    return told if where else ""
 
 
 def leaves_autocast(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage) -> bool:

@@ -264,6 +264,7 @@ def test_a_torch_of_its_own_leaves_a_doubt() -> None:
     assert finding.fix == "unsafe" and "speaks of a precision" in finding.reason
 
 
+HALF = "Trainer(precision=16)\n"
 CHILD = """\
 from a import Model
 
@@ -283,11 +284,12 @@ def test_a_step_end_that_an_inherited_step_calls_leaves_the_region_too() -> None
 
 
 def test_a_step_end_of_an_inherited_step_is_as_unsure_as_that() -> None:
-    parallel = "Trainer(strategy='dp', precision=32)\n"
-    files = {"a.py": WORKING, "b.py": CHILD, "t.py": parallel}
+    files = {"a.py": "from mine import torch\n" + WORKING, "b.py": CHILD.replace("Child", "torch"), "t.py": HALF}
     found = {finding.path: finding for finding in run_rules(files, rule("LIT211")).findings}
     assert found["a.py"].fix == "unsafe" and found["b.py"].fix == "manual"
     assert "of Model (a.py) calls it with unsafe rewrites alone" in found["b.py"].reason
+    plain = run_rules({**files, "b.py": CHILD}, rule("LIT211")).findings
+    assert [(finding.path, finding.fix) for finding in plain] == [("a.py", "unsafe"), ("b.py", "unsafe")]
     alone = run_rules({**files, "t.py": ""}, rule("LIT211")).findings
     assert [(finding.path, finding.fix) for finding in alone] == [("a.py", "safe")]
 
@@ -298,9 +300,9 @@ def test_a_step_end_of_an_inherited_step_is_as_unsure_as_that() -> None:
         ("t.py", "Trainer(strategy='dp')\n", "sum(output) / len(output)", "manual"),
         ("t.py", "Trainer(strategy='dp')\n", "torch.stack([x for x in output['guess']]).mean()", "manual"),
         ("t.py", "Trainer(strategy='dp')\n", "output['guess'].mean()", "safe"),
-        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].sum()", "unsafe"),
-        ("t.yaml", "trainer:\n  accelerator: dp\n", "output['guess'].sum()", "unsafe"),
-        ("t.sh", "python train.py --distributed_backend dp\n", "output['guess'].sum()", "unsafe"),
+        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].sum()", "safe"),
+        ("t.yaml", "trainer:\n  accelerator: dp\n", "output['guess'].sum()", "safe"),
+        ("t.sh", "python train.py --distributed_backend dp\n", "output['guess'].sum()", "safe"),
         ("t.py", "Trainer(strategy='ddp')\n", "sum(output) / len(output)", "safe"),
         ("t.py", "mesh = ('dp', 'tp')\n", "sum(output) / len(output)", "safe"),
     ],
@@ -311,5 +313,5 @@ def test_what_joined_the_copies_of_data_parallel_is_left(path: str, said: str, e
     text = f"import torch\n{HEAD}class A(LightningModule):\n{body}"
     [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
     assert finding.fix == level
-    assert ("DataParallel" in finding.reason) == (level != "safe")
+    assert ("DataParallel" in finding.reason) == ("dp" in said and "ddp" not in said and "mesh" not in said)
     assert ("do in training_step what it does besides." in finding.reason) == (level == "manual"), finding.reason

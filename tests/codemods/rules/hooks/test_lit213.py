@@ -234,6 +234,28 @@ def test_keys_that_the_class_reads_where_lightning_never_did(pin: str, level: st
     assert [item.fix for item in made.findings] == [level]
 
 
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ("validation_epoch_end(self, outputs):\n        print([each['log'] for each in outputs])", False),
+        ("validation_end(self, outputs):\n        print([each['log'] for each in outputs])", False),
+        ("test_epoch_end(self, outputs):\n        print(self.all(outputs)['log'])", False),
+        ("show(self, outputs):\n        print(outputs['log'])", True),
+        ("on_train_batch_end(self, outputs, batch, i):\n        print(outputs['log'])", True),
+        (
+            "validation_step(self, batch, batch_idx):\n        return self.training_step(batch, batch_idx)\n\n"
+            "    def validation_epoch_end(self, outputs):\n        print([each['log'] for each in outputs])",
+            True,
+        ),
+    ],
+)
+def test_what_another_stage_reads_of_its_results_is_none_of_a_training_step(more: str, kept: bool) -> None:
+    text = f"{STEP}\n    def {more}\n"
+    made = plan(sources({"train.py": text}), Options((LIT,), pins=("pytorch-lightning>=1.7,<2",), unsafe=True))
+    assert [finding.fix for finding in made.findings] == ["unsafe" if kept else "safe"]
+    assert ('"log": ' in made.final()["train.py"].decode()) == kept
+
+
 ENDS = (
     "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
     "    def {0}(self, {1}):\n        logs = {{'loss': self.rate}}\n        return {2}\n"
