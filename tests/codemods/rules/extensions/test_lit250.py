@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 import pytest
+from lightning.pytorch.callbacks import ModelCheckpoint
 
 from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA, members
 from tests.codemods.support import refusals, rewritten, rule, run_rules
@@ -110,3 +111,34 @@ def test_a_bar_that_the_class_makes_itself_is_its_own() -> None:
     lightnings = text.replace("(self, trainer):", "(self):").replace("tqdm(trainer)", "tqdm()")
     assert "derive from TQDMProgressBar" in refusals({"a.py": lightnings}, "LIT250")[0]
     assert refusals({"a.py": text.replace("self.init_train_tqdm(trainer)", "None")}, "LIT250")
+
+
+SAVING = """\
+from pytorch_lightning.callbacks import ModelCheckpoint
+
+
+class Saving(ModelCheckpoint):
+    def is_due(self, epoch):
+        return epoch % self.period == 0
+"""
+
+
+def test_what_a_checkpoint_calls_its_period_now() -> None:
+    after = rewritten({"a.py": SAVING}, rule("LIT250"))["a.py"]
+    assert after == SAVING.replace("self.period", "self.every_n_epochs")
+    assert ModelCheckpoint(every_n_epochs=3).every_n_epochs == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAVING.replace("(ModelCheckpoint)", "(torch.nn.Module)"),
+        SAVING.replace(
+            "    def", "    def __init__(self):\n        super().__init__()\n        self.period = 2\n\n    def"
+        ),
+        SAVING.replace("self.period", "trainer.period"),
+    ],
+    ids=["no checkpoint", "its own", "of another"],
+)
+def test_another_period_stays(text: str) -> None:
+    assert run_rules({"a.py": text}, rule("LIT250")).findings == ()
