@@ -71,6 +71,8 @@ def test_a_relative_with_the_step_is_left() -> None:
     ("old", "new"),
     [
         ("which: int", "dataloader_idx=0"),
+        ("which: int", "optimizer_idx=0"),
+        ("which: int", "dataset='val'"),
         (", which: int", ""),
         ("batch_idx, which: int", "*which"),
         ("(LightningModule)", "(torch.nn.Module)"),
@@ -79,3 +81,8 @@ def test_a_relative_with_the_step_is_left() -> None:
 )
 def test_not_spoken_of(old: str, new: str) -> None:
     assert run_rules({"train.py": STEP.replace(old, new)}, LIT).findings == ()
+
+
+def test_an_index_with_a_default_is_known_by_its_look() -> None:
+    text = STEP.replace("which: int", "dataset_nb=None").replace("which", "dataset_nb")
+    assert "batch_idx, dataloader_idx=None):" in rewritten({"train.py": text}, LIT)["train.py"]
