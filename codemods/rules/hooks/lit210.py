@@ -16,6 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.staged import STAGED, staged
 from codemods.rules.hooks.transfer import LONGER, longer
@@ -73,12 +74,14 @@ BARE = ("prepare_data", *(f"{stage}_dataloader" for stage in ("train", "val", "t
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *BARE) if name in item.methods]
+        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *STEPS, *BARE) if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
             continue
         yield from staged(file, facts, item, kind)
+        if kind == MODULE:
+            yield from misnamed(file, facts, fact, item)
         for name in hooks:
             if name in BARE and kind != CALLBACK and (match := _bare(file, item.methods[name])):
                 yield match
@@ -86,7 +89,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
         for name in hooks:
-            if kind == DATA or name in (*STAGED, *LONGER, *BARE):
+            if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE):
                 continue
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             if match:
@@ -291,14 +294,15 @@ RULE = Rule(
         "A hook that wants an argument which is no longer given is a TypeError in the middle of training, and one "
         "with a default for it silently gets the default: `outputs` of on_train_epoch_end (guide row M000), the "
         "optimizer's index (M213), the loader's index of the training hooks, and with one loader that of the "
-        "validation, test and prediction hooks (pull request 16753). setup and teardown that do not take `stage`, "
-        "or take it by another name, are a TypeError at once, and so are loaders that want an argument."
+        "validation, test and prediction hooks (pull request 16753). A step that gets the index of one of several "
+        "loaders has to call it dataloader_idx. setup and teardown that do not take `stage`, or take it by another "
+        "name, are a TypeError at once, and so are loaders that want an argument."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
-        *(f"def {name}(".encode() for name in (*STAGED, *BARE)),
+        *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE)),
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),

@@ -14,11 +14,12 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, always_leaves, parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
-from codemods.lightning.facts import CALLBACK, ClassFact, Facts
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
+from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, Unheard
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
@@ -52,8 +53,8 @@ STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 @dataclass(frozen=True)
 class _Ends:
-    """The names of a file's classes with a `*_step_end`, which `Class.step_end` always give something, and which are
-    called by a step of their own class once that is rewritten."""
+    """The names of a file's classes with a `*_step_end` or `on_epoch_end`, which `Class.step_end` always give
+    something, and which are called by a step of their own class once that is rewritten."""
 
     classes: tuple[str, ...]
     given: frozenset[str]
@@ -62,10 +63,12 @@ class _Ends:
 
 def _collect(file: PythonFile) -> _Ends | None:
     ending = [(item, stage) for item in file.classes for stage in STAGES if stage.step_end in item.methods]
-    if not ending:
+    classes = [item.node.name for item in file.classes if EPOCH_END in item.methods]
+    if not ending and not classes:
         return None
     called = {f"{item.qualname}.{stage.step_end}" for item, stage in ending if own_refusal(file, item, stage) is None}
-    return _Ends(tuple(item.node.name for item, _ in ending), shown_ends(file, STAGES), frozenset(called))
+    classes += [item.node.name for item, _ in ending]
+    return _Ends(tuple(classes), shown_ends(file, STAGES), frozenset(called))
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
@@ -216,6 +219,9 @@ def _match(
         return Match(file.head(method), message, "manual", f"{LOOKING}.", row)
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
+    unit = f"{file.path}:{item.qualname}"
+    if name == EPOCH_END and kind == MODULE and (found := at_each_stage(facts, fact, item)):
+        return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
     refusal = _refusal(facts, fact, item, name, method, hook, kind)
     if refusal:
         reason = f"Not rewritten: {refusal}. {hook.reason} Move it to {hook.new}."
@@ -223,7 +229,6 @@ def _match(
     counted = kind == CALLBACK and name in POINTS and counts(facts, method, name)
     change = partial(_renamed_counting, trainer=parameters(method)[0]) if counted else _renamed
     edit = NodeEdit(method, partial(change, hook=hook))
-    unit = f"{file.path}:{item.qualname}"
     level, reason = _judged(facts, fact, item, method, hook, kind)
     return Match(file.head(method), message, level, reason, row, (edit,), unit=unit, needs=hook.needs)
 
@@ -375,7 +380,8 @@ RULE = Rule(
         "Where another hook is called at the same point the method takes its name (for what is called a little "
         "later, safely where nothing of the project tells the two points apart), and a step calls its own "
         "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
-        "is gone; where it joins what DataParallel's copies returned, where it ran more "
+        "is gone; on_epoch_end of a module with a hook for the end of each of its stages is called by these; where "
+        "it joins what DataParallel's copies returned, where it ran more "
         "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "
         "say what is meant."
     ),

@@ -59,7 +59,7 @@ def _match(
 ) -> Match:
     """What becomes of a method's returns; `old` says that a Lightning may run them which read them."""
     place = file.span(node)
-    message = f"nothing reads `log` and `progress_bar` in what {method.name} returns since Lightning 1.3"
+    message = "nothing reads `log` and `progress_bar` in what is returned here since Lightning 1.3"
     refusals = [each for each in read if isinstance(each, str)]
     if refusals:
         advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"

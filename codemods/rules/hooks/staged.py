@@ -58,13 +58,13 @@ def _otherwise(file: PythonFile, facts: Facts, method: Function, kind: str, othe
         why = f"it takes {', '.join(f'`{other}`' for other in others)}"
     elif uses(method, STAGE):
         why = "it has a `stage` of its own"
-    elif _is_seen_elsewhere(method, others[0]):
+    elif is_seen_elsewhere(method, others[0]):
         why = f"what it does with `{others[0]}` is not seen"
-    elif path := _by_name(facts, method.name, others[0]):
+    elif path := called_by_name(facts, method.name, others[0]):
         why = f"{path} seems to give it `{others[0]}=`"
     if why:
         return Match(file.head(method), message, "manual", f"Not rewritten: {why}. Take `stage`.")
-    edit = NodeEdit(method, partial(_renamed, name=others[0]))
+    edit = NodeEdit(method, partial(renamed, name=others[0], new=STAGE))
     if not _is_stage(method, others[0]):
         reason = f"`{others[0]}` is taken to be that argument: the Trainer's call is a TypeError as it is."
         return Match(file.head(method), message, "unsafe", reason, edits=(edit,))
@@ -100,7 +100,7 @@ def _texts(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple | set) else [value]
 
 
-def _is_seen_elsewhere(method: Function, name: str) -> bool:
+def is_seen_elsewhere(method: Function, name: str) -> bool:
     """Whether a name of the method is one of a function in it too, or can be read in other ways than by name."""
     for node in walk(method):
         match node:
@@ -120,7 +120,7 @@ def _is_seen_elsewhere(method: Function, name: str) -> bool:
     return False
 
 
-def _by_name(facts: Facts, hook: str, name: str) -> str | None:
+def called_by_name(facts: Facts, hook: str, name: str) -> str | None:
     """The file in which a call of a hook by this name seems to give the argument by its own."""
     called = re.compile(rb"\b%b\s*\([^()]*\b%b\s*=(?!=)" % (hook.encode(), name.encode()))
     written = re.compile(rb"\bdef\s+%b\s*\([^()]*\b%b\s*=(?!=)" % (hook.encode(), name.encode()))
@@ -141,14 +141,15 @@ def _with_stage(node: cst.FunctionDef) -> cst.FunctionDef:
     return node.with_changes(params=node.params.with_changes(params=[own, stage]))
 
 
-def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+def renamed(node: cst.FunctionDef, *, name: str, new: str) -> cst.FunctionDef:
+    """A method whose parameter has another name."""
     import libcst as cst
 
     class Rename(cst.CSTTransformer):
         """Names, but neither attributes nor the keywords of calls."""
 
         def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
-            return updated_node.with_changes(value=STAGE) if original_node.value == name else updated_node
+            return updated_node.with_changes(value=new) if original_node.value == name else updated_node
 
         def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
             return updated_node.with_changes(attr=original_node.attr)
@@ -159,6 +160,6 @@ def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
         def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> Any:
             return updated_node.with_changes(name=original_node.name)
 
-    renamed = node.visit(Rename())
-    assert isinstance(renamed, cst.FunctionDef)
-    return renamed
+    changed = node.visit(Rename())
+    assert isinstance(changed, cst.FunctionDef)
+    return changed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from codemods.code.nodes import walk
+from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
@@ -31,15 +32,18 @@ ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" wi
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+BINARY = f"{ROOT}.metrics.functional.classification.auroc"
+"""The function that took binary targets alone, in each release that had it."""
 
 
 @dataclass(frozen=True)
 class _Place:
-    """A call that wants a task: the metric and whether it is the function."""
+    """A call that wants a task: the metric, whether it is the function, and whether this took binary targets alone."""
 
     call: CallNode
     metric: str
     function: bool
+    binary: bool
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -53,7 +57,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
-            match = _of_call(file, _Place(call, *metric))
+            match = _of_call(file, _Place(call, *metric, _was_binary(file, facts, call)))
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
@@ -67,6 +71,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield Match(file.span(node), _message(name), "manual", reason, ROW)
 
 
+def _was_binary(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a function is the binary one, under the name that the base tree has for it."""
+    before = facts.open(file.path)
+    return before is not None and before.scope.resolve(call.node.func) == BINARY
+
+
 def _message(metric: str) -> str:
     return f"{metric} wants to be told its task since torchmetrics 0.11"
 
@@ -78,8 +88,8 @@ def _of_call(file: PythonFile, place: _Place) -> Match | None:
     message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
-    known = _fed(file, place, given)
-    if known.reason or not known.given:
+    known = Fed(task="binary") if place.binary and given.data else _fed(file, place, given)
+    if known.reason or not (known.given or place.binary):
         return _left(file, place, message, known.reason)
     return _tasked(file, place, message, given, known)
 

@@ -106,7 +106,8 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         place = file.head(step if step else item.node)
         message = f"{item.node.name} relies on `{FLAG}`, which Lightning 2 no longer acts on"
         if verdict.refusal:
-            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M259")
+            split = f" `{SPLIT}` is not called any more: call it there." if SPLIT in item.methods else ""
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}{split}", "M259")
         else:
             edits = (NodeEdit(item.node, partial(_written, item=item, verdict=verdict)),)
             yield Match(

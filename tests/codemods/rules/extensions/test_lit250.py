@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 import pytest
+from lightning.pytorch.callbacks import ModelCheckpoint
 
 from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA, members
 from tests.codemods.support import refusals, rewritten, rule, run_rules
@@ -127,3 +128,34 @@ def test_what_a_parameter_of_one_of_these_classes_has_no_more(text: str, said: l
     found = run_rules({"a.py": text}, rule("LIT250")).findings
     assert [finding.message.split("`")[1] for finding in found] == said
     assert all(finding.fix == "manual" and "trainer.strategy" in finding.reason for finding in found)
+
+
+SAVING = """\
+from pytorch_lightning.callbacks import ModelCheckpoint
+
+
+class Saving(ModelCheckpoint):
+    def is_due(self, epoch):
+        return epoch % self.period == 0
+"""
+
+
+def test_what_a_checkpoint_calls_its_period_now() -> None:
+    after = rewritten({"a.py": SAVING}, rule("LIT250"))["a.py"]
+    assert after == SAVING.replace("self.period", "self.every_n_epochs")
+    assert ModelCheckpoint(every_n_epochs=3).every_n_epochs == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAVING.replace("(ModelCheckpoint)", "(torch.nn.Module)"),
+        SAVING.replace(
+            "    def", "    def __init__(self):\n        super().__init__()\n        self.period = 2\n\n    def"
+        ),
+        SAVING.replace("self.period", "trainer.period"),
+    ],
+    ids=["no checkpoint", "its own", "of another"],
+)
+def test_another_period_stays(text: str) -> None:
+    assert run_rules({"a.py": text}, rule("LIT250")).findings == ()

@@ -438,3 +438,24 @@ class Model(LightningModule):
 def test_a_dict_whose_lines_hang_keeps_hanging() -> None:
     after = rewritten({"train.py": HANGING}, LIT)["train.py"]
     assert "        self.log_dict({\n            'val_loss': loss, 'half': loss / 2\n        })\n" in after
+
+
+SEVERAL = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_epoch_end(self, outputs):
+        loss = sum(each["loss"] for each in outputs).numpy()
+        return {"log": {"loss": loss}}
+
+    def validation_epoch_end(self, outputs):
+        loss = sum(each["loss"] for each in outputs)
+        return {"log": {"val_loss": loss}}
+"""
+
+
+def test_each_hook_is_told_of_by_its_own_finding_when_it_has_another_name() -> None:
+    made = plan(sources({"a.py": SEVERAL}), Options(rules=(rule("LIT201"), LIT)))
+    told = [(each.span.line, each.fix, each.applied) for each in made.findings if each.code == "LIT213"]
+    assert told == [(7, "manual", False), (11, "safe", True)]

@@ -443,3 +443,35 @@ def test_metrics_that_are_only_mentioned_are_not(text: str) -> None:
 @pytest.mark.parametrize("text", ["build('accuracy', task='binary')\n", "OPTIONS = {'task': 'binary'}\n"])
 def test_a_file_that_says_a_task_knows_of_it(text: str) -> None:
     assert run_rules({"a.py": TABLE.format(text)}, rule("MET001")).findings == ()
+
+
+SCORE = """\
+from pytorch_lightning.metrics.functional.classification import auroc
+
+
+def score(predictions, target):
+    return auroc(predictions, target)
+"""
+
+
+def test_the_function_that_took_binary_targets_alone_is_known_under_its_new_name() -> None:
+    after = rewritten({"a.py": SCORE}, rule("LIT001"), rule("MET001"))["a.py"]
+    assert "from torchmetrics.functional import auroc\n" in after
+    assert '    return auroc(predictions, target, task="binary")\n' in after
+    assert rewritten({"a.py": after}, rule("LIT001"), rule("MET001"))["a.py"] == after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (".functional.classification", ".functional"),
+        ("(predictions, target)\n", "(predictions, target, pos_label=0)\n"),
+        ("(predictions, target)\n", "(predictions, target, None)\n"),
+        ("(predictions, target)\n", "(*predictions)\n"),
+    ],
+)
+def test_what_may_be_of_another_kind_is_left(old: str, new: str) -> None:
+    text = SCORE[::-1].replace(old[::-1], new[::-1], 1)[::-1]
+    assert text != SCORE
+    found = run_rules({"a.py": text}, rule("LIT001"), rule("MET001")).findings
+    assert "manual" in {each.fix for each in found if each.code == "MET001"}

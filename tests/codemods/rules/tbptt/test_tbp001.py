@@ -197,3 +197,12 @@ def test_ignore_comment_leaves_the_whole_change_alone() -> None:
     made = run_rules(changed(("gradient_clip_val=0.5)", "gradient_clip_val=0.5)  # fixer: ignore[TBP001]")), TBP)
     assert made.changes == ()
     assert [finding.fix for finding in made.findings] == ["manual"]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_split_of_the_class_that_nothing_calls_any_more_is_named(own: bool) -> None:
+    split = "    def tbptt_split_batch(self, batch, split_size):\n        return [batch]\n\n"
+    replacement, _ = REFUSED["called by hand"]
+    old, new = replacement
+    [reason] = refusals(changed((old, (split if own else "") + new)), "TBP001")
+    assert ("`tbptt_split_batch` is not called any more" in reason) is own

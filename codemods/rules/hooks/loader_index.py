@@ -1,0 +1,59 @@
+"""Steps that call the index of one of several loaders otherwise than `dataloader_idx`, which 2.x looks for by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from types import NoneType
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_plain, parameters, uses
+from codemods.lightning.class_family import family
+from codemods.lightning.facts import ClassFact, Facts, literal
+from codemods.rule import Match, NodeEdit
+from codemods.rules.hooks.staged import called_by_name, is_seen_elsewhere, renamed
+
+INDEX = "dataloader_idx"
+STEPS = ("validation_step", "test_step", "predict_step")
+_OF_LOADERS = re.compile(r"load|data|dl_|ds_|set_")
+_SINCE = f"is to be called {INDEX} since Lightning 2.0, where there are several loaders"
+
+
+def misnamed(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode) -> Iterator[Match]:
+    """The steps of a module whose third argument has another name."""
+    for name in STEPS:
+        method = item.methods.get(name)
+        names = parameters(method) if method else []
+        if method is None or len(names) != 3 or not is_plain(method) or not _is_index(method, names[2]):
+            continue
+        message = f"`{names[2]}` of {name} {_SINCE}"
+        if why := _refusal(facts, fact, method, names[2]):
+            reason = f"Not rewritten: {why}. A step that lacks an argument of that name is refused."
+            yield Match(file.head(method), message, "manual", reason)
+            continue
+        edit = NodeEdit(method, partial(renamed, name=names[2], new=INDEX))
+        reason = "1.x gave it by its place; the step is refused without an argument of that name."
+        yield Match(file.head(method), message, "safe", reason, edits=(edit,))
+
+
+def _is_index(method: Function, name: str) -> bool:
+    """Whether a third argument is the index of a loader by another name: Lightning gave no other, and where it has a
+    default, which it keeps with one loader, it has to look like one."""
+    if name == INDEX:
+        return False
+    known, value = literal(method.args.defaults[-1]) if method.args.defaults else (True, None)
+    return not method.args.defaults or (known and type(value) in (int, NoneType) and bool(_OF_LOADERS.search(name)))
+
+
+def _refusal(facts: Facts, fact: ClassFact, method: Function, name: str) -> str | None:
+    """Why an argument keeps its name."""
+    for other in family(facts, fact):
+        if method.name in other.methods:
+            return f"{other.name} ({other.path}), a relative of the class, defines {method.name} too"
+    if uses(method, INDEX):
+        return f"it has a {INDEX} of its own"
+    if is_seen_elsewhere(method, name):
+        return f"what it does with `{name}` is not seen"
+    path = called_by_name(facts, method.name, name)
+    return f"{path} seems to give it `{name}=`" if path else None
