@@ -15,7 +15,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.backward.passes import Pass, is_looped, is_plain, runs
+from codemods.rules.backward.passes import UNSEEN, Pass, is_looped, is_plain, runs
 from codemods.rules.backward.raw import on_tensor
 from codemods.rules.backward.training import ROOTS, Notes, collect
 from codemods.rules.backward.weights_changed_before_backward import find_stale
@@ -74,8 +74,8 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
     for run in runs(method):
         if not all(on_tensor(file, found.call, item, method) for found in run):
             continue
-        if _commented(file, run):
-            yield Match(file.span(run[0].call), MERGED, "manual", LEFT)
+        if (unseen := any(found.retains is None for found in run)) or _commented(file, run):
+            yield Match(file.span(run[0].call), MERGED, "manual", UNSEEN if unseen else LEFT)
             continue
         others = tuple(ast.unparse(found.loss) for found in run[1:])
         retain = bool(run[-1].retains)
@@ -89,8 +89,8 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
         if found and isinstance(node, ast.For) and not found.raw and not _used_behind(node, method):
             if not (written := _losses(node.iter)):
                 continue
-            if _commented_loop(file, node):
-                yield Match(file.span(found.call), MERGED, "manual", LEFT)
+            if found.retains is None or _commented_loop(file, node):
+                yield Match(file.span(found.call), MERGED, "manual", UNSEEN if found.retains is None else LEFT)
                 continue
             if written == "kept":
                 level, why = "unsafe", f"{why} Without any loss the loop did nothing, where the sum has no gradient."

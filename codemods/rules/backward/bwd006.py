@@ -82,7 +82,7 @@ def _reads(method: Function) -> Iterator[Read]:
         line = found.call.end_lineno or found.call.lineno, found.call.end_col_offset or 0
         until = _place(passes[index + 1].call) if index + 1 < len(passes) else (method.end_lineno or line[0], 0)
         wiped = next((zero for zero in zeros if line < zero <= until), None)
-        if not found.retains or wiped is None or any(line < step < wiped for step in steps):
+        if found.retains is False or wiped is None or any(line < step < wiped for step in steps):
             continue
         read = [node for node in gradients if line <= _place(node) <= wiped]
         if read and index + 1 < len(passes):
@@ -111,6 +111,8 @@ def _last(node: ast.expr) -> str:
 def _refusal(found: Pass, read: list[ast.Attribute], clean: bool, method: Function) -> str | None:
     if found.more:
         return "the pass has other arguments"
+    if found.retains is None:
+        return "whether `retain_graph` is True is not seen"
     if len(read) != 1:
         return "several gradients are read"
     if not clean:

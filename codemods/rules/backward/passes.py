@@ -10,14 +10,16 @@ from codemods.code.nodes import every_node
 from codemods.code.syntax import Function, self_name
 from codemods.rules.backward.windows import loss_of
 
+UNSEEN = "Not rewritten: whether `retain_graph` is True is not seen here."
 BLOCKS = ("body", "orelse", "finalbody")
 PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A statement that is one backward call. `retains` is its `retain_graph` (False where it is not given,
-    None where it is no literal), `more` whether it has other arguments, `raw` whether it is no manual_backward."""
+    """A statement that is one backward call. `retains` is its `retain_graph` (False where it is not given, None where
+    it is no literal, and may be either), `more` whether it has other arguments, `raw` whether it is no
+    manual_backward."""
 
     statement: ast.Expr
     call: ast.Call
@@ -60,7 +62,7 @@ def blocks(method: Function) -> Iterator[list[ast.stmt]]:
 
 def runs(method: Function) -> Iterator[list[Pass]]:
     """Backward passes that follow one another with nothing in between, two or more of them, where each but the
-    last keeps the graph for the next."""
+    last keeps the graph for the next, or may."""
     seen: set[int] = set()
     for block in blocks(method):
         if id(block) in seen:
@@ -69,8 +71,8 @@ def runs(method: Function) -> Iterator[list[Pass]]:
         run: list[Pass] = []
         for statement in [*block, None]:
             found = read_pass(statement, method) if statement else None
-            fits = found is not None and not found.more and found.retains is not None and is_plain(found.loss)
-            if fits and found and (not run or (run[-1].retains and run[-1].raw == found.raw)):
+            fits = found is not None and not found.more and is_plain(found.loss)
+            if fits and found and (not run or (run[-1].retains is not False and run[-1].raw == found.raw)):
                 run.append(found)
                 continue
             if len(run) > 1:
@@ -89,7 +91,7 @@ def is_looped(node: ast.For, method: Function) -> Pass | None:
     if node.orelse or len(node.body) != 1 or not isinstance(node.target, ast.Name):
         return None
     found = read_pass(node.body[0], method)
-    if found is None or found.more or not found.retains:
+    if found is None or found.more or found.retains is False:
         return None
     return found if isinstance(found.loss, ast.Name) and found.loss.id == node.target.id else None
 
