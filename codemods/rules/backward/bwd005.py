@@ -14,7 +14,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import Optimization
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
-from codemods.rules.backward.passes import UNSEEN, Pass, later_backward, read_pass
+from codemods.rules.backward.passes import UNSEEN, Pass, Truth, later_backward, read_pass, told
 from codemods.rules.backward.training import STEPS, Notes, collect, method_around
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, STEPS)
         if any("training_step" in names for names in _callers(item)):
             continue
-        last = _last(step, reached)
+        last = _last(step, reached, told(facts, file, (item.node, step)))
         if last:
             run = notes.reached(fact, FORWARD)
             alone = (facts.ancestry(fact) or ()) == (fact,) and not any(True for _ in facts.subclasses(fact))
@@ -74,9 +74,9 @@ def _callers(item: ClassNode) -> Iterator[set[str]]:
         }
 
 
-def _last(step: Function, reached: frozenset[str]) -> Pass | None:
+def _last(step: Function, reached: frozenset[str], truth: Truth) -> Pass | None:
     """The backward pass of a step behind which there is no other, where it keeps its graph, or may, and runs once."""
-    passes = [found for node in every_node(step) if (found := read_pass(node, step))]
+    passes = [found for node in every_node(step) if (found := read_pass(node, step, truth))]
     looped = {
         id(inner)
         for node in every_node(step)

@@ -15,7 +15,7 @@ from codemods.code.syntax import Function, self_name, taken_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import Names
-from codemods.rules.backward.passes import Pass, blocks, read_pass
+from codemods.rules.backward.passes import Pass, Truth, blocks, read_pass, told
 from codemods.rules.backward.raw import on_tensor
 from codemods.rules.backward.training import ROOTS, Notes, collect
 
@@ -54,14 +54,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, ROOTS) - {"backward"}
         for name, method in item.methods.items():
             if name in reached:
-                for found in _reads(method):
+                for found in _reads(method, told(facts, file, (item.node, method))):
                     if on_tensor(file, found.made.call, item, method):
                         yield _match(file, found)
 
 
-def _reads(method: Function) -> Iterator[Read]:
+def _reads(method: Function, truth: Truth) -> Iterator[Read]:
     passes = sorted(
-        (found for node in every_node(method) if (found := read_pass(node, method))),
+        (found for node in every_node(method) if (found := read_pass(node, method, truth))),
         key=lambda found: _place(found.call),
     )
     zeros = sorted(_zeros(method))

@@ -88,3 +88,10 @@ def test_under_automatic_optimization_what_lightning_gets_decides(returned: str,
     )
     assert levels(step) == ["safe"]
     assert levels(changed("    automatic_optimization = False\n", "", step)) == found
+
+
+def test_a_constant_of_the_module_is_seen() -> None:
+    text = changed(CALL, CALL.replace("True", "KEEP")).replace("\n\nclass Model", "KEEP = True\n\n\nclass Model", 1)
+    assert levels(text) == ["safe"]
+    assert levels(text.replace("KEEP = True", "KEEP = False")) == []
+    assert levels(text.replace("KEEP = True", "KEEP = load()")) == ["manual"]
