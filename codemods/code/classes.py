@@ -37,7 +37,8 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
             if told and any(id(item) in told for item in taken(node)):
                 fields["args"] = replaced(node.args, lambda item: _untold(item, told))
         if isinstance(node, ast.ClassDef):
-            bases = [new for item in node.bases for new in _above(item, empty)]
+            alone = len(node.bases) == 1
+            bases = [new for item in node.bases for new in _above(item, empty, alone)]
             if len(bases) != len(node.bases) or any(
                 one is not other for one, other in zip(bases, node.bases, strict=True)
             ):
@@ -81,8 +82,8 @@ def _is_empty(node: ast.ClassDef) -> bool:
     return idle and len(node.bases) <= 1 and not node.keywords and not node.decorator_list
 
 
-def _above(base: ast.expr, empty: dict[str, ast.ClassDef]) -> list[ast.expr]:
-    """The bases of a class that adds nothing, instead of it."""
-    if isinstance(base, ast.Name) and base.id in empty:
+def _above(base: ast.expr, empty: dict[str, ast.ClassDef], alone: bool) -> list[ast.expr]:
+    """The bases of a class that adds nothing, instead of it; of one that has some where it is the only base."""
+    if isinstance(base, ast.Name) and base.id in empty and (alone or not empty[base.id].bases):
         return [at(item, base) for item in empty[base.id].bases]
     return [base]

@@ -107,7 +107,7 @@ class _Blocks:
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
-            return node.body if self.turns_once(node) else [_ended(node)]
+            return node.body if self.turns_once(node) else [_ended(self.over(node))]
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
@@ -125,6 +125,26 @@ class _Blocks:
             return False
         same = isinstance(last.exc, ast.Name) and last.exc.id == node.name and last.cause is None
         return (last.exc is None or same) and (node.type is None or self.known.is_quiet(node.type))
+
+    def over(self, node: ast.For) -> ast.For:
+        """A loop over what an `iter`, or an `enumerate` of which nobody reads the number, is given."""
+        call, target = node.iter, node.target
+        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+        if (
+            not isinstance(call, ast.Call)
+            or len(call.args) != 1
+            or call.keywords
+            or isinstance(call.args[0], ast.Starred)
+        ):
+            return node
+        if name == "iter" and name not in self.known.taken:
+            return changed(node, iter=call.args[0])
+        pair = target.elts if isinstance(target, ast.Tuple) and len(target.elts) == 2 else []
+        number = pair[0] if pair else None
+        if name != "enumerate" or name in self.known.taken or not isinstance(number, ast.Name):
+            return node
+        unread = self.known.names.is_never_read(number.id)
+        return changed(node, iter=call.args[0], target=pair[1]) if unread else node
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""

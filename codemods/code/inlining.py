@@ -45,17 +45,25 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
         return changed(node, body=body) if body else None
 
     classes = known.nodes[ast.ClassDef]
-    if not any(isinstance(item, ast.FunctionDef) and _is_own(item.name) for each in classes for item in each.body):
+    if not any(isinstance(item, ast.FunctionDef) and is_own(item.name) for each in classes for item in each.body):
         return tree
+    said.update(said_names(known))
+    return with_statements(tree, swap, of=(ast.ClassDef,))
+
+
+def said_names(known: Known) -> Counter[str]:
+    """How often a module says each name, in whatever way."""
+    said: Counter[str] = Counter()
     said.update(item.attr for item in known.nodes[ast.Attribute])
     said.update(item.value.rpartition(".")[2] for item in known.nodes[ast.Constant] if isinstance(item.value, str))
     said.update(item.arg for item in known.nodes[ast.keyword] if item.arg)
     said.update(known.names.stores)
     said.update({name: len(loads) for name, loads in known.names.loads.items()})
-    return with_statements(tree, swap, of=(ast.ClassDef,))
+    return said
 
 
-def _is_own(name: str) -> bool:
+def is_own(name: str) -> bool:
+    """Whether a method is one for its class alone, as its name says."""
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -64,14 +72,14 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
     callers: Mapping[str, list[ast.FunctionDef]] = {}
     for helper in node.body:
         # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
-        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not _is_own(helper.name):
+        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not is_own(helper.name):
             continue
         plain = _without_mark(helper)
         if not _can_stand_elsewhere(plain, returning=True):
             continue
         callers = callers or _by_attribute(node)
         for method in callers[helper.name]:
-            if method is not helper and _has_instance(method):
+            if method is not helper and has_instance(method):
                 made = _inlined(method, plain, _as_method(method, helper.name, plain is not helper))
                 if made is not None:
                     return [made if item is method else item for item in node.body if item is not helper]
@@ -88,7 +96,7 @@ def _by_attribute(node: ast.ClassDef) -> Mapping[str, list[ast.FunctionDef]]:
     return found
 
 
-def _has_instance(method: ast.FunctionDef) -> bool:
+def has_instance(method: ast.FunctionDef) -> bool:
     """Whether a method is given the object whose method it is."""
     marks = (ast.unparse(item).rpartition(".")[2] for item in method.decorator_list)
     if method.name == "__new__" or any(mark in NO_INSTANCE for mark in marks) or not method.args.args:
@@ -271,7 +279,7 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
                     continue  # what it has bound in one turn would be there in the next
                 if not anywhere and not isinstance(statement, ast.Return):
                     continue
-                by_name = None if arguments is None else _by_name(helper, arguments, call.keywords)
+                by_name = None if arguments is None else arguments_by_name(helper, arguments, call.keywords)
                 if by_name is not None:
                     ends = last and statement is body[-1]
                     new = _instead(statement, by_name, _Helper(helper, inner), caller, ends)
@@ -336,7 +344,9 @@ def _may_change(given: ast.expr, late: bool, moving: bool) -> bool:
     return isinstance(given, ast.Name) and (late or moving)
 
 
-def _by_name(helper: ast.FunctionDef, given: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, ast.expr] | None:
+def arguments_by_name(
+    helper: ast.FunctionDef, given: list[ast.expr], keywords: list[ast.keyword]
+) -> dict[str, ast.expr] | None:
     """What a call gives each parameter of a helper, in the order in which it is worked out; None where that is not
     plain."""
     arguments = helper.args

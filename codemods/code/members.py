@@ -12,7 +12,7 @@ from codemods.code.tree_copies import changed, with_statements
 
 def plain_members(tree: ast.Module, known: Known) -> ast.Module:
     """The module with methods of their own alone, which a class has by another name, under that."""
-    if not any(_alias(statement) for item in known.nodes[ast.ClassDef] for statement in item.body):
+    if not any(alias(statement) for item in known.nodes[ast.ClassDef] for statement in item.body):
         return tree
     said = Counter(item.attr for item in known.nodes[ast.Attribute])
 
@@ -23,7 +23,7 @@ def plain_members(tree: ast.Module, known: Known) -> ast.Module:
     return with_statements(tree, swap, of=(ast.ClassDef,))
 
 
-def _alias(node: ast.stmt) -> tuple[str, str] | None:
+def alias(node: ast.stmt) -> tuple[str, str] | None:
     """The two names of `name = other`."""
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     if not isinstance(target, ast.Name) or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
@@ -35,7 +35,7 @@ def _renamed(node: ast.ClassDef, known: Known, said: Counter[str]) -> list[ast.s
     """The body of a class with a method under the one name that it is asked for by; None where there is none."""
     methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
     for index, statement in enumerate(node.body):
-        name, own = _alias(statement) or ("", "")
+        name, own = alias(statement) or ("", "")
         if own not in methods or not own.startswith("_") or own.startswith("__") or name in methods:
             continue
         asked = said[own] or own in known.said or known.names.stores[own] != 1 or len(known.names.loads[own]) != 1

@@ -14,20 +14,26 @@ import ast
 from collections.abc import Callable
 
 from codemods.code.classes import plain_classes
+from codemods.code.collapsing import put_together
 from codemods.code.expressions import plain_expressions
 from codemods.code.filled_containers import plain_fillings
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers
 from codemods.code.members import plain_members
+from codemods.code.module_imports import plain_imports
+from codemods.code.single_expressions import plain_answers
 from codemods.code.values import plain_names
 
 ROUNDS = 3
 """How often one step may make room for another."""
 STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
+    plain_imports,
     plain_classes,
     plain_members,
+    put_together,
     plain_helpers,
+    plain_answers,
     plain_blocks,
     plain_fillings,
     plain_names,

@@ -35,6 +35,11 @@ class Trees:
     def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
         return Trees, (self._sources, self._room)
 
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """The files that it parses."""
+        return self._sources
+
     def open(self, path: str) -> PythonFile:
         """The file, the same as long as it is held. Raises Unreadable."""
         file = self._kept.pop(path, None)

@@ -165,6 +165,8 @@ def _replaced_in(item: Node, lines: Sequence[int], swap: Callable[[ast.AST], ast
 
 
 def _holds(item: Any, lines: Sequence[int]) -> bool:
+    if getattr(item, "scattered", False):
+        return True  # parts of the class stand elsewhere
     first = min([item.lineno, *(each.lineno for each in getattr(item, "decorator_list", ()))])
     place = bisect_left(lines, first)
     return place < len(lines) and lines[place] <= item.end_lineno

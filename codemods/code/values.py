@@ -286,6 +286,8 @@ class _Reader:
             target = node.targets[0]
             if isinstance(target, ast.Name):
                 return self.names.reaches(target.id, block, index) is None
+            if isinstance(target, ast.Tuple | ast.List):
+                return all(isinstance(item, ast.Name) and item.id != load.id for item in target.elts)
             return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
         return isinstance(node, ast.Return) and node.value is load
 

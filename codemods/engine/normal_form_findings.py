@@ -50,22 +50,26 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
         matches: list[Match] = list(check(normal, known))
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
-    carried = _carried(matches, file, normal, facts)
-    better = _better(found, carried, file)
-    new = [match for match in _new(found, carried, file) if match not in better.values()]
+    return improved(found, carried(matches, file, normal, facts), file)
+
+
+def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
+    """What was found in a file, with what was seen in another form of it where that is more, or has a better level."""
+    better = _better(found, seen, file)
+    new = [match for match in _new(found, seen, file) if match not in better.values()]
     return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
 
 
-def _new(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> list[Match]:
+def _new(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
     """The matches of the normal form that are not of the text: on other lines, or besides all that the text has on a
     line, and more of a kind in a function or class than there."""
-    seen = {(match.span.line, match.message) for match in carried}
-    lines = {match.span.line for match in found if (match.span.line, match.message) not in seen}
+    there_too = {(match.span.line, match.message) for match in seen}
+    lines = {match.span.line for match in found if (match.span.line, match.message) not in there_too}
     there = Counter(place for match in found for place in _places(file, match))
-    every = Counter(place for match in carried for place in _places(file, match))
+    every = Counter(place for match in seen for place in _places(file, match))
     return [
         match
-        for match in carried
+        for match in seen
         if match.span.line not in lines and not any(0 < there[place] >= every[place] for place in _places(file, match))
     ]
 
@@ -171,7 +175,7 @@ def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
         yield match.message, "in", max(inner)
 
 
-def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
+def carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
     """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
     a person, and so is what has to be done together with other files."""
     if not any(match.edits for match in matches):
@@ -218,6 +222,22 @@ def _touches(edit: NodeEdit | TextEdit, nodes: Container[int]) -> bool:
 
 
 def _class(file: PythonFile, match: Match) -> object:
-    """The outermost class around a match, or its own place."""
+    """The outermost class around a match, which of a class that is put together stands elsewhere, or its own place."""
+    for first, last, line in _scattered(file):
+        if first <= match.span.line <= last:
+            return line
     classes = [node.lineno for node in around(file, match.span.line) if isinstance(node, ast.ClassDef)]
     return min(classes, default=match.span)
+
+
+def _scattered(file: PythonFile) -> list[tuple[int, int, int]]:
+    """The lines of what stands elsewhere than the class of the normal form that it is in, with the line of that."""
+    if "scattered" not in file.memo:
+        body: list[Any] = file.normal.tree.body if file.normal else []
+        classes = [item for item in body if getattr(item, "scattered", False)]
+        parts = (
+            (int(each.lineno), int(each.end_lineno or 0), int(item.lineno)) for item in classes for each in item.body
+        )
+        file.memo["scattered"] = list(parts)
+    known: list[tuple[int, int, int]] = file.memo["scattered"]
+    return known

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from codemods.code.notebook import Notebook, place_in_cell
 from codemods.code.source import PythonFile, TextFile, Unreadable
+from codemods.engine.linked_findings import seen_together
 from codemods.engine.normal_form_findings import is_unlike, seen_through
 from codemods.engine.triggers import sees_text
 from codemods.engine.workers import Item
@@ -186,7 +187,7 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
         reason = f"Not looked at: {why}. Look yourself for what `fixer explain {rule.code}` shows."
         found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
     if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
-        found = seen_through(rule, file, facts, found)
+        found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
     if isinstance(file, PythonFile):
         found = [match for match in found if not is_dead(file, facts, match.span)]
     for match in found:

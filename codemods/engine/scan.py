@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,16 +16,19 @@ from codemods.engine.passes import Checked, check, read
 from codemods.engine.reconcile import Unit
 from codemods.engine.scan_cache import Memory
 from codemods.engine.search import Search
-from codemods.engine.triggers import rules_by_file, triggered
+from codemods.engine.triggers import awake, rules_by_file, triggered
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Options as Options
 from codemods.engine.workspace import Workspace
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.linking import takers
 from codemods.lightning.version_checks import SPEAKING
 from codemods.rule import Rule
 
 Progress = Callable[[int, int], None]
+_CLASS = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^()]*)\)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,21 @@ class _Scanner:
         findings, skipped = tuple(sorted(found, key=_order)), tuple(sorted(self.skipped.items()))
         return Scan(self.workspace.facts, findings, present, skipped, self.workers.spent)
 
+    def _with_takers(self, facts: Facts) -> dict[str, tuple[str, ...]]:
+        """The rules that may match in each file, together with what is taken from it or it takes from others."""
+        rules = [rule for rule in self.options.rules if not rule.last and rule.kinds == ("python",)]
+        present = dict(self.present)
+        called: dict[str, tuple[str, ...]] = {}
+        for path, others in takers(facts).items():
+            if path in self.files:
+                for each in (path, *others):
+                    if each not in called:
+                        called[each] = tuple(rule.code for rule in awake(self.sources[each], rules))
+                for other in others:
+                    for one, two in ((path, other), (other, path)):
+                        present[one] = tuple(dict.fromkeys([*present.get(one, ()), *called[two]]))
+        return present
+
     def _learn(self, facts: Facts) -> None:
         self.workers.learn(facts)
         self.memory.learn(facts, self.options, self.sources)
@@ -158,13 +177,14 @@ class _Scanner:
             facts = self._facts(mentions)
             mentions = search.holders(_asked(rules, facts))
             asked = {path for paths in mentions.values() for path in paths}
-            wanted = asked | _base_paths(facts, sources) | _packages(facts, sources)
+            wanted = asked | _base_paths(facts, sources) | _packages(facts, sources) | _below(facts, search, sources)
             more = [
                 (path, ())
                 for path in sorted(wanted)
                 if sources[path].kind == "python" and path not in self.files and path not in self.skipped
             ]
             if not more:
+                self.present = self._with_takers(facts)
                 named = {text for rule in rules if _is_present(rule, self.present) for text in rule.mentions}
                 named.update(SPEAKING)
                 return replace(facts, mentions=mentions | search.holders(named))
@@ -270,6 +290,18 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
                 name = tail.rpartition("/")[2]
                 wanted |= {path for path in suffixes.get(name, ()) if path == tail or path.endswith("/" + tail)}
     return wanted
+
+
+def _below(facts: Facts, search: Search, sources: Mapping[str, Source]) -> set[str]:
+    """Files in which a class has one of a file that was read for a base."""
+    names = {item.name.encode() for item in facts.classes()}
+    found = search.speaking(names)
+    return {path for path in found if sources[path].kind == "python" and not names.isdisjoint(_bases(sources[path]))}
+
+
+def _bases(source: Source) -> set[bytes]:
+    """The words in the bases of the classes of a text."""
+    return {word for bases in _CLASS.findall(source.data) for word in _WORD.findall(bases)}
 
 
 def _packages(facts: Facts, sources: Mapping[str, Source]) -> set[str]:

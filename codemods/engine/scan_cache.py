@@ -18,6 +18,7 @@ from codemods.code.source import Source
 from codemods.engine.passes import Checked, Read
 from codemods.engine.workspace import Options
 from codemods.lightning.facts import Facts
+from codemods.lightning.linking import takers
 
 _SUFFIXES = frozenset({".py", ".csv", ".json", ".toml", ".txt"})
 _BUILTINS = frozenset({"complex", "frozenset", "set", "slice", "range"})
@@ -37,7 +38,8 @@ class Memory:
     """What looks at one tree said.
 
     A first look is used again where the file and the rules that look at it are the same; a second one where in
-    addition the facts of all files, the options, and every file that rules opened on the way are the same. Nothing is
+    addition the facts of all files, the options, every file that rules opened on the way, and those that are looked at
+    together with it are the same. Nothing is
     used of another state of fixer's rules, or another Python. Made from what `dump` gave, or from nothing. `parsed`
     gives files that were parsed for other looks, as long as this process has them.
     """
@@ -49,6 +51,7 @@ class Memory:
         self._now = _Kept()
         self._digests: dict[str, bytes] = {}
         self._facts = b""
+        self._beside: dict[str, bytes] = {}
 
     def read(self, source: Source, codes: tuple[str, ...]) -> Read | None:
         """What a first look by those rules said of a file."""
@@ -83,10 +86,15 @@ class Memory:
         rest = sorted(facts.kinds.items()), sorted(facts.files), facts.namespace, sorted(facts.silenced)
         late = facts.planned, sorted(facts.served), sorted(facts.asked)
         self._facts = _digested(repr((said, mentioned, ignored, asked, rest, late)).encode(errors="surrogateescape"))
+        self._beside = {}
+        for path, others in takers(facts).items():
+            for one, two in ((path, other) for other in others):
+                self._beside[one] = self._beside.get(one, b"") + self._digest(sources[two])
+                self._beside[two] = self._beside.get(two, b"") + self._digest(sources[one])
 
     def checked(self, source: Source, codes: tuple[str, ...]) -> Checked | None:
         """What a second look by those rules said of a file, with these facts."""
-        key = self._key(source, codes, self._facts)
+        key = self._key(source, codes, self._facts + self._beside.get(source.path, b""))
         blob = self._before.checks.get(key)
         found: Checked | None = _unpickled(blob, Checked) if blob is not None else None
         if blob is not None and found is not None:
@@ -95,7 +103,8 @@ class Memory:
 
     def keep_checked(self, source: Source, codes: tuple[str, ...], checked: Checked) -> None:
         """Remembers what a second look said."""
-        self._now.checks[self._key(source, codes, self._facts)] = pickle.dumps(checked)
+        key = self._key(source, codes, self._facts + self._beside.get(source.path, b""))
+        self._now.checks[key] = pickle.dumps(checked)
 
     def keep_opened(self, sources: Iterable[Source]) -> None:
         """Remembers the files that rules followed facts into."""

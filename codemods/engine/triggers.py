@@ -10,7 +10,8 @@ from codemods.code.source import Source
 from codemods.engine.search import Search, words_of
 from codemods.rule import Rule
 
-_CALL = re.compile(rb"\.?([^\W_]\w*)\(\)?")
+_CALL = re.compile(rb"(?:\.?|def )([^\W_]\w*)(?:(?<=\w)\(\)?)")
+_DEFINED = re.compile(rb"def ([^\W_]\w*)")
 
 
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -62,13 +63,14 @@ def _wants_words(rule: Rule, source: Source) -> bool:
 
 @cache
 def called_words(rule: Rule) -> tuple[bytes, ...]:
-    """The names in triggers that are calls, which Python may spell otherwise than with the bracket behind them."""
-    return tuple(found.group(1) for text in rule.triggers if (found := _CALL.fullmatch(text)))
+    """The names in triggers that are calls or definitions, which Python may spell otherwise."""
+    every = (_CALL.fullmatch(text) or _DEFINED.fullmatch(text) for text in rule.triggers)
+    return tuple(found.group(1) for found in every if found)
 
 
 def _is_handed(word: bytes, source: Source) -> bool:
-    """Whether a file speaks of something that is called elsewhere: by a string, an attribute, a partial call or another
-    name."""
+    """Whether a file speaks of something that is called or defined elsewhere: by a string, an attribute, a partial call
+    or another name."""
     if source.kind not in ("python", "notebook"):
         return False
     return any(part.search(source.unescaped) and form.search(source.unescaped) for part, form in _handed(word))
@@ -86,6 +88,7 @@ def _handed(word: bytes) -> tuple[tuple[re.Pattern[bytes], re.Pattern[bytes]], .
         (rb"%b[ \t]*(?:#.*)?$" % word, rb"=\s*%b[ \t]*(?:#.*)?$" % chain),
         (rb"%b\(\s*#" % word, rb"%b\(\s*#" % word),
         (rb"%b\s+as\s+\w" % word, rb"\b%b\s+as\s+\w" % word),
+        (rb"%b =" % word, rb"^[ \t]*(?:\w+\.)?%b =" % word),
     )
     return tuple((re.compile(part, re.MULTILINE), re.compile(form, re.MULTILINE)) for part, form in forms)
 

@@ -146,8 +146,9 @@ class Facts:
     def _stems(self) -> Mapping[str, list[tuple[str, str]]]:
         """The Python files of the tree, with their paths as modules have them, by the last name."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for path, source in self.sources.items():
-            if source.kind == "python":
+        kinds = self.kinds or {path: source.kind for path, source in self.sources.items()}
+        for path, kind in kinds.items():
+            if kind == "python":
                 stem = path.removesuffix(".py").removesuffix("/__init__")
                 found.setdefault(stem.rpartition("/")[2], []).append((path, stem))
         return found

@@ -71,7 +71,7 @@ class FileFacts:
     that it binds, those in `unsure` to several things; `stars` the modules that it imports all names of, `public` what
     it names in `__all__` (None where it has none); `collected` what each rule's own `collect` returned, `fits_of_made`
     what is fitted by what other functions give: their dotted names, each with that of a class, None where it cannot be
-    seen."""
+    seen, `takes` the dotted names of what it imports and its classes may take for methods, or hand themselves to."""
 
     path: str
     module: str
@@ -85,6 +85,7 @@ class FileFacts:
     indirect_trainers: bool
     collected: Mapping[str, Any]
     fits_of_made: tuple[tuple[str, str | None], ...] = ()
+    takes: frozenset[str] = frozenset()
 
     def find(self, name: str) -> ClassFact | None:
         """The file's class of that qualified name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,6 +28,8 @@ from codemods.lightning.facts import (
 
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
 EVALUATES = ("test", "validate", "predict")
+_TAKING = re.compile(r"\b(\w+)\(\s*(?:self|this|cls)\b|^[ \t]+\w+ = (\w+)$", re.MULTILINE)
+"""How a class hands itself to a function, or takes one for a method."""
 
 
 def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
@@ -56,7 +59,14 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
         indirect_trainers=any(map(_is_indirect, candidates)),
         collected=collected,
         fits_of_made=tuple(_fits_of_made(file)),
+        takes=_takes(file, exports),
     )
+
+
+def _takes(file: PythonFile, exports: Mapping[str, str]) -> frozenset[str]:
+    """The dotted names of what a file imports and calls with `self`, or has by another name in a class."""
+    said = {name for found in _TAKING.findall(file.text) for name in found if name} if file.classes else set()
+    return frozenset(exports[name] for name in said & exports.keys())
 
 
 def _unsure(file: PythonFile) -> Iterator[str]:

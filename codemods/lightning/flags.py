@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from codemods.code.nodes import every_node, walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, returns, takes
+from codemods.code.syntax import Function, is_super_call, returns, self_name, takes
 from codemods.lightning.flag_flow import Flow
 from codemods.lightning.flag_values import (
     FLAG,
@@ -26,6 +26,7 @@ from codemods.lightning.flag_values import (
 )
 from codemods.lightning.parameters import with_defaults
 
+STEP, BACKWARD = "training_step", "manual_backward"
 _PROPERTIES = ("property", "cached_property", "functools.cached_property")
 
 
@@ -37,7 +38,8 @@ class Told:
     what it gives the constructor above, and `open` whether more goes there unseen; `defaults` are those of its own
     parameters. `setters` are its methods that set the flag or call others, where they were `read`, `methods` all it
     has; `constants` the names of the module that it reads, `private` whether its file says the name that Lightning
-    keeps the flag by, `asks` whether a method of it reads the flag, and so may do as either wants."""
+    keeps the flag by, `asks` whether a method of it reads the flag, and so may do as either wants, `by_hand` whether
+    its step goes backward by `manual_backward` whatever stands in front of that, which fails where the flag is on."""
 
     body: Values | None = None
     fixed: bool = False
@@ -54,6 +56,7 @@ class Told:
     constants: frozenset[str] = frozenset()
     private: bool = False
     asks: bool = False
+    by_hand: bool = False
 
     @property
     def says(self) -> bool:
@@ -90,7 +93,29 @@ def _read_class(file: PythonFile, item: ClassNode) -> Told | None:
     made = Told(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))
     made = reader.constructed(made, init) if init is not None else made
     asks = spoken and any(True for method in item.methods.values() for _ in _read(method))
-    return replace(made, constants=frozenset(reader.constants), private=NAMES[1] in file.text, asks=asks)
+    step = item.methods.get(STEP)
+    by_hand = step is not None and _goes_backward(step.body, self_name(step))
+    constants, private = frozenset(reader.constants), NAMES[1] in file.text
+    return replace(made, constants=constants, private=private, asks=asks, by_hand=by_hand)
+
+
+def _goes_backward(body: list[ast.stmt], this: str) -> bool:
+    """Whether statements call `manual_backward` of the instance in any case."""
+    for node in body:
+        if isinstance(node, ast.With | ast.For):
+            if _goes_backward(node.body, this):
+                return True
+        elif _is_backward(getattr(node, "value", None), this):
+            return True
+        if isinstance(node, ast.If | ast.Try | ast.While | ast.Match | ast.Return | ast.Raise):
+            return False
+    return False
+
+
+def _is_backward(node: ast.AST | None, this: str) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    owner = function.value if isinstance(function, ast.Attribute) and function.attr == BACKWARD else None
+    return isinstance(owner, ast.Name) and owner.id == this
 
 
 @dataclass

@@ -26,6 +26,7 @@ from codemods.lightning.flag_values import (
     says,
     set_by,
 )
+from codemods.lightning.flags import STEP
 from codemods.lightning.flags import Told as Told
 from codemods.lightning.flags import told as told
 
@@ -62,6 +63,10 @@ def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told
     if several and any(item is not None and "base" in item.calls for item in chain):
         chain = [item and replace(item, calls=frozenset({"other"})) for item in chain]
     found = answer(chain)
+    step = next((item for item in chain if item is None or STEP in item.methods), None)
+    later = any(says(values) for item in chain if item is not None for _, values in item.setters)
+    if found.kind == "unknown" and step is not None and step.by_hand and not later:
+        return replace(found, kind="manual", begun="manual")
     constants = {name for item in chain if item is not None for name in item.constants}
     shared = found.said and any(is_stored(facts, facts.open, name) for name in sorted(constants))
     return replace(found, kind="unknown", begun="unknown") if shared else found

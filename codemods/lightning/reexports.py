@@ -58,15 +58,15 @@ def _taken_by(facts: Facts, parts: Sequence[str], near: str) -> Taken | None:
         file = facts.open(path) if path else None
         if file is not None:
             name = parts[end]
-            if name not in file.scope.bindings and (star := _starred(facts, file, name)):
+            if name not in file.scope.bindings and (star := starred(facts, file, name)):
                 return Taken(".".join([star, *parts[end:]]), file.path, True)
             found = file.scope.lookup(name)
             whole = canonical(".".join([found, *parts[end + 1 :]])) if found else None
-            return Taken(whole, file.path, not _may_hide(facts, file, name)) if whole else None
+            return Taken(whole, file.path, not may_hide(facts, file, name)) if whole else None
     return None
 
 
-def _starred(facts: Facts, file: PythonFile, name: str, seen: frozenset[str] = frozenset()) -> str | None:
+def starred(facts: Facts, file: PythonFile, name: str, seen: frozenset[str] = frozenset()) -> str | None:
     """The module of the project that a file has a name from by a star, of which the last wins; None where one whose
     names cannot be seen may bring it too."""
     seen |= {file.path}
@@ -84,12 +84,12 @@ def _starred(facts: Facts, file: PythonFile, name: str, seen: frozenset[str] = f
                 return None
             if name in known.public:
                 return star
-        elif not name.startswith("_") and (name in other.scope.bindings or _starred(facts, other, name, seen)):
+        elif not name.startswith("_") and (name in other.scope.bindings or starred(facts, other, name, seen)):
             return star
     return None
 
 
-def _may_hide(facts: Facts, file: PythonFile, name: str) -> bool:
+def may_hide(facts: Facts, file: PythonFile, name: str) -> bool:
     """Whether a module may bind a name that it imports anew: by a class, or by a star of what is not Lightning."""
     stars = [star for star in file.scope.stars if not canonical(star).startswith(ROOT)]
     return any(item.qualname == name for item in file.classes) or any(

@@ -20,12 +20,17 @@ Helper = ast.FunctionDef | ast.AsyncFunctionDef
 
 class Lent:
     """The functions of a file that its normal form does not have: `helpers`, and the one that each of its nodes is
-    `inside`."""
+    `inside`. `moved` are the names of functions and classes that the module does not define there."""
 
     def __init__(
-        self, file: PythonFile, left: Container[int], hidden: Container[str], sources: Mapping[str, Source]
+        self,
+        file: PythonFile,
+        left: Container[int],
+        hidden: Container[str],
+        sources: Mapping[str, Source],
+        moved: Iterable[str] = (),
     ) -> None:
-        self.file, self.sources = file, sources
+        self.file, self.sources, self.moved = file, sources, frozenset(moved)
         self.constants = {name for name in _constants(file.tree) if name in hidden}
         self.functions = [node for node in every_node(file.tree) if isinstance(node, Function)]
         self.helpers = [node for node in self.functions if id(node) in left]
@@ -33,13 +38,14 @@ class Lent:
 
     @cached_property
     def shared(self) -> frozenset[int]:
-        """The nodes of helpers that other files speak of, and may call or put something else in the place of, and of
-        what calls these; and of what reads constants of the module that other files bind."""
-        if not self.helpers and not self.constants:
+        """The nodes of helpers and of what stands elsewhere that other files speak of, and may call or put something
+        else in the place of, and of what calls these; and of what reads constants of the module that other files
+        bind."""
+        if not self.helpers and not self.constants and not self.moved:
             return frozenset()
         inner = {id(item) for each in self.functions for item in every_node(each) if item is not each}
         outer = [node for node in self.helpers if id(node) not in inner]
-        names = {node.name for node in outer if self._is_said_elsewhere(node.name)}
+        names = {name for name in {*self.moved, *(node.name for node in outer)} if self._is_said_elsewhere(name)}
         names |= {name for name in self.constants if is_bound_elsewhere(self.sources, self.file.path, name)}
         if not names:
             return frozenset()

@@ -43,7 +43,8 @@ class Origin:
         names = [node for node in self.gone if isinstance(node, ast.Name)]
         self.hidden = {node.id for node in names}
         self.unbound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-        self.lent = Lent(file, {id(node) for node in self.gone} - self.made, self.hidden, sources)
+        moved = _defined(file.tree) - _defined(normal.tree)
+        self.lent = Lent(file, {id(node) for node in self.gone} - self.made, self.hidden, sources, moved)
 
     def match(self, match: Match) -> Match | None:
         """A match with edits of the file that do there what its own do in the normal form; None where that is not
@@ -67,8 +68,8 @@ class Origin:
             free = not any(_binds(node, self.hidden) for node in same)
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
             return [replace(edit, node=node) for node in same] if free and kept else []
-        if own is None:
-            return []
+        if own is None or getattr(edit.node, "scattered", False):
+            return []  # what else is in the class stands elsewhere
         if type(own) is not type(edit.node) and part != "whole":
             return self.respelled(edit, own)
         if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
@@ -232,6 +233,11 @@ class Origin:
         return frozenset(
             id(inner) for node in bound if node.value and _binds(node, asked) for inner in every_node(node.value)
         )
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """The functions and classes that a module defines."""
+    return {node.name for node in tree.body if isinstance(node, DEFINITIONS)}
 
 
 def _goes_with_another(node: ast.stmt) -> bool:

@@ -14,9 +14,13 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT004-1", "module alias"): NAMED,
     ("LIT111-0", "module import"): NAMED,
     ("LIT111-0", "module alias"): NAMED,
+    ("LIT002-0", "import module"): OPEN,
+    ("LIT210-0", "set behind"): OPEN,
+    ("LIT210-0", "taken for a method"): OPEN,
     ("LIT115-0", "fold string"): WORD,
     ("LIT115-0", "two strings"): WORD,
     ("STP003-0", "inner function"): OPEN,
+    ("TBP102-0", "given by default"): "who builds the module may give another value, and the step shows nothing of it",
 }
 """What vanishes, by example and edit."""
 
@@ -56,3 +60,40 @@ LOWER: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 """What is left to a person under some edits, by example and reason: rightly, unless the reason is still open."""
+
+PARTED = "the rewrite is one of the whole class, or of the file, and a part of that stands elsewhere"
+"""Why a rewrite is left to a person where a class is written in parts."""
+for _names, _edits in (
+    (("BWD001-0", "BWD001-1", "BWD001-2"), ("given by default",)),
+    (("AMP001-0",), ("half above", "half mixed in")),
+    (("TBP001-1",), ("hooks above", "hooks mixed in", "made by a function", "set behind", "taken for a method")),
+    (("LIT111-0",), ("import module",)),
+    (("LIT220-1",), ("import module", "made by a function")),
+    (("LIT213-1",), ("import module", "made by a function", "taken for a method")),
+    (("STP002-0", "STP002-1"), ("made by a function",)),
+    (
+        ("LIT201-0", "LIT201-1", "LIT201-2", "LIT201-3", "OPT001-0", "TBP001-0"),
+        ("made by a function", "set behind", "taken for a method"),
+    ),
+    (("LIT210-0",), ("made by a function", "taken for a method")),
+    (("BWD002-1",), ("over enumerate", "over iter")),
+    (
+        (
+            "AMP001-2",
+            "AMP002-0",
+            "BWD004-1",
+            "LIT211-1",
+            "LIT211-2",
+            "LIT212-0",
+            "LIT213-0",
+            "OPT001-1",
+            "OPT004-0",
+            "TBP101-1",
+            "TBP109-0",
+        ),
+        ("set behind", "taken for a method"),
+    ),
+    (("LIT211-0", "LIT211-3", "LIT215-0"), ("taken for a method",)),
+):
+    for _name in _names:
+        LOWER.setdefault(_name, {})[PARTED] = _edits

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
+from tests.codemods.neutral_classes import CLASSES
 from tests.codemods.neutral_lines import (
     annotate,
     annotate_parameter,
@@ -262,4 +263,5 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "pass": behind("pass"),
     **VALUES,
     **SHAPES,
+    **CLASSES,
 }

@@ -12,20 +12,7 @@ from tests.codemods.neutrality import Fired, fired, look, outcome
 from tests.codemods.support import run_rules
 
 ONE = "what the class and its Trainer say is one finding where it is left to a person"
-NAMES = "open: names that a module of the project takes from Lightning are asked for where it imports them alone"
-TRAINERS = (
-    "open: a Trainer that a module of the project takes from Lightning is one for the rules on its arguments alone"
-)
-LOST = {
-    ("TBP108-0", "subclass"): ONE,
-    ("TBP108-0", "mixin of all"): ONE,
-    **{(name, around): NAMES for around in ("own import", "own star") for name in (
-        "LIT001-0", "LIT004-0", "LIT004-1", "LIT223-0", "LIT225-0",
-    )},
-    **{(name, around): TRAINERS for around in ("own import", "own star") for name in (
-        "BWD007-0", "BWD007-3", "LIT113-1", "LIT114-0", "LIT117-0", "LIT130-0", "LIT130-1", "LIT214-0", "TBP108-0",
-    )},
-}  # fmt: skip
+LOST = {("TBP108-0", "subclass"): ONE}
 """What vanishes, by example and surroundings, each with the reason."""
 AGAIN = {"BWD004-0": "what keeps the nodes may be what the other file means by the name"}
 """What is left to a person where another file says the same, by example."""

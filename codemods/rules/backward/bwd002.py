@@ -15,7 +15,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.backward.passes import Pass, is_looped, is_plain, runs
+from codemods.rules.backward.passes import UNSEEN, Pass, is_looped, is_plain, runs, told
 from codemods.rules.backward.raw import on_tensor
 from codemods.rules.backward.training import ROOTS, Notes, collect
 from codemods.rules.backward.weights_changed_before_backward import find_stale
@@ -71,11 +71,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -> Iterator[Match]:
     level, why = _level(file, facts)
     unit = f"{file.path}:{item.qualname}"
-    for run in runs(method):
+    truth = told(facts, file, (item.node, method))
+    for run in runs(method, truth):
         if not all(on_tensor(file, found.call, item, method) for found in run):
             continue
-        if _commented(file, run):
-            yield Match(file.span(run[0].call), MERGED, "manual", LEFT)
+        if (unseen := any(found.retains is None for found in run)) or _commented(file, run):
+            yield Match(file.span(run[0].call), MERGED, "manual", UNSEEN if unseen else LEFT)
             continue
         others = tuple(ast.unparse(found.loss) for found in run[1:])
         retain = bool(run[-1].retains)
@@ -85,12 +86,12 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
         )
         yield Match(file.span(run[0].call), MERGED, level, f"{MERGED_REASON}{why}", edits=edits, unit=unit)
     for node in every_node(method):
-        found = is_looped(node, method) if isinstance(node, ast.For) else None
+        found = is_looped(node, method, truth) if isinstance(node, ast.For) else None
         if found and isinstance(node, ast.For) and not found.raw and not _used_behind(node, method):
             if not (written := _losses(node.iter)):
                 continue
-            if _commented_loop(file, node):
-                yield Match(file.span(found.call), MERGED, "manual", LEFT)
+            if found.retains is None or _commented_loop(file, node):
+                yield Match(file.span(found.call), MERGED, "manual", UNSEEN if found.retains is None else LEFT)
                 continue
             if written == "kept":
                 level, why = "unsafe", f"{why} Without any loss the loop did nothing, where the sum has no gradient."

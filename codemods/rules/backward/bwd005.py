@@ -14,7 +14,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import Optimization
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
-from codemods.rules.backward.passes import Pass, later_backward, read_pass
+from codemods.rules.backward.passes import UNSEEN, Pass, Truth, later_backward, read_pass, told
 from codemods.rules.backward.training import STEPS, Notes, collect, method_around
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, STEPS)
         if any("training_step" in names for names in _callers(item)):
             continue
-        last = _last(step, reached)
+        last = _last(step, reached, told(facts, file, (item.node, step)))
         if last:
             run = notes.reached(fact, FORWARD)
             alone = (facts.ancestry(fact) or ()) == (fact,) and not any(True for _ in facts.subclasses(fact))
@@ -74,9 +74,9 @@ def _callers(item: ClassNode) -> Iterator[set[str]]:
         }
 
 
-def _last(step: Function, reached: frozenset[str]) -> Pass | None:
-    """The backward pass of a step behind which there is no other, where it keeps its graph and runs once."""
-    passes = [found for node in every_node(step) if (found := read_pass(node, step))]
+def _last(step: Function, reached: frozenset[str], truth: Truth) -> Pass | None:
+    """The backward pass of a step behind which there is no other, where it keeps its graph, or may, and runs once."""
+    passes = [found for node in every_node(step) if (found := read_pass(node, step, truth))]
     looped = {
         id(inner)
         for node in every_node(step)
@@ -84,7 +84,7 @@ def _last(step: Function, reached: frozenset[str]) -> Pass | None:
         for inner in every_node(node)
     }
     passes.sort(key=lambda found: found.call.lineno)
-    if not passes or id(passes[-1].statement) in looped or not passes[-1].retains:
+    if not passes or id(passes[-1].statement) in looped or passes[-1].retains is False:
         return None
     last = passes[-1]
     return None if later_backward(step, last.call.end_lineno or last.call.lineno, reached) else last
@@ -157,6 +157,8 @@ def _match(file: PythonFile, last: Pass, kept: ast.Assign | None, closed: bool) 
             "which is what retain_graph hides. Detach it there, then take retain_graph out."
         )
         return Match(file.span(last.call), MESSAGE, "manual", reason)
+    if last.retains is None:
+        return Match(file.span(last.call), MESSAGE, "manual", UNSEEN)
     edits = (NodeEdit(last.call, _freed),)
     if closed:
         return Match(file.span(last.call), MESSAGE, "safe", REASON, edits=edits)

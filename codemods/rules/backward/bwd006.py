@@ -15,7 +15,7 @@ from codemods.code.syntax import Function, self_name, taken_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import Names
-from codemods.rules.backward.passes import Pass, blocks, read_pass
+from codemods.rules.backward.passes import Pass, Truth, blocks, read_pass, told
 from codemods.rules.backward.raw import on_tensor
 from codemods.rules.backward.training import ROOTS, Notes, collect
 
@@ -54,14 +54,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, ROOTS) - {"backward"}
         for name, method in item.methods.items():
             if name in reached:
-                for found in _reads(method):
+                for found in _reads(method, told(facts, file, (item.node, method))):
                     if on_tensor(file, found.made.call, item, method):
                         yield _match(file, found)
 
 
-def _reads(method: Function) -> Iterator[Read]:
+def _reads(method: Function, truth: Truth) -> Iterator[Read]:
     passes = sorted(
-        (found for node in every_node(method) if (found := read_pass(node, method))),
+        (found for node in every_node(method) if (found := read_pass(node, method, truth))),
         key=lambda found: _place(found.call),
     )
     zeros = sorted(_zeros(method))
@@ -82,7 +82,7 @@ def _reads(method: Function) -> Iterator[Read]:
         line = found.call.end_lineno or found.call.lineno, found.call.end_col_offset or 0
         until = _place(passes[index + 1].call) if index + 1 < len(passes) else (method.end_lineno or line[0], 0)
         wiped = next((zero for zero in zeros if line < zero <= until), None)
-        if not found.retains or wiped is None or any(line < step < wiped for step in steps):
+        if found.retains is False or wiped is None or any(line < step < wiped for step in steps):
             continue
         read = [node for node in gradients if line <= _place(node) <= wiped]
         if read and index + 1 < len(passes):
@@ -111,6 +111,8 @@ def _last(node: ast.expr) -> str:
 def _refusal(found: Pass, read: list[ast.Attribute], clean: bool, method: Function) -> str | None:
     if found.more:
         return "the pass has other arguments"
+    if found.retains is None:
+        return "whether `retain_graph` is True is not seen"
     if len(read) != 1:
         return "several gradients are read"
     if not clean:

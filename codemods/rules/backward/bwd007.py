@@ -17,7 +17,7 @@ from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.backward.ddp_usage import COUNTS, WORD, Ddp, Spread, ddp_of, read_configured, read_spread
 from codemods.rules.backward.names import Names
-from codemods.rules.backward.passes import read_pass, runs
+from codemods.rules.backward.passes import Pass, read_pass, runs
 from codemods.rules.backward.reach import left_out, reach_of
 from codemods.rules.loops.classes import TRIGGERS, Loop, Shown, loops, present
 from codemods.rules.loops.classes import collect as collect_shown
@@ -77,7 +77,11 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 def _merged(flow: Flow) -> set[int]:
     """The backward passes that another rule joins to the one before them."""
-    return {id(found.call) for run in runs(flow.function) for found in run[1:]}
+    return {id(found.call) for run in runs(flow.function) if _is_seen(run) for found in run[1:]}
+
+
+def _is_seen(run: list[Pass]) -> bool:
+    return all(found.retains is not None for found in run)
 
 
 def _windows(flow: Flow, merged: set[int]) -> Iterator[Window]:

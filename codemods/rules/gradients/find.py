@@ -116,13 +116,11 @@ def _sinks(run: Run) -> list[tuple[ast.AST, Value]]:
 
 
 def steps_of(facts: Facts) -> frozenset[str]:
-    """The files with LightningModules that have a training step, of their own or from a base."""
+    """The files with LightningModules, and with classes of which a base is not seen."""
     known: frozenset[str] | None = facts.memo.get("gradients.steps")
     if known is None:
         known = facts.memo["gradients.steps"] = frozenset(
-            fact.path
-            for fact in facts.classes()
-            if any("training_step" in other.methods for other in facts.ancestry(fact)) and facts.kind(fact) == MODULE
+            fact.path for fact in facts.classes() if facts.kind(fact) == MODULE or None in fact.bases
         )
     return known
 
@@ -135,4 +133,4 @@ SPELLED = (*CUTS, ".data", ".numpy()", "tensor(", "argmax", "float(", ".long()",
 
 def present(file: PythonFile) -> bool:
     """Whether the file may hold a part of a training step."""
-    return "def training_step" in file.text or (bool(file.classes) and any(word in file.text for word in CUTS))
+    return "training_step" in file.text or (bool(file.classes) and any(word in file.text for word in CUTS))

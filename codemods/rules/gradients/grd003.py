@@ -228,7 +228,7 @@ RULE = Rule(
     versions="every Lightning",
     triggers=(b"requires_grad", b".freeze("),
     check=_check,
-    present=lambda file: "def configure_optimizers" in file.text,
+    present=lambda file: "configure_optimizers" in file.text,
     mentions=(CALLBACKS, *THAWING),
     examples=(Example(_ONE, _ONE), Example(_ALL, _ALL), Example(_HEAD, _HEAD)),
 )

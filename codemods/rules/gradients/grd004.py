@@ -184,6 +184,6 @@ RULE = Rule(
     versions="every Lightning",
     triggers=(b"configure_optimizers",),
     check=_check,
-    present=lambda file: "def training_step" in file.text,
+    present=lambda file: "training_step" in file.text,
     examples=(Example(_ONE, _ONE), Example(_ALL, _ALL), Example(_BOTH, _BOTH)),
 )

@@ -53,7 +53,7 @@ def collect(file: PythonFile) -> tuple[Noted | Held, ...] | None:
 
 
 def _present(file: PythonFile) -> bool:
-    return "def training_step" in file.text
+    return "training_step" in file.text
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -273,7 +273,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="any Lightning",
-    triggers=(b"def training_step", *(word.encode() for word in RECURRENT)),
+    triggers=(b"training_step", *(word.encode() for word in RECURRENT)),
     check=_check,
     collect=collect,
     present=_present,

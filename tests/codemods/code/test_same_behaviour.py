@@ -356,6 +356,339 @@ def f():
     give(os.sep)
 f()
 """,
+    "a class with one below it": """
+class Half:
+    flag = False
+    def step(self):
+        give(self.flag)
+        return super().__init__()
+class Whole(Half):
+    'Doc.'
+    def __init__(self):
+        super().__init__()
+        give("made")
+w = Whole()
+w.step()
+give(Whole.__doc__)
+""",
+    "a class mixed in in front of another": """
+class Half:
+    def step(self):
+        give("half")
+        return super().step()
+class Base:
+    def step(self):
+        give("base")
+class Whole(Half, Base):
+    pass
+Whole().step()
+""",
+    "a class mixed in behind another": """
+class Half:
+    def step(self):
+        give("half")
+class Base:
+    def step(self):
+        give("base")
+class Whole(Base, Half):
+    pass
+Whole().step()
+""",
+    "a class whose method one below hands on to": """
+class Half:
+    def step(self):
+        give("half")
+class Whole(Half):
+    def step(self):
+        give("whole")
+        super().step()
+Whole().step()
+""",
+    "a class whose method another of one below hands on to": """
+class Half:
+    def step(self):
+        give("half")
+class Whole(Half):
+    def other(self):
+        super().step()
+Whole().other()
+""",
+    "a class with an attribute of the name of a global": """
+size = 3
+class Half:
+    size = 4
+class Whole(Half):
+    double = size * 2
+give(Whole.double, Whole.size)
+""",
+    "a class that is asked for elsewhere": """
+class Half:
+    pass
+class Whole(Half):
+    pass
+give(isinstance(Whole(), Half))
+""",
+    "a class that tells of those above it": """
+class Half:
+    def f(self):
+        return 1
+class Whole(Half):
+    pass
+give([item.__name__ for item in Whole.__mro__])
+""",
+    "a class that is told of those below it": """
+class Root:
+    def __init_subclass__(cls):
+        give(cls.__name__)
+class Half(Root):
+    def f(self):
+        return 1
+class Whole(Half):
+    pass
+""",
+    "a class with a private name": """
+class Half:
+    def f(self):
+        self.__x = 1
+        return [name for name in self.__dir__() if "x" in name and name.startswith("_H")]
+class Whole(Half):
+    pass
+give(Whole().f())
+""",
+    "classes above that meet": """
+class Root:
+    def f(self):
+        give("root")
+class One(Root):
+    pass
+class Other(Root):
+    def f(self):
+        give("other")
+        super().f()
+class Whole(One, Other):
+    pass
+Whole().f()
+""",
+    "a class below that is made otherwise": """
+class Half:
+    @classmethod
+    def make(cls):
+        return cls(3)
+class Whole(Half):
+    def __new__(cls, n):
+        give(n)
+        return object.__new__(cls)
+Whole.make()
+""",
+    "a class with an attribute that one below sets": """
+class Half:
+    flag = True
+    def f(self):
+        give(self.flag)
+class Whole(Half):
+    flag = False
+Whole().f()
+""",
+    "a function that a class takes for a method": """
+def step(self, x=1):
+    give(x, self.n)
+class Whole:
+    n = 3
+    run = step
+Whole().run()
+Whole().run(2)
+""",
+    "a function that a class has by another name, which a method reads": """
+n = 5
+def step(self):
+    give(n)
+class Whole:
+    n = 3
+    run = step
+Whole().run()
+""",
+    "a function that a class takes for a static method": """
+def step(x):
+    give(x)
+class Whole:
+    run = staticmethod(step)
+Whole().run(1)
+""",
+    "a function that is called as well": """
+def step(self):
+    give(self)
+class Whole:
+    run = step
+step(1)
+""",
+    "a function that a class is given behind": """
+def step(self):
+    give("given")
+class Whole:
+    pass
+Whole.step = step
+Whole().step()
+""",
+    "a function that a class is given too late": """
+def step(self):
+    give("given")
+class Whole:
+    def step(self):
+        give("own")
+Whole().step()
+Whole.step = step
+Whole().step()
+""",
+    "a class that a function makes": """
+class Base:
+    def f(self):
+        give("base")
+def make(base):
+    class Whole(base):
+        def g(self):
+            self.f()
+            give(Whole.__name__)
+    return Whole
+Whole = make(Base)
+Whole().g()
+""",
+    "a class that a function makes twice": """
+def make(n):
+    class Whole:
+        def f(self):
+            give(n)
+    return Whole
+One = make(1)
+Other = make(2)
+One().f()
+Other().f()
+""",
+    "a class that a function makes with a name that a method binds": """
+def make(n):
+    class Whole:
+        def f(self, n):
+            give(n)
+    return Whole
+Whole = make(1)
+Whole().f(2)
+""",
+    "a class that a function makes of what is bound again": """
+size = 1
+def make(n):
+    class Whole:
+        def f(self):
+            give(n)
+    return Whole
+Whole = make(size)
+size = 2
+Whole().f()
+""",
+    "a property that is asked for once": """
+class A:
+    n = 1
+    def f(self):
+        self.n = 2
+        x = self._p
+        self.n = 3
+        return x
+    @property
+    def _p(self):
+        give(self.n)
+        return self.n
+give(A().f())
+""",
+    "a method of one expression in a comprehension of its name": """
+class A:
+    def f(self, xs):
+        return [self._g(x) for x in xs]
+    def _g(self, y):
+        return [x + y for x in (1, 2)]
+give(A().f([10, 20]))
+""",
+    "a method of one expression that reads a name which its caller binds": """
+n = 1
+class A:
+    def f(self):
+        n = 2
+        return self._g() + n
+    def _g(self):
+        return n
+give(A().f())
+""",
+    "a method of one expression whose argument is bound again": """
+class A:
+    def f(self, x):
+        y = self._g(x)
+        x = 5
+        return y() + x
+    def _g(self, x):
+        return lambda: x
+give(A().f(1))
+""",
+    "a method of one expression that a class below has": """
+class A:
+    def f(self):
+        if self._g():
+            give("yes")
+        else:
+            give("no")
+    def _g(self):
+        return True
+class B(A):
+    def _g(self):
+        return False
+B().f()
+""",
+    "a generator that is gone over": """
+class A:
+    def f(self, xs):
+        for x in self._each(xs):
+            give(x)
+    def _each(self, xs):
+        yield from reversed(xs)
+A().f([1, 2])
+""",
+    "a loop over numbers that nobody reads": """
+def f(xs):
+    for n, x in enumerate(xs):
+        give(x)
+f("ab")
+""",
+    "a loop over numbers that are read behind": """
+def f(xs):
+    for n, x in enumerate(xs):
+        give(x)
+    give(n)
+f("ab")
+""",
+    "a loop over an iterator of its own": """
+def iter(xs):
+    return xs[1:]
+def f(xs):
+    for x in iter(xs):
+        give(x)
+f("ab")
+""",
+    "what is unpacked onto itself": """
+def f(x):
+    both = x
+    a, both = both
+    give(a, both)
+f((1, 2))
+""",
+    "what is unpacked": """
+def f(x):
+    both = give(*x)
+    a, b = both
+    give(b, a)
+f((1, 2))
+""",
+    "a module that is imported by its name": """
+import importlib
+join = importlib.import_module("os.path").join
+path = importlib.import_module("os.path")
+give(join("a", "b"), path.basename("a/b"))
+""",
 }
 
 

@@ -118,6 +118,7 @@ NAMED = {
     "part of a module": (
         "from lightning.pytorch import LightningModule\n\n\n"
         "class Descends:\n    def descend(self, loss):\n        loss.backward()\n\n\n"
+        "class Other(Descends, LightningModule):\n    automatic_optimization = False\n\n\n"
         "class Model(Descends, LightningModule):\n    automatic_optimization = False\n\n"
         "    def training_step(self, batch, batch_idx):\n        self.descend(self.net(batch))\n",
         "in every subclass",

@@ -89,7 +89,6 @@ LEFT = {
     "second loss computed by a module": PAIR.replace("0.1 * penalty", "self.penalty(batch)"),
     "second loss made of a gradient": PAIR.replace("0.1 * penalty", "self.w.grad.norm() * penalty"),
     "other arguments": PAIR.replace("True)", "True, create_graph=True)"),
-    "argument that is no literal": PAIR.replace("True", "self.keep"),
     "forward passes in a loop": "        for part in batch:\n            self.manual_backward(self.net(part))\n",
     "losses made one by one": f"        for loss in self.losses(batch):\n{KEPT}",
     "loop variable read later": f'        for loss in (fit, penalty):\n{KEPT}        self.log("loss", loss)\n',
@@ -100,6 +99,12 @@ LEFT = {
 def test_left_alone(name: str) -> None:
     made = run_rules({"train.py": changed(LEFT[name])}, RULE, unsafe=True)
     assert made.changes == () and made.findings == ()
+
+
+def test_an_argument_that_is_not_seen_is_named() -> None:
+    made = run_rules({"train.py": changed(PAIR.replace("True", "self.keep"))}, RULE, unsafe=True)
+    assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
+    assert "whether `retain_graph` is True is not seen" in made.findings[0].reason
 
 
 def test_a_pass_with_a_comment_of_its_own_is_left_to_a_person() -> None:

@@ -29,7 +29,10 @@ def test_what_a_step_shows_whole_is_safe_and_the_rest_is_not() -> None:
 UNSAFE = {
     "module of the project": changed("torch.nn.ReLU()", "Memory()"),
     "function of the project": changed("self.net(batch).mean()", "criterion(self.net(batch))"),
-    "subclass": BEFORE + "\n\nclass Child(Model):\n    def forward(self, x):\n        return x\n",
+    "subclasses": BEFORE
+    + "".join(
+        f"\n\nclass {name}(Model):\n    def forward(self, x):\n        return x\n" for name in ("Child", "Other")
+    ),
 }
 
 
@@ -51,7 +54,6 @@ NEEDED = {
     "helper behind it": f"{CALL}\n        self.descend()",
     "loop": f"for _ in range(2):\n            {CALL}",
     "closure": f"def closure():\n            {CALL}\n\n        optimizer.step(closure)",
-    "argument that is no literal": CALL.replace("True", "self.keep"),
     "nothing kept": FREED,
 }
 HELPER = "\n    def descend(self):\n        self.manual_backward(self.net(1).sum())\n"
@@ -60,6 +62,12 @@ HELPER = "\n    def descend(self):\n        self.manual_backward(self.net(1).sum
 @pytest.mark.parametrize("name", NEEDED)
 def test_left_alone(name: str) -> None:
     assert levels(changed(CALL, NEEDED[name]) + HELPER) == []
+
+
+def test_an_argument_that_is_not_seen_is_named() -> None:
+    made = run_rules({"train.py": changed(CALL, CALL.replace("True", "self.keep"))}, RULE, unsafe=True)
+    assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
+    assert "whether `retain_graph` is True is not seen" in made.findings[0].reason
 
 
 def test_other_classes_are_left_alone() -> None:
@@ -80,3 +88,10 @@ def test_under_automatic_optimization_what_lightning_gets_decides(returned: str,
     )
     assert levels(step) == ["safe"]
     assert levels(changed("    automatic_optimization = False\n", "", step)) == found
+
+
+def test_a_constant_of_the_module_is_seen() -> None:
+    text = changed(CALL, CALL.replace("True", "KEEP")).replace("\n\nclass Model", "KEEP = True\n\n\nclass Model", 1)
+    assert levels(text) == ["safe"]
+    assert levels(text.replace("KEEP = True", "KEEP = False")) == []
+    assert levels(text.replace("KEEP = True", "KEEP = load()")) == ["manual"]

@@ -1,0 +1,80 @@
+"""What a rule finds in a file together with what its classes take from other files, and in neither of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from codemods.code.source import PythonFile
+from codemods.engine.normal_form_findings import carried, improved
+from codemods.finding import Span
+from codemods.lightning.class_answers import ClassAnswers
+from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
+from codemods.lightning.file_summary import collect_file
+from codemods.lightning.linking import Linked, linked, open_taker, takers
+from codemods.rule import Match, Rule, TextEdit, all_rules
+
+MOST_BELOW = 2
+"""With how many of the files that take something from it a file is looked at."""
+
+
+def seen_together(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    """What a rule found in a file, and what it finds in it where the bases, methods and helpers that classes take from
+    other files stand in these."""
+    every = list(found)
+    try:
+        for owner, whole in _wholes(file, facts):
+            every = improved(every, _seen(rule, file, facts, owner, whole), file)
+    except Exception:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
+        return every
+    return every
+
+
+def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked]]:
+    """The programs that a file is a part of, each with the file whose classes are put together in it."""
+    if file.path in facts.files and (whole := linked(file, facts)) is not None:
+        yield file, whole
+    for path in takers(facts).get(file.path, ())[:MOST_BELOW]:
+        other = open_taker(path, facts)
+        whole = linked(other, facts) if other is not None and path in facts.files else None
+        if whole is not None and other is not None and any(part.path == file.path for part, _ in whole.parts):
+            yield other, whole
+
+
+def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: Linked) -> list[Match]:
+    """What a rule finds in the lines of a file that are a part of a whole."""
+    check: Any = rule.check
+    view = whole.file.normal or whole.file
+    every: list[Match] = list(check(view, _together(owner, facts, view)))
+    moved = []
+    for match in every:
+        part, line = whole.place(match.span.line)
+        if (part or owner).path == file.path and not (part is None and line in whole.imports):
+            moved.append(replace(match, span=_shifted(match.span, match.span.line - line)))
+    torn = bool(whole.parts) and len(moved) < len(every)
+    if torn or (whole.start and any(isinstance(edit, TextEdit) for match in every for edit in match.edits)):
+        moved = [replace(match, fix="manual", edits=(), imports=(), creates=()) for match in moved]
+    return carried(moved, file, view, facts)
+
+
+def _shifted(span: Span, lines: int) -> Span:
+    return Span(span.line - lines, span.column, span.end_line - lines, span.end_column)
+
+
+def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
+    """The facts with what the whole says in the place of what the file says whose classes are put together."""
+    memo = memo_of(owner, facts)
+    if "together" not in memo:
+        words = view.text.encode()
+        asked = [
+            (rule.code, rule.collect)
+            for rule in all_rules()
+            if rule.collect and any(word in words for word in rule.triggers)
+        ]
+        collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
+        plain = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+        memo["together"] = plain.having(collect_file(view, collected))
+    known: Facts = memo["together"]
+    return known
