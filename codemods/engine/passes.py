@@ -20,6 +20,7 @@ from codemods.engine.written_out_findings import asks_of_trainers
 from codemods.finding import Finding, Span
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.file_summary import collect_file
+from codemods.lightning.linking import together
 from codemods.lightning.version_checks import is_dead
 from codemods.rule import Match, Rule
 
@@ -115,6 +116,7 @@ def check(workspace: Workspace, item: Item) -> Checked:
     views: dict[bool, PythonFile | TextFile] = {}
     every: list[tuple[Rule, Match, PythonFile | TextFile]] = []
     absent: set[str] = set()
+    alone = path not in together(facts)
     for rule in rules:
         as_text = sees_text(rule, source)
         try:
@@ -124,7 +126,7 @@ def check(workspace: Workspace, item: Item) -> Checked:
         if isinstance(file, PythonFile):
             workspace.trees.hold(path)
         with workspace.timed(rule):
-            if isinstance(file, PythonFile) and _is_absent(rule, file):
+            if alone and isinstance(file, PythonFile) and _is_absent(rule, file):
                 absent.add(rule.code)
             else:
                 every.extend((rule, match, file) for match in _every(rule, file, facts))

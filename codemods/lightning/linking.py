@@ -72,6 +72,15 @@ def takers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     return known
 
 
+def together(facts: Facts) -> frozenset[str]:
+    """The files that take something from others, or that others take something from."""
+    if "together" not in facts.memo:
+        found = takers(facts)
+        facts.memo["together"] = frozenset(found).union(*found.values())
+    known: frozenset[str] = facts.memo["together"]
+    return known
+
+
 def _link(file: PythonFile, facts: Facts) -> Linked | None:
     if file.path.endswith(".ipynb"):
         return None

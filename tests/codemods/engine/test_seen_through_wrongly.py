@@ -9,7 +9,7 @@ from tests.codemods.backward_programs import BOTH, FIRST, PAIR, PEN, SECOND
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n\n"
-RUN = "trainer = pl.Trainer(weights_summary={0}, stochastic_weight_avg={0})\n"
+RUN = "trainer = pl.Trainer(stochastic_weight_avg={0})\n"
 METHOD = f"    def run(self):\n        {RUN.format('self._value')}"
 HELD = {
     "an object whose method sets what it reads": (
@@ -36,7 +36,6 @@ HELD = {
         f"{HEAD}class Defaults:\n    _value = None\n\n\nclass Run:\n    def __init__(self, value):\n"
         f"        self._value = value\n\n{METHOD}"
     ),
-    "a property": f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}",
     "a function of the module": (f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()")),
 }
 
@@ -53,11 +52,23 @@ def test_what_may_be_changed_from_elsewhere_is_no_constant(name: str) -> None:
     assert levels({"a.py": HELD[name]}) == {"manual"}
 
 
+def test_a_property_of_its_own_class_alone_is_known_where_no_file_says_otherwise() -> None:
+    text = f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}"
+    assert "stochastic_weight_avg" not in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
+    below = "from a import Run\n\n\nclass Full(Run):\n    @property\n    def _value(self):\n        return True\n"
+    for other in (
+        below,
+        "from a import Run\n\nRun._value = True\n",
+        "from a import Run\n\nsetattr(Run, '_value', 1)\n",
+    ):
+        assert levels({"a.py": text, "b.py": other}) == {"manual"}
+
+
 @pytest.mark.parametrize("line", ["from b import *\n", "globals().update(read())\n", "exec(read())\n"])
 def test_a_constant_that_a_line_of_its_module_may_set_is_not_known(line: str) -> None:
     constant, use = f"{HEAD}VALUE = None\n", RUN.format("VALUE")
     assert levels({"a.py": f"{constant}{line}{use}"}) == {"manual"}
-    assert "enable_model_summary=False" in rewritten({"a.py": constant + use}, rule("LIT110"))["a.py"]
+    assert "stochastic_weight_avg" not in rewritten({"a.py": constant + use}, rule("LIT110"))["a.py"]
 
 
 OVERRIDDEN = {
@@ -76,7 +87,7 @@ OVERRIDDEN = {
 def test_a_constant_of_a_class_that_another_file_sets_is_not_known(name: str) -> None:
     text, other = OVERRIDDEN[name]
     assert levels({"a.py": text, "b.py": other}) == {"manual"}
-    assert "enable_model_summary=False" in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
+    assert "stochastic_weight_avg" not in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
 
 
 ASKED = {
