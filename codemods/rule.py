@@ -136,7 +136,7 @@ class Rule:
     the rule looks at those Python files alone that hold one of these whole words besides a trigger; of the others the
     facts are read all the same.
 
-    `present` says, without facts, whether a file can hold a match, which spares it the second look; `among` names
+    `present` says, without facts, whether a file can hold a match, which spares it the look of the rule; `among` names
     the Python files that can once all facts are known.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
     `Facts.collected`; `collect_text` does so of a file that is not Python, read back by `Facts.collected_texts`.
