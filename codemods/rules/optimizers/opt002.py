@@ -32,8 +32,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in candidates(file):
         verdict = known.get(item.qualname)
         if verdict and verdict.what in ("drop", "keep"):
-            yield _match(file, facts, item, verdict)
-            if verdict.what == "drop" and not verdict.item.manual and verdict.item.configured is None:
+            match = _match(file, facts, item, verdict)
+            yield match
+            if match.edits and not verdict.item.manual and verdict.item.configured is None:
                 what = f"how many optimizers {item.node.name} has is not seen"
                 place = item.methods.get("configure_optimizers", item.methods[STEP])
                 yield Match(file.head(place), what, "manual", UNCOUNTED, "M214")

@@ -30,7 +30,6 @@ ELSEWHERE: Mapping[str, tuple[tuple[object, ...], str]] = {
     "num_tpu_cores": ((None,), "give accelerator='tpu' and devices="),
     "track_grad_norm": ((-1,), "log grad_norm(self, norm_type=...) in on_before_optimizer_step"),
     "tpu_cores": ((None,), "give accelerator='tpu' and devices="),
-    "truncated_bptt_steps": ((None,), "the module has to cut its sequences itself"),
 }
 """What asks for nothing, and what to do else, of the arguments of which no row says both."""
 LONG = 90

@@ -92,6 +92,8 @@ def test_index_goes_where_optimizers_cannot_be_counted_and_they_are_named() -> N
     assert "how many optimizers Model has is not seen" in named.message and "refused aloud" in named.reason
     assert files["train.py"].splitlines()[named.span.line - 1].strip() == "def configure_optimizers(self):"
     assert [finding.fix for finding in run_rules({"train.py": dead()}, OPT002).findings] == ["safe"]
+    called = {"train.py": files["train.py"] + "\n\nModel().training_step(1, 2, 3)\n"}
+    assert [finding.fix for finding in run_rules(called, OPT002).findings] == ["manual"]
 
 
 def several(*replacements: tuple[str, str]) -> str:
