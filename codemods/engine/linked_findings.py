@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
-from codemods.engine.normal_form_findings import carried, improved
+from codemods.engine.normal_form_findings import carried, improved, seen_through
+from codemods.engine.triggers import called_words
 from codemods.finding import Span
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -26,10 +27,34 @@ def seen_together(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Ma
     every = list(found)
     try:
         for owner, whole in _wholes(file, facts):
-            every = improved(every, _seen(rule, file, facts, owner, whole), file)
+            made = improved(every, _seen(rule, file, facts, owner, whole), file)
+            if owner is file or len(made) == len(every) or not _tells_of(rule, owner, facts, file):
+                every = made
     except Exception:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
         return every
     return every
+
+
+def is_called(rule: Rule, file: PythonFile, facts: Facts) -> bool:
+    """Whether a file itself calls a rule, and not another alone that it is looked at together with."""
+    pairs = takers(facts)
+    if file.path not in pairs and not any(file.path in others for others in pairs.values()):
+        return True
+    return any(word.decode() in file.text for word in (*rule.triggers, *called_words(rule)))
+
+
+def seen_for_another(rule: Rule, file: PythonFile, facts: Facts) -> list[Match]:
+    """What a rule that another file calls finds in a file together with that, for a person."""
+    return [
+        replace(match, fix="manual", edits=(), imports=(), creates=()) for match in seen_together(rule, file, facts, [])
+    ]
+
+
+def _tells_of(rule: Rule, owner: PythonFile, facts: Facts, file: PythonFile) -> bool:
+    """Whether what a rule finds in one file tells of another, into which it follows it by itself."""
+    check: Any = rule.check
+    found = seen_through(rule, owner, facts, list(check(owner, facts)))
+    return any(file.path in f"{match.message} {match.reason}" for match in found)
 
 
 def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked]]:

@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from codemods.code.notebook import Notebook, place_in_cell
 from codemods.code.source import PythonFile, TextFile, Unreadable
-from codemods.engine.linked_findings import seen_together
+from codemods.engine.linked_findings import is_called, seen_for_another, seen_together
 from codemods.engine.normal_form_findings import is_unlike, seen_through
 from codemods.engine.triggers import sees_text
 from codemods.engine.workers import Item
@@ -180,6 +180,9 @@ def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Opti
 
 def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
+    if isinstance(file, PythonFile) and not rule.last and not is_called(rule, file, facts):
+        yield from seen_for_another(rule, file, facts)
+        return
     check: Any = rule.check
     try:
         found: list[Match] = list(check(file, facts))

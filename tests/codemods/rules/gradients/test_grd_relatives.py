@@ -15,6 +15,9 @@ OPTIMIZES = (
 )
 SETS = '    def on_fit_start(self):\n        setattr(self, "he" + "ad", None)\n'
 
+TOLD = {("GRD004", THAWS), ("GRD003", SETS)}
+"""What is told of one class that does both, and so of the two, which are looked at as one."""
+
 
 def below(code: str, body: str) -> dict[str, str]:
     return {"train.py": f"{EXAMPLES[code]}\n\nclass Child(Model):\n{body}"}
@@ -40,4 +43,10 @@ def test_a_relative_that_has_nothing_to_do_with_it_hides_nothing(code: str, body
 @pytest.mark.parametrize("placed", [below, above])
 def test_a_relative_that_may_train_it_is_heard(code: str, body: str, placed: object) -> None:
     assert callable(placed)
-    assert run_rules(placed(code, body), rule(code)).findings == ()
+    assert bool(run_rules(placed(code, body), rule(code)).findings) == ((code, body) in TOLD)
+
+
+@pytest.mark.parametrize(("code", "body"), TOLD)
+def test_one_class_that_does_both_is_told(code: str, body: str) -> None:
+    text = EXAMPLES[code].rstrip("\n") + f"\n\n{body}"
+    assert [item.fix for item in run_rules({"train.py": text}, rule(code)).findings] == ["manual"]
