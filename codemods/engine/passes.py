@@ -126,7 +126,8 @@ def check(workspace: Workspace, item: Item) -> Checked:
         if isinstance(file, PythonFile):
             workspace.trees.hold(path)
         with workspace.timed(rule):
-            if alone and isinstance(file, PythonFile) and _is_absent(rule, file):
+            apart = alone or rule.kinds != ("python",)
+            if apart and isinstance(file, PythonFile) and _is_absent(rule, file):
                 absent.add(rule.code)
             else:
                 every.extend((rule, match, file) for match in _every(rule, file, facts))
