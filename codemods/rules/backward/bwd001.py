@@ -283,6 +283,10 @@ def _automatic(
 ) -> Iterator[Match]:
     """A backward pass in a training_step whose loss Lightning takes: its gradient is zeroed before it is used."""
     methods = [method for name, method in item.methods.items() if name in reached and name != "backward"]
+    for call, method in calls:
+        raw = read_raw(call, item, method, Names(method)) if method in methods else None
+        if raw and _is_manual(raw):
+            yield _match(file, raw, item, Counter())
     if any(_reads_gradient(method) or _steps(method) for method in methods):
         return
     for call, method in calls:

@@ -218,3 +218,23 @@ def test_own_scaler_trains_the_same() -> None:
 
 def test_example_is_what_the_page_shows() -> None:
     assert rewritten({"train.py": BEFORE}, RULE) == {"train.py": AFTER}
+
+
+AUTOMATIC = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        first, second = self.optimizers()
+        self.manual_backward(self(batch), first)
+        first.step()
+        self.manual_backward(self(batch), second)
+        second.step()
+"""
+
+
+def test_an_optimizer_goes_from_manual_backward_though_the_flag_is_not_set() -> None:
+    after = AUTOMATIC.replace(", first)", ")").replace(", second)", ")")
+    assert rewritten({"a.py": AUTOMATIC}, RULE)["a.py"] == after
+    assert rewritten({"a.py": after}, RULE)["a.py"] == after
