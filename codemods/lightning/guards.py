@@ -113,7 +113,7 @@ def fallback_of(file: PythonFile, node: ast.Attribute) -> Literal["none", "other
     `asked` leaves out what stands there, since `hasattr` says so."""
     for outer in _around(file.tree, node):
         if isinstance(outer, ast.Try) and any(_holds(part, node) for part in outer.body):
-            if any(_catches_missing(handler, len(outer.body) == 1) for handler in outer.handlers):
+            if any(_stands_in(handler, len(outer.body) == 1) for handler in outer.handlers):
                 return "other"
         elif isinstance(outer, ast.If | ast.IfExp) and any(_holds(part, node) for part in _listed(outer.body)):
             if _asks_for(outer.test, node):
@@ -123,6 +123,11 @@ def fallback_of(file: PythonFile, node: ast.Attribute) -> Literal["none", "other
             if any(_asks_for(value, node) for value in before):
                 return "asked"
     return "none"
+
+
+def _stands_in(handler: ast.ExceptHandler, alone: bool) -> bool:
+    """Whether a handler does something else where an attribute is missing; one that only passes loses what is tried."""
+    return _catches_missing(handler, alone) and not all(isinstance(item, ast.Pass) for item in handler.body)
 
 
 def _catches_missing(handler: ast.ExceptHandler, alone: bool) -> bool:

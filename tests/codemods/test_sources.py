@@ -33,9 +33,9 @@ MEMBERS = [
 
 
 def attributes() -> dict[str, str]:
-    """The attributes of Trainer in the table, with the last release that had each."""
+    """The attributes of Trainer in the table that are gone, with the last release that had each."""
     with (Path(lit120.__file__).with_name("attributes.csv")).open(encoding="utf-8", newline="") as file:
-        return {row["attribute"]: row["last"] for row in csv.DictReader(file) if row["last"]}
+        return {row["attribute"]: row["last"] for row in csv.DictReader(file) if row["last"] and row["action"] != "set"}
 
 
 @cache

@@ -332,7 +332,9 @@ def test_warnings_that_are_errors_hide_no_file(folder: Path) -> None:
 def test_warnings_that_are_errors_hide_no_file_from_processes_that_are_begun_afresh(folder: Path) -> None:
     (folder / "train.py").write_bytes(OLD + b'pattern = "\\d"\n')
     begun = "import multiprocessing, sys\nfrom codemods.engine import workers\nfrom fixer.__main__ import main\n"
-    begun += "multiprocessing.set_start_method('spawn')\ncrew.POOL_BYTES = 0\nsys.argv[1:] = ['check', '--jobs', '2']\n"
+    begun += (
+        "multiprocessing.set_start_method('spawn')\nworkers.POOL_BYTES = 0\nsys.argv[1:] = ['check', '--jobs', '2']\n"
+    )
     command = [sys.executable, "-W", "error", "-c", f"{begun}main()\n"]
     done = subprocess.run(command, cwd=folder, env=environment({}), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "") and "LIT101" in done.stdout and "Not read" not in done.stdout

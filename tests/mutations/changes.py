@@ -368,6 +368,14 @@ PROJECTS = (
         Change("the task untold", 'task="multiclass", ', ""),
         Change("a task that there is not", '"multiclass"', '"classes"'),
     ), OLD_METRICS),
+    Project("COM", "numpy_names", (
+        Change("a sum for a product", "np.prod(", "np.sum("),
+        Change("whole numbers for others", "float(0.5)", "int(0.5)"),
+        Change("a name that NumPy lacks", "np.prod(", "np.products("),
+    )),
+    Project("COM", "loud_scheduler", (
+        Change("told to print as before", "(optimizer, 1)", "(optimizer, 1, verbose=True)"),
+    )),
     Project("IGN", "ignored", (
         Change("the line gone with the comment", '        self.log("epochs", float(self.current_epoch))\n',
                "        pass\n"),

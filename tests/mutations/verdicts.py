@@ -11,7 +11,7 @@ FAMILIES = {
     "tbptt": "TBP", "loops": "TBP loops", "optimizers": "OPT", "backward": "BWD", "autocast": "AMP", "steps": "STP",
     "gradients": "GRD", "names": "LIT names", "trainer": "LIT trainer", "hooks": "LIT hooks", "modules": "LIT modules",
     "keywords": "LIT keywords", "variables": "LIT variables", "extensions": "LIT extensions", "configs": "LIT configs",
-    "pins": "PIN", "metrics": "MET", "ignores": "IGN",
+    "pins": "PIN", "metrics": "MET", "companions": "COM", "ignores": "IGN",
 }  # fmt: skip
 """The folders of rules, and how their families are called here."""
 VERDICTS: tuple[Verdict, ...] = ("repaired", "preserved", "changed", "regressed", "inconclusive")
@@ -123,6 +123,11 @@ CELLS = (
     Cell("MET", "changed", "accuracy_of_classes", "the best two", OLD_METRICS),
     Cell("MET", "regressed", "accuracy_of_classes", "the task untold", OLD_METRICS),
     Cell("MET", "inconclusive", "accuracy_of_classes", "the task untold"),
+    Cell("COM", "repaired", "loud_scheduler"),
+    Cell("COM", "preserved", "numpy_names"),
+    Cell("COM", "changed", "numpy_names", "a sum for a product"),
+    Cell("COM", "regressed", "numpy_names", "a name that NumPy lacks"),
+    Cell("COM", "inconclusive", "loud_scheduler", "told to print as before"),
     Cell("IGN", "preserved", "ignored"),
     Cell("IGN", "changed", "ignored", "the line gone with the comment"),
     Cell("IGN", "regressed", "ignored", "the hook gone with the comment"),

@@ -95,7 +95,7 @@ def test_names_are_looked_up_beside_packages_of_older_numpys(tmp_path: Path) -> 
 
 def test_code_of_today_is_lent_nothing() -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import lent\nused = {}; lent.lend(used)\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); import compat_shims\nused = {}; compat_shims.lend(used)\n"
         "import dataclasses, numpy\nfrom numpy import float64, inf\nnumpy.linalg.norm([1.0])\n"
         "dataclasses.make_dataclass('A', [('a', int, dataclasses.field(default=1))])\n"
         "assert not hasattr(numpy, 'no_such_name') and not used, used\nfrom numpy import Inf\nprint(list(used))\n"

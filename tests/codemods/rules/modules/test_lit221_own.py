@@ -76,6 +76,7 @@ def test_quotes_fit_the_text_around_them() -> None:
     [
         ("try:\n            return self.use_amp\n        except AttributeError:\n            return None", []),
         ("try:\n            return self.use_amp\n        except Exception:\n            return None", []),
+        ("try:\n            return self.use_amp\n        except AttributeError:\n            pass", ["safe"]),
         ("return self.use_amp if hasattr(self, 'use_amp') else None", []),
         ("return hasattr(self, 'use_amp') and self.use_amp", ["manual"]),
         ("if hasattr(self, 'use_amp'):\n            return self.use_amp", ["manual"]),
