@@ -182,7 +182,7 @@ def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Opti
 def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
     if isinstance(file, PythonFile) and not rule.last and not is_called(rule, file, facts):
-        yield from seen_for_another(rule, file, facts)
+        yield from (match for match in seen_for_another(rule, file, facts) if not is_dead(file, facts, match.span))
         return
     check: Any = rule.check
     try:
