@@ -89,6 +89,10 @@ def calls(program: Program, file: File) -> Iterator[Violation]:
 def _target(program: Program, node: ast.Call, scope: Scope) -> tuple[Any, str, int]:
     """What is called, by which name it is told, and how many positional arguments are given without being written."""
     function = node.func
+    metric = program.dotted(function, scope) or ""
+    if metric.startswith(f"{installed.METRICS}."):
+        thing = installed.find(metric)
+        return (thing, metric, 0) if callable(thing) else (None, "", 0)
     if ast.unparse(function).rpartition(".")[2] == "partial" and node.args:
         inner = program.class_of(node.args[0], scope)
         made = _constructor(program, inner) if inner else None
@@ -152,7 +156,8 @@ def _against(
 ) -> Iterator[Violation]:
     """Each argument that the signature does not take, each value that Trainer refuses, and what is not given."""
     signature = installed.signature(target)
-    if signature is None or "lightning" not in getattr(target, "__module__", ""):
+    module = getattr(target, "__module__", "")
+    if signature is None or not any(package in module for package in ("lightning", installed.METRICS)):
         return
     partial, name = name.endswith("*"), name.rstrip("*")
     if inspect.isclass(target) and installed.only_raises(target):

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ("pytorch_lightning", "lightning", "lightning_fabric")
+METRICS = "torchmetrics"
+"""Where Lightning's metrics went: a call that it refuses is as broken as one that Lightning does."""
 MISSING = object()
 REPLACED = {
     "DDPPlugin": "DDPStrategy",
@@ -36,7 +38,7 @@ def find(dotted: str) -> Any:
         warnings.simplefilter("ignore")
         parent, _, name = dotted.rpartition(".")
         if not parent:
-            return importlib.import_module(dotted) if dotted in PACKAGES else MISSING
+            return importlib.import_module(dotted) if dotted in (*PACKAGES, METRICS) else MISSING
         holder = find(parent)
         if holder is MISSING:
             return MISSING

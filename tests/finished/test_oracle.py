@@ -36,6 +36,9 @@ WRONG = {
     + "    def f(self):\n        self.log('a', 1, sync_dist_op='mean')\n",
     "argument: LightningModule.manual_backward(positional)": MODULE
     + "    def f(self, loss):\n        self.manual_backward(loss, self.optimizers())\n",
+    "argument: torchmetrics.Accuracy(without task=)": "import torchmetrics as tm\ntm.Accuracy()\n",
+    "argument: torchmetrics.functional.f1_score(without task=)": "from torchmetrics.functional import f1_score\n"
+    "f1_score(a, b)\n",
     "value: Trainer(strategy='dp')": "import pytorch_lightning as pl\npl.Trainer(strategy='dp')\n",
     "value: Trainer(accelerator='ddp')": "import pytorch_lightning as pl\npl.Trainer(accelerator='ddp')\n",
     "value: Trainer(precision='mixed')": "import pytorch_lightning as pl\npl.Trainer(precision='mixed')\n",

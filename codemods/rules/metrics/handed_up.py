@@ -25,8 +25,7 @@ def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match
         return None
     keyword = next((item for item in call.node.keywords if item.arg == OPTION), None)
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
-    if keyword is None or owner is None or not any(is_of_torchmetrics(base or "") for base in bases):
+    if keyword is None or owner is None or not any(map(is_of_torchmetrics, bases_around(file, call))):
         return None
     given = read_arguments(file, call.node, "", False)
     read = [node for node in file.attributes(OPTION) if node is not keyword.value]
@@ -39,6 +38,13 @@ def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match
     computed = _is_true(facts, call, owner, keyword.value)
     reason = ALWAYS_NOW if computed else COMPUTES
     return Match(file.span(keyword), MESSAGE, "safe" if computed else "unsafe", reason, row, (edit,))
+
+
+def bases_around(file: PythonFile, call: CallNode) -> tuple[str, ...]:
+    """The dotted names of the bases of the class around a call."""
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
+    return tuple(base for base in bases if base)
 
 
 def _is_true(facts: Facts, call: CallNode, owner: ast.ClassDef, value: ast.expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,7 +19,7 @@ from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.admitted import SINCE, asked
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.escaping_metrics import handed_on
-from codemods.rules.metrics.handed_up import ALWAYS_NOW, handed_up
+from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
 from codemods.rules.metrics.prediction_kind import Fed, Method, Origin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
@@ -47,13 +47,18 @@ class _Place:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    yield from (match for match, _ in judged(file, facts))
+
+
+def judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, ...]]]:
+    """What is found in a file, each with the dotted names of the metrics that it is about, as the file has them."""
     if not asked(facts):
         return
     words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
     words = {word for name in words for word in (*file.spellings(name), name)}
     found = []
     summed = not pins_admit_from(facts, LIGHTNING, "1.0.0")
-    for call in file.calls_near(word for word in words if word in file.text):
+    for call in file.calls_near(_spoken(file, words)):
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
@@ -64,11 +69,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = _without_step(file, call) if is_of_torchmetrics(dotted) else handed_up(file, facts, call, ROW)
         if match:
             found.append((call, match))
-    handed = list(handed_on(file, [word for word in words if word in file.text]))
-    yield from with_names(file, facts, found, {file.scope.resolve(node) for node, _ in handed})
-    for node, name in handed:
+    handed = [(node, name, file.scope.resolve(node) or "") for node, name in handed_on(file, _spoken(file, words))]
+    matches = with_names(file, facts, found, {dotted for _, _, dotted in handed})
+    for (call, _), match in zip(found, matches, strict=True):
+        dotted = call.scope.resolve(call.node.func) or ""
+        yield match, (dotted,) if dotted else bases_around(file, call)
+    for node, name, dotted in handed:
         reason = f"Not rewritten: it is called elsewhere, by another name; there, {ADVICE}."
-        yield Match(file.span(node), _message(name), "manual", reason, ROW)
+        yield Match(file.span(node), _message(name), "manual", reason, ROW), (dotted,)
+
+
+def _spoken(file: PythonFile, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word in file.text]
 
 
 def _was_binary(file: PythonFile, facts: Facts, call: CallNode) -> bool:

@@ -10,6 +10,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
 from codemods.rule import Match, TextEdit
+from codemods.rules.names.moved_metrics import REFUSAL, Levels, as_sure_as_used, level_of
 from codemods.rules.names.report import left_match, look_up, message, moved_match, own
 from codemods.rules.names.sites import Arms, Sites, dotted_of, is_lightning, under_version_check
 from codemods.rules.names.statement import import_of
@@ -19,12 +20,14 @@ from codemods.rules.names.uses import whole_line
 IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 
 
-def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator[Match]:
+def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...], levels: Levels) -> Iterator[Match]:
     for chain, scope, arms in sites.chains:
         hit = _chain_hit(chain, scope, target)
         if not hit:
             continue
         node, namespace, entry = hit
+        dotted = dotted_of(chain, scope) or ""
+        entry = as_sure_as_used(entry, levels, dotted)
         if under_version_check(arms):
             if not _both_arms(sites, arms):
                 yield left_match(file, node, namespace, entry, "it stands under a version check")
@@ -33,7 +36,9 @@ def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> It
             yield _idle(file, chain, namespace, entry)
             continue
         edits = _chain_edits(file, node, scope, namespace, entry)
-        if edits:
+        if edits and level_of(levels, dotted) == "manual":
+            yield left_match(file, node, namespace, entry, REFUSAL)
+        elif edits:
             yield moved_match(file, node, namespace, entry, "unsafe" if entry.caution else "safe", edits, "")
         else:
             yield left_match(

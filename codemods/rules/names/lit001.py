@@ -13,6 +13,7 @@ from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.table import TASK, metric_of
 from codemods.rules.names.chains import chain_matches
+from codemods.rules.names.moved_metrics import REFUSAL, Levels, as_sure_as_used, level_of, use_levels
 from codemods.rules.names.report import left_match, look_up, message, moved_match, own
 from codemods.rules.names.sites import (
     Sites,
@@ -38,15 +39,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     sites = read_sites(file)
     target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
+    levels = use_levels(file, facts)
     for node, _, arms in sites.imports:
         if serves_both(node, arms):
             continue
         checked = under_version_check(arms)
         if isinstance(node, ast.ImportFrom):
-            yield from _from_import(file, facts, sites, node, target, checked)
+            yield from _from_import(file, facts, sites, node, target, levels, checked)
         else:
-            yield from _plain_import(file, sites, node, target, checked)
-    yield from chain_matches(file, sites, target)
+            yield from _plain_import(file, sites, node, target, levels, checked)
+    yield from chain_matches(file, sites, target, levels)
     yield from _strings(file, sites, target)
 
 
@@ -72,17 +74,28 @@ def _imported(file: PythonFile) -> Iterator[str]:
 
 
 def _from_import(
-    file: PythonFile, facts: Facts, sites: Sites, node: ast.ImportFrom, target: tuple[int, ...], checked: bool
+    file: PythonFile,
+    facts: Facts,
+    sites: Sites,
+    node: ast.ImportFrom,
+    target: tuple[int, ...],
+    levels: Levels,
+    checked: bool,
 ) -> Iterator[Match]:
     module = source_module(node, file.path)
     if not is_lightning(module) or node.level:
         return
-    found = {alias: hit for alias in node.names if (hit := own(f"{module}.{alias.name}", target))}
+    dotted = {alias: f"{module}.{alias.name}" for alias in node.names}
+    hits = {alias: hit for alias in node.names if (hit := own(dotted[alias], target))}
+    found = {alias: (name, as_sure_as_used(entry, levels, dotted[alias])) for alias, (name, entry) in hits.items()}
+    held = {alias for alias in found if level_of(levels, dotted[alias]) == "manual"}
     refusal = why_not(file, node)
     movable = {
         alias: hit
         for alias, hit in found.items()
-        if hit[1].new and not refusal and not checked and _kept_together(sites, alias, f"{module}.{alias.name}", hit[1])
+        if hit[1].new
+        and not (refusal or checked or alias in held)
+        and _kept_together(sites, alias, dotted[alias], hit[1])
     }
     spared = {
         alias: told
@@ -111,7 +124,7 @@ def _from_import(
         elif alias in movable:
             yield moved_match(file, alias, namespace, entry, level, edits, f"{file.path}:{node.lineno}")
         else:
-            why = "it stands under a version check" if checked else refusal or ""
+            why = "it stands under a version check" if checked else refusal or (REFUSAL if alias in held else "")
             yield left_match(file, alias, namespace, entry, why if entry.new else "")
 
 
@@ -166,7 +179,7 @@ def _uses(
 
 
 def _plain_import(
-    file: PythonFile, sites: Sites, node: ast.Import, target: tuple[int, ...], checked: bool
+    file: PythonFile, sites: Sites, node: ast.Import, target: tuple[int, ...], levels: Levels, checked: bool
 ) -> Iterator[Match]:
     for alias in node.names:
         hit = look_up(alias.name, target)
@@ -174,13 +187,14 @@ def _plain_import(
             continue
         namespace, entry = hit
         stays = _kept_together(sites, alias, alias.name, entry) if alias.asname else entry.new.startswith("pl.")
-        if entry.new and not checked and stays:
+        level = level_of(levels, alias.name)
+        if entry.new and not checked and stays and level != "manual":
             edit = TextEdit(*file.offsets(alias), _aliased(spelled(entry.new, namespace), alias))
-            yield moved_match(file, alias, namespace, entry, "safe", (edit,), f"{file.path}:{node.lineno}")
+            told = as_sure_as_used(entry, levels, alias.name)
+            yield moved_match(file, alias, namespace, told, level, (edit,), f"{file.path}:{node.lineno}")
         else:
-            yield left_match(
-                file, alias, namespace, entry, "it stands under a version check" if checked and entry.new else ""
-            )
+            why = "it stands under a version check" if checked else REFUSAL if level == "manual" else ""
+            yield left_match(file, alias, namespace, entry, why)
 
 
 def _aliased(module: str, alias: ast.alias) -> str:

@@ -245,8 +245,9 @@ def build():
 """
 
 
-def test_metrics_come_from_torchmetrics() -> None:
-    assert text(METRICS) == (
+def test_metrics_come_from_a_torchmetrics_that_asks_for_no_task() -> None:
+    made = run_rules({"train.py": METRICS}, rule("LIT001"), pins=("torchmetrics>=0.7.1,<0.11",))
+    assert made.final()["train.py"].decode() == (
         "import pytorch_lightning as pl\n"
         "import torch\n"
         "import torchmetrics\n"
@@ -256,6 +257,78 @@ def test_metrics_come_from_torchmetrics() -> None:
         "\n\nclass Sum(torchmetrics.Metric):\n    pass\n\n\ndef build():\n"
         "    return [F1Score(), Accuracy(), torchmetrics.JaccardIndex(3), metrics.MeanSquaredError()]\n"
     )
+
+
+STAYS = """\
+import torch
+import torchmetrics
+from pytorch_lightning import metrics
+from pytorch_lightning.metrics import F1, Accuracy
+from torchmetrics import functional as FM
+
+
+class Sum(torchmetrics.Metric):
+    pass
+
+
+def build():
+    return [F1(), Accuracy(), pl.metrics.classification.IoU(3), metrics.MeanSquaredError()]
+"""
+
+
+def test_a_metric_stays_where_its_call_would_lack_a_task() -> None:
+    assert text(METRICS) == f"import pytorch_lightning as pl\n{STAYS}"
+    made = run_rules({"train.py": METRICS}, rule("LIT001"))
+    left = [finding for finding in made.findings if finding.fix == "manual"]
+    assert [finding.span.line for finding in left] == [3, 4, 4, 13]
+    assert all("has to say task= too" in finding.reason for finding in left)
+
+
+PROBABILITIES = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule
+from pytorch_lightning.metrics import {name}
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(32, 1)
+        self.accuracy = {call}
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        probabilities = torch.sigmoid(self.layer(x))
+        self.log("accuracy", self.accuracy(probabilities, y))
+        return F.binary_cross_entropy(probabilities, y)
+"""
+
+
+def test_a_metric_moves_no_more_safely_than_its_call_is_told_the_task() -> None:
+    before = PROBABILITIES.format(name="Accuracy", call="Accuracy()")
+    rules = rule("LIT001"), rule("MET001")
+    assert rewritten({"train.py": before}, *rules)["train.py"] == before
+    moved = before.replace("pytorch_lightning.metrics", "torchmetrics")
+    after = moved.replace("Accuracy()", 'Accuracy(task="binary")')
+    assert rewritten({"train.py": before}, *rules, unsafe=True)["train.py"] == after
+
+
+@pytest.mark.parametrize(
+    "head", ["import pytorch_lightning.metrics as M", "from pytorch_lightning import metrics as M"]
+)
+def test_a_module_of_metrics_stays_for_a_call_that_would_lack_a_task(head: str) -> None:
+    before = f"{head}\n\n\ndef build():\n    return M.Accuracy(), M.MeanSquaredError()\n"
+    assert text(before) == before
+    assert ["task= too" in reason for reason in refusals({"train.py": before}, "LIT001")] == [True]
+
+
+@pytest.mark.parametrize(("given", "level"), [("True", "safe"), ("other", "unsafe")])
+def test_a_base_moves_no_more_safely_than_what_is_handed_up_to_it(given: str, level: str) -> None:
+    head = "from pytorch_lightning.metrics import Metric\n\n\nclass Sum(Metric):\n"
+    before = f"{head}    def __init__(self, other):\n        super().__init__(compute_on_step={given})\n"
+    made = run_rules({"train.py": before}, rule("LIT001"), unsafe=True)
+    assert [finding.fix for finding in made.findings] == [level]
 
 
 @pytest.mark.parametrize(
