@@ -232,8 +232,9 @@ def outside(method: cst.FunctionDef) -> cst.FunctionDef:
     body = edits.body_of(method)
     index = edits.after_docstring(body)
     name = method.params.params[0].name.value
-    [region] = edits.statements(f"with torch.autocast({name}.device.type, enabled=False):\n    pass\n")
-    region = region.with_changes(body=cst.IndentedBlock(body=body[index:]))
+    opening = f"with torch.autocast({name}.device.type, enabled=False):  # as Lightning 1.x called it"
+    [region] = edits.statements(f"{opening}\n    pass\n")
+    region = region.with_changes(body=region.body.with_changes(body=body[index:]))
     return edits.with_body(method, [*body[:index], region])  # type: ignore[no-any-return]
 
 

@@ -318,7 +318,8 @@ def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
         "    def training_epoch_end(self, outputs):\n        print(outputs)\n"
     )
     services, trainer = {"a.py": text, ".codecov.yaml": "precision: 0\n"}, {"a.py": text, "t.yaml": "precision: 16\n"}
-    left = "        with torch.autocast(self.device.type, enabled=False):\n            return {'loss': self.scaled("
+    region = "        with torch.autocast(self.device.type, enabled=False):  # as Lightning 1.x called it\n"
+    left = f"{region}            return {{'loss': self.scaled("
     assert left not in rewritten(services, rule("LIT201"))["a.py"]
     made = rewritten(trainer, rule("LIT201"))["a.py"]
     assert left in made and "return self.training_step_end({'loss': self(batch)})" in made
