@@ -35,13 +35,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fix = told["fix"]
         level = LEVELS.get(fix["applicability"], "manual") if fix else "manual"
         if level == "manual":
-            yield Match(span, message, level, ASKED.format(told["message"]))
+            yield Match(span, message, level, ASKED.format(told["message"].rstrip(".")))
             continue
         edits = tuple(
             TextEdit(_offset(file, edit["location"]), _offset(file, edit["end_location"]), edit["content"])
             for edit in fix["edits"]
         )
-        yield Match(span, message, level, SAME if level == "safe" else f"{told['message']}.", edits=edits)
+        yield Match(span, message, level, SAME if level == "safe" else f"{told['message'].rstrip('.')}.", edits=edits)
 
 
 def _may(file: PythonFile) -> bool:

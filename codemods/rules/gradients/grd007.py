@@ -182,8 +182,9 @@ def _pins(file: TextFile, facts: Facts) -> Iterator[Match]:
     except Unparsable:
         return
     for pin in pins:
-        bounded = any(part.operator != "!=" for part in clauses(pin.specifier))
-        if pin.name in LIGHTNING and bounded and pin.problem is None:
+        if pin.name not in LIGHTNING or pin.problem or pin.is_address:
+            continue
+        if any(part.operator != "!=" for part in clauses(pin.specifier)):
             below = admits(pin.specifier, LAST, pin.language) or admits(pin.specifier, "2.0.0", pin.language)
             if below and (raised := _raised(pin, facts.target)):
                 message = f"`{pin.name}{pin.specifier}` admits releases in which Hugging Face's optimizers fail"

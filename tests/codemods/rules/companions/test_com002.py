@@ -75,3 +75,4 @@ def test_names_that_are_not_asked_about_are_there() -> None:
 def test_what_has_no_place_to_go_is_named() -> None:
     (item,) = found(f"{HEAD}x = np.cast['f'](1)\n")
     assert item.fix == "manual" and "np.cast" in item.reason
+    assert item.reason.endswith(".") and not item.reason.endswith("..")
