@@ -159,8 +159,8 @@ def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unrais
         message = f"`{shown(pin)}` does not admit Lightning {target}, which the rewritten code is for"
     else:
         message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
-    since = f"{max(area.needs, Version('2.0'))}"
-    reason = f"the code now uses what exists since Lightning {since}: {pin.specifier or 'any version'} becomes {wanted}"
+    since, asked = max(area.needs, Version("2.0")), pin.specifier.strip() or "any version"
+    reason = f"the code now uses what exists since Lightning {since}: {asked} becomes {wanted}"
     if pin.name == "pytorch-lightning" and pin.language != "conda" and only_refused(pin.meant, pin.language):
         reason += "; pip 24.1 and later refuse to install what it asked for"
     if admits_malicious(pin):
