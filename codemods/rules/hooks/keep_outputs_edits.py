@@ -234,7 +234,7 @@ def outside(method: cst.FunctionDef) -> cst.FunctionDef:
     name = method.params.params[0].name.value
     opening = f"with torch.autocast({name}.device.type, enabled=False):  # as Lightning 1.x called it"
     [region] = edits.statements(f"{opening}\n    pass\n")
-    region = region.with_changes(body=region.body.with_changes(body=body[index:]))
+    region = edits.with_body(region, body[index:])
     return edits.with_body(method, [*body[:index], region])  # type: ignore[no-any-return]
 
 
