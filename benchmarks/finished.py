@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.finishing.reasons import most_frequent
 from benchmarks.finishing.runs import Row, counted, measured
 
 MOST = 60
@@ -118,6 +119,13 @@ makes of it, and at the branch with `--unsafe-fixes`.
 ## What is left, by class
 
 {classes(rows)}
+
+## Why it is left
+
+The reasons that findings give most often, without what they say of one place: of those that are left to a person, and
+of those that `--unsafe-fixes` rewrites.
+
+{most_frequent([row.reasons for row in rows])}
 """
 
 

@@ -11,13 +11,14 @@ import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.finishing import compare
 from benchmarks.finishing.files import Violation
 from benchmarks.finishing.oracle import violations
+from benchmarks.finishing.reasons import Reason, reasons
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BRANCH = "finished"
@@ -27,14 +28,15 @@ JUDGED = (".py", ".ipynb")
 
 @dataclass(frozen=True)
 class Row:
-    """One repository: its violations before, what safe and what all rewrites leave of them and bring along, and those
-    that safe ones leave without a finding."""
+    """One repository: its violations before, what safe and what all rewrites leave of them and bring along, those that
+    safe ones leave without a finding, and why findings are not rewritten safely."""
 
     name: str
     before: tuple[Violation, ...]
     safely: compare.Left
     unsafely: compare.Left
     missed: tuple[Violation, ...]
+    reasons: Counter[Reason] = field(default_factory=Counter)
 
     def finished(self, unsafe: bool) -> bool:
         side = self.unsafely if unsafe else self.safely
@@ -65,14 +67,15 @@ def _rewrite(repository: Path, place: Path) -> None:
 
 def _judged(name: str, place: Path) -> Row:
     before = violations(place / "before")
-    sides = []
+    sides, given = [], Counter[Reason]()
     for side in SIDES:
         said = json.loads((place / f"{side}.json").read_text())
         left = compare.left(before, violations(place / side), place / "before", place / side)
         asked = compare.named(said["findings"], (each["path"] for each in said["skipped"]))
         sides.append((left, tuple(each for each in left.left if not asked(each))))
+        given = given or reasons(said["findings"])
     (safely, missed), (unsafely, _) = sides
-    return Row(name, tuple(before), safely, unsafely, missed)
+    return Row(name, tuple(before), safely, unsafely, missed, given)
 
 
 def _run(clone: Path, place: Path, options: Sequence[str]) -> dict[str, Any]:
