@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, taken_name
+from codemods.code.syntax import taken_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import TORCH, admits_below, admits_from, is_open
 from codemods.rule import Example, Match, Rule
+from codemods.rules.autocast.decorators import SINCE, decorators
 from codemods.rules.autocast.spelling import (
     OLD,
     Binding,
@@ -23,14 +24,10 @@ from codemods.rules.autocast.spelling import (
     spelled,
 )
 
-DEPRECATED = "2.4"
 NEEDS = {"autocast": "1.13", "GradScaler": "2.3"}
 """The torch that has a name for certain: torch.amp.GradScaler came with 2.3; torch.amp.autocast is in 1.13 and all
 later releases, and older ones were not looked at."""
 
-DECORATORS = {
-    f"torch.cuda.amp.{module}{name}": name for module in ("", "autocast_mode.") for name in ("custom_fwd", "custom_bwd")
-}
 OTHER_DTYPE = (b"bfloat16", b"bf16")
 RECENT = (b"torch.compile", b"torch.amp", b"torch.autocast", b"from torch import autocast", b"lightning")
 """What a project mentions that has a torch with the new autocast, or is moved to a Lightning that needs one."""
@@ -38,7 +35,7 @@ RECENT = (b"torch.compile", b"torch.amp", b"torch.autocast", b"from torch import
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every call by an old name; those whose name one import binds are rewritten together with it."""
-    if not admits_from(facts, TORCH, DEPRECATED):
+    if not admits_from(facts, TORCH, SINCE):
         return
     other = any(facts.mentions.get(text) for text in OTHER_DTYPE)
     found = list(spelled(file))
@@ -51,23 +48,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from _together(file, facts, binding, group, other)
 
     yield from _kept(file, {id(item.call.node.func) for item in found})
-    yield from _decorating(file)
-
-
-def _decorating(file: PythonFile) -> Iterator[Match]:
-    """The decorators of autograd functions by their old names, each told once in a file."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in walk(file.tree) if any(name in file.text for name in DECORATORS.values()) else ():
-        for item in node.decorator_list if isinstance(node, Function) else ():
-            name = DECORATORS.get(file.scope.resolve(item.func if isinstance(item, ast.Call) else item) or "")
-            if name:
-                found.setdefault(name, []).append(item)
-    for name, places in found.items():
-        more = f", here and in {len(places) - 1} more of this file's functions" if len(places) > 1 else ""
-        message = f"`torch.cuda.amp.{name}` is deprecated since torch {DEPRECATED}{more}"
-        given = "cast_inputs=..., " if isinstance(places[0], ast.Call) and places[0].keywords else ""
-        advice = f'write `@torch.amp.{name}({given}device_type="cuda")`, which needs torch {DEPRECATED}'
-        yield Match(file.span(places[0]), message, "manual", f"Not rewritten: {advice}.")
+    yield from decorators(file, facts)
 
 
 def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
@@ -83,13 +64,13 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
                 scope = file.scope_within(within)
                 if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
                     device, known = OLD[dotted]
-                    message = f"`torch.{device}.amp.{known}` is deprecated since torch {DEPRECATED}"
+                    message = f"`torch.{device}.amp.{known}` is deprecated since torch {SINCE}"
                     reason = "it is handed on without being called; write functools.partial(torch.amp."
                     yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
 
 
 def _message(item: Spelled) -> str:
-    return f"`torch.{item.device}.amp.{item.name}` is deprecated since torch {DEPRECATED}"
+    return f"`torch.{item.device}.amp.{item.name}` is deprecated since torch {SINCE}"
 
 
 def _alone(file: PythonFile, facts: Facts, item: Spelled, other: bool) -> Iterator[Match]:
@@ -220,8 +201,9 @@ RULE = Rule(
         "torch.cpu.amp: each use is a FutureWarning. The new names take the device first, and autocast then dtype "
         "before enabled, so positional arguments become keywords. The old CUDA context is float16 by itself, the "
         "new one takes the dtype of the region around it: where the project mentions bfloat16, float16 is written "
-        "out. torch.amp.GradScaler exists since torch 2.3, which the pins must ask for; where nothing says which "
-        "torch is used, autocast is rewritten unasked only in a project that uses Lightning or names of torch 2. "
+        "out. The decorators custom_fwd and custom_bwd take the device too, since torch 2.4. torch.amp.GradScaler "
+        "exists since torch 2.3, which the pins must ask for; where nothing says which torch is used, autocast is "
+        "rewritten unasked only in a project that uses Lightning or names of torch 2. "
         "Nothing is reported where the pins exclude torch 2.4."
     ),
     fix="safe",

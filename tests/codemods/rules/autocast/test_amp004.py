@@ -203,17 +203,54 @@ class Twice(torch.autograd.Function):
         ("import torch\nfrom torch.cuda.amp.autocast_mode import custom_bwd, custom_fwd", ""),
     ],
 )
-def test_decorators_of_autograd_functions_are_named(head: str, module: str) -> None:
+def test_decorators_of_autograd_functions_get_their_device(head: str, module: str) -> None:
     text = FUNCTION.format(head=head, fwd=f"{module}custom_fwd(cast_inputs=torch.half)", bwd=f"{module}custom_bwd")
-    found = amp(text, CODE, PIN).findings
+    new = "torch.amp." if module else ""
+    assert after(text, CODE, PIN) == FUNCTION.format(
+        head=head.replace("torch.cuda.amp.autocast_mode", "torch.amp").replace("torch.cuda.amp", "torch.amp"),
+        fwd=f'{new}custom_fwd(cast_inputs=torch.half, device_type="cuda")',
+        bwd=f'{new}custom_bwd(device_type="cuda")',
+    )
+    assert [level for _, level in levels(text, CODE, "torch>=2.0")] == ["unsafe", "unsafe"]
+    called = text.replace("custom_bwd\n    def", "custom_bwd()\n    def")
+    assert 'custom_bwd(device_type="cuda")\n    def' in after(called, CODE, PIN)
+
+
+def test_a_decorator_that_is_imported_and_not_used_moves_along() -> None:
+    text = """from torch.cuda.amp import custom_bwd, custom_fwd
+
+
+@custom_bwd
+def backward(ctx, g):
+    return g
+"""
+    wanted = text.replace("torch.cuda.amp", "torch.amp").replace("@custom_bwd", '@custom_bwd(device_type="cuda")')
+    assert after(text, CODE, PIN) == wanted
+
+
+def test_the_new_decorators_are_the_old_ones() -> None:
+    with pytest.warns(FutureWarning, match="custom_fwd"):
+        old = torch.cuda.amp.custom_fwd(cast_inputs=torch.half)
+    new = torch.amp.custom_fwd(cast_inputs=torch.half, device_type="cuda")
+    assert (old.func, old.keywords) == (new.func, new.keywords)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("head", "extra"),
+    [
+        ("from torch.cuda.amp import GradScaler, custom_bwd, custom_fwd", ""),
+        ("from torch.cuda.amp import custom_bwd, custom_fwd as custom_fwd", ""),
+        ("from torch.cuda.amp import custom_bwd, custom_fwd", "kept = custom_fwd\n"),
+    ],
+)
+def test_decorators_whose_import_holds_more_are_named(head: str, extra: str) -> None:
+    text = FUNCTION.format(head=f"import torch\n{head}", fwd="custom_fwd", bwd="custom_bwd") + extra
+    found = [item for item in amp(text, CODE, PIN).findings if "custom_" in item.message]
     assert [item.fix for item in found] == ["manual", "manual"]
-    assert [
-        "`@torch.amp.custom_fwd(cast_inputs=..., device" in found[0].reason,
-        "custom_bwd(dev" in found[1].reason,
-    ] == [
-        True,
-        True,
-    ]
+    assert after(text, CODE, PIN) == text
+
+
+def test_decorators_for_another_device_run_and_stay() -> None:
     new = FUNCTION.format(
         head="import torch",
         fwd='torch.amp.custom_fwd(device_type="cpu")',
