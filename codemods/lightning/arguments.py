@@ -102,6 +102,17 @@ def once() -> frozenset[str]:
     return frozenset(name for names in signatures()["__init__"].values() for name in names)
 
 
+@cache
+def removal(name: str, written: str = "") -> str:
+    """What a finding says of an argument that Trainer takes no more, and since when; `written` is how its place spells
+    it, where that is not `name=`."""
+    releases = signatures()["__init__"]
+    last = max((Version(release) for release, names in releases.items() if name in names), default=None)
+    after = min((Version(release) for release in releases if last and Version(release) > last), default=None)
+    since = f" in Lightning {after.major}.{after.minor}" if after else ""
+    return f"`{written or f'{name}='}` of Trainer was removed{since}"
+
+
 def _read(name: str) -> Iterator[dict[str, str]]:
     with (HERE / name).open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.code.scopes import canonical
 from codemods.code.source import ClassNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.arguments import current, once
+from codemods.lightning.arguments import current, once, removal
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.keyword_flow import Handed, fields_of
 from codemods.rule import Match, NodeEdit
@@ -66,7 +66,7 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
         edit, alone = _edit(file, node, new)
         level: Fix = verdict.level if alone else "unsafe"
         reason = verdict.reason if alone else f"{verdict.reason} The comment beside it goes as well."
-        message = f"`{verdict.key}` of Trainer was removed"
+        message = removal(verdict.key, verdict.key)
         if edit is not None:
             yield verdict.key, Match(file.span(node), message, level, reason, verdict.row, (edit,))
 

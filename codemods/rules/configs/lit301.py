@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
-from codemods.lightning.arguments import rows
+from codemods.lightning.arguments import removal, rows
 from codemods.lightning.configurations.evidence import REMOVED, Known, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Entry, Malformed
 from codemods.lightning.configurations.owners import (
@@ -93,7 +93,7 @@ def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
     place = re.search(rf"^[ \t\"']*({words})[\"']?[ \t]*[:=]", file.text, re.MULTILINE)
     if place and project.uses_lightning:
         reason = f"Not rewritten: the file cannot be read ({why}); take removed arguments of Trainer out by hand."
-        yield Match(file.span(*place.span(1)), f"`{place[1]}` of Trainer was removed", "manual", reason)
+        yield Match(file.span(*place.span(1)), removal(place[1], place[1]), "manual", reason)
 
 
 def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
@@ -118,7 +118,7 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
 
 def _unspoken(key: str, value: object) -> Verdict:
     """The end of an argument of which the rules for calls say nothing."""
-    message = f"`{key}=` of Trainer was removed"
+    message = removal(key)
     if value in (None, False):
         return Verdict(key, message, "safe", "It asked for nothing.", None, ())
     advice = {
@@ -304,7 +304,7 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
         name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
         if name is None:
             continue
-        message = f"`{read.key}` of Trainer was removed, and is read from its configuration here"
+        message = f"{removal(read.key, read.key)}, and is read from its configuration here"
         if _all_renamed(project, name, read.key) and read.at:
             reason = "Every configuration gives it a number or a list, which is `devices` now."
             edit = TextEdit(*read.at, "devices")

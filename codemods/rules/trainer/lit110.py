@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
-from codemods.lightning.arguments import Row, current, find, later, once, rows
+from codemods.lightning.arguments import Row, current, find, later, once, removal, rows
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import Handed, handed
@@ -86,7 +86,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for field in structured(file, facts):
         if field.name in once() - current() - {"gpus"} - fields.keys():
             reason = f"Hydra gives it to Trainer: {advice_for(field.name)}."
-            what = f"`{field.name}` of Trainer was removed"
+            what = removal(field.name, field.name)
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
         elif field.name in FILLED and field.value and literal(field.value) == (True, None):
             what = f"`{field.name}=` of Trainer does not take this value any more"
@@ -173,7 +173,7 @@ def _refusal(
 ) -> Iterator[Match]:
     """The match of an argument that a constructor takes to hand it on, which is refused where it asks for anything."""
     name = item.arg or ""
-    what = f"`{name}=` of Trainer was removed"
+    what = removal(name)
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=Outcome("safe", REASON)))
     if found := refused(file, call, item):
         told = ELSEWHERE[name][1] if name in ELSEWHERE else advice or ADVICE[name]
@@ -284,7 +284,7 @@ def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
 def _message(row: Row) -> str:
     if row.argument in current():
         return f"`{row.argument}=` of Trainer does not take this value any more"
-    return f"`{row.argument}=` of Trainer was removed"
+    return removal(row.argument)
 
 
 def _sentence(reason: str) -> str:
@@ -314,7 +314,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         here = entry.file is file
         advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
         reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
-        what = f"`{entry.name}` of Trainer was removed" if gone or row is None else _message(row)
+        what = removal(entry.name, entry.name) if gone or row is None else _message(row)
         yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
 
 
@@ -325,7 +325,7 @@ def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, sure: 
         level, reason = "unsafe", f"{reason}; {NO_OTHER}"
     elif not sure and level == "safe":
         level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
-    what = f"`{entry.name}` of Trainer was removed" if gone else _message(row)
+    what = removal(entry.name, entry.name) if gone else _message(row)
     return Match(file.span(entry.place), what, level, _sentence(reason), row.row, (edit,))
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.arguments import removal
 from codemods.lightning.configurations.evidence import REMOVED, sections
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.trainer_variables import reads_lightning
@@ -28,7 +29,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 reason = (
                     f"Not rewritten: Hydra hands it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
                 )
-                yield Match(file.span(item), f"`{item.arg}=` of Trainer was removed", "manual", reason)
+                yield Match(file.span(item), removal(item.arg), "manual", reason)
 
 
 def built_by_hydra(file: PythonFile) -> Iterator[CallNode]:
