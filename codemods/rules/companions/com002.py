@@ -14,8 +14,8 @@ from codemods.finding import Fix, Span
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 
-RULES = "NPY001,NPY201"
-"""What ruff calls the names that NumPy 1.24 and NumPy 2 dropped."""
+RULES: Mapping[str, str] = {"NPY001": "was removed in NumPy 1.24", "NPY201": "is gone from NumPy 2"}
+"""What ruff calls the names that NumPy 1.24 and NumPy 2 dropped, and what is said of one."""
 LEVELS: Mapping[str, Fix] = {"safe": "safe", "unsafe": "unsafe"}
 KEPT = frozenset(Path(__file__).with_name("numpy_names.txt").read_text(encoding="ascii").split())
 """Names of NumPy's that are there: a file that uses no other one is not worth a question."""
@@ -31,7 +31,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         start, end = (_offset(file, told[place]) for place in ("location", "end_location"))
         first, last = told["location"], told["end_location"]
         span = Span(first["row"], first["column"], last["row"], last["column"])
-        message = f"`{file.text[start:end]}` is gone from NumPy"
+        message = f"`{file.text[start:end]}` {RULES[told['code']]}"
         fix = told["fix"]
         level = LEVELS.get(fix["applicability"], "manual") if fix else "manual"
         if level == "manual":
@@ -57,13 +57,21 @@ def _told(file: PythonFile, facts: Facts) -> list[dict[str, Any]]:
     if key not in facts.of_sources:
         from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]
 
-        words = ["check", "--isolated", "--no-cache", "--ignore-noqa", f"--select={RULES}", "--output-format=json", "-"]
+        words = [
+            "check",
+            "--isolated",
+            "--no-cache",
+            "--ignore-noqa",
+            f"--select={','.join(RULES)}",
+            "--output-format=json",
+            "-",
+        ]
         asked = subprocess.run([find_ruff_bin(), *words], input=file.text.encode(), capture_output=True, check=False)
         if asked.returncode not in (0, 1):
             raise RuntimeError(f"ruff: {asked.stderr.decode(errors='replace').strip()[:200]}")
         facts.of_sources[key] = json.loads(asked.stdout)
     found: list[dict[str, Any]] = facts.of_sources[key]
-    return [told for told in found if told["code"] in RULES.split(",")]
+    return [told for told in found if told["code"] in RULES]
 
 
 def _offset(file: PythonFile, place: Mapping[str, int]) -> int:
