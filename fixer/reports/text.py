@@ -52,6 +52,7 @@ def render(result: Result, rules: Rules, style: Style) -> str:
         _statistics(page, words.standing(result), rules)
     elif result.command in ("check", "diff"):
         _findings(page, result, words.standing(result), style.verbose)
+        _do_first(page, result)
         _counted(page, result)
     elif result.command == "fix":
         _findings(page, result, result.findings, style.verbose)
@@ -113,12 +114,37 @@ def _run(page: Page, result: Result, verbose: bool) -> None:
 
 
 def _findings(page: Page, result: Result, findings: Iterable[Finding], verbose: bool, indent: int = 0) -> None:
-    """One line a finding; below, why it is not simply repaired, once for neighbours with the same reason."""
-    for (reason, fix), neighbours in groupby(sorted(findings, key=_order), key=lambda item: (item.reason, item.fix)):
+    """One line a finding, and one for all places where the same is found; below, why it is not simply repaired, once
+    for neighbours with the same reason."""
+    ordered = sorted(findings, key=_order)
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in ordered:
+        alike.setdefault(_kind(finding), []).append(finding)
+    elsewhere = {key: found[1:] for key, found in alike.items() if len(found) > _PLACES and not verbose}
+    folded = {id(finding) for others in elsewhere.values() for finding in others}
+    shown = [finding for finding in ordered if id(finding) not in folded]
+    for (reason, fix), neighbours in groupby(shown, key=lambda item: (item.reason, item.fix)):
         for finding in neighbours:
             page.line(_finding(finding, words.is_done(result, finding)), indent, hang=4)
+            if others := elsewhere.get(_kind(finding)):
+                places = ", ".join(map(words.place, others[:_PLACES]))
+                more = ", ..." if others[_PLACES:] else ""
+                told = f"and in {words.count(len(others), 'more place')}: {places}{more}"
+                page.line([(told, "dim")], indent + 4, hang=0)
         if reason and (verbose or fix != "safe"):
             page.line(prose(words.one_line(reason), "dim"), indent + 4, hang=0)
+
+
+def _kind(finding: Finding) -> tuple[str, ...]:
+    """What is said of a finding, wherever it is."""
+    return finding.code, finding.fix, finding.message, finding.reason
+
+
+def _do_first(page: Page, result: Result) -> None:
+    """What a person has to do, below a long list of all findings."""
+    manual = [finding for finding in result.findings if finding.fix == "manual"]
+    if manual and len(result.findings) > _MANY:
+        _kinds_left(page, manual)
 
 
 def _counted(page: Page, result: Result) -> None:
@@ -143,12 +169,13 @@ def _left(page: Page, findings: Sequence[Finding]) -> None:
 
 
 def _kinds_left(page: Page, findings: Sequence[Finding]) -> None:
-    """How many there are of each kind, the most frequent first, with what most of them say and a few places."""
+    """How many there are of each kind, those first that stop the code on the target, then the most frequent, with what
+    most of them say and a few places."""
     page.heading(f"Left for you  {words.count(len(findings), 'finding')}; why, and every place: --verbose")
     kinds: dict[tuple[str, Fix], list[Finding]] = {}
     for finding in sorted(findings, key=_order):
         kinds.setdefault((finding.code, finding.fix), []).append(finding)
-    ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    ordered = sorted(kinds.items(), key=lambda kind: (not any(item.stops for item in kind[1]), -len(kind[1])))
     for (code, fix), found in ordered[:_SOME]:
         message, held = Counter(finding.message for finding in found).most_common(1)[0]
         others = ", and others" if held < len(found) else ""

@@ -66,7 +66,37 @@ def test_reasons_stand_below_what_is_not_safe_and_with_verbose_below_all() -> No
 
 def test_neighbours_with_one_reason_share_it() -> None:
     assert report(replace(CHECK, findings=many(300, "think first"))).count("think first") == 1
-    assert len(report(replace(CHECK, findings=many(300, "think first"))).splitlines()) == 305
+    listed = report(replace(CHECK, findings=many(300, "think first"))).partition("\n\n")[0]
+    assert len(listed.splitlines()) == 301
+
+
+ALIKE = tuple(replace(SAFE, path=f"configs/{number}.yaml") for number in range(5))
+
+
+def test_what_is_the_same_in_many_places_is_said_once() -> None:
+    lines = report(replace(CHECK, findings=(*ALIKE, UNSAFE))).splitlines()
+    assert lines[:3] == [
+        "configs/0.yaml:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe]",
+        "    and in 4 more places: configs/1.yaml:31:23, configs/2.yaml:31:23, configs/3.yaml:31:23, ...",
+        "src/cli.py:8:5 LIT101 `gpus` takes a value that is not known here [unsafe]",
+    ]
+    assert lines[-1].startswith("6 findings in 6 files: 5 can be repaired")
+    every = report(replace(CHECK, findings=ALIKE), verbose=True)
+    assert [path for path in (item.path for item in ALIKE) if f"{path}:31:23 LIT101" not in every] == []
+
+
+def test_a_few_places_and_other_reasons_stand_for_themselves() -> None:
+    assert "more place" not in report(replace(CHECK, findings=ALIKE[:3]))
+    reasons = tuple(replace(item, fix="unsafe", reason=item.path) for item in ALIKE)
+    assert "more place" not in report(replace(CHECK, findings=reasons))
+
+
+def test_a_long_check_ends_with_what_stops_the_move() -> None:
+    some = tuple(replace(item, code="LIT223") for item in many(60, "think first"))
+    text = report(replace(CHECK, findings=(*some, replace(MANUAL, stops=True))))
+    left = text[text.index("Left for you") :]
+    assert re.findall(r"^ +(\d+) (\w{3}\d{3}) ", left, re.MULTILINE) == [("1", "TBP001"), ("60", "LIT223")]
+    assert "Left for you" not in report(replace(CHECK, findings=many(50, "think first")))
 
 
 def test_many_findings_are_said_to_have_a_shorter_form() -> None:
