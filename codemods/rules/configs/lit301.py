@@ -56,7 +56,7 @@ OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sort
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
-OWN = "see what its constructor makes of it, and take the key out of both where it makes nothing"
+OWN = "look at what its constructor does with it, and delete the key in both places where it does nothing"
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:

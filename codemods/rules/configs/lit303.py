@@ -60,11 +60,11 @@ def _flags(file: TextFile, project: Project, path: str, start: int, command: str
         message = f"`--accelerator {value}` names a strategy"
         if value in STRATEGIES and not _is_given(command, "strategy"):
             edit = TextEdit(start + flag.start(), start + flag.start() + len("--accelerator"), "--strategy")
-            reason = f"--accelerator is the hardware now; {path} {TAKES}, the strategy among it."
+            reason = f"--accelerator names the hardware now; {path} takes --strategy once it is rewritten."
             yield Match(span, message, "unsafe", reason, None, (edit,))
             continue
         advice = "write --accelerator cpu --strategy ddp" if value == "ddp_cpu" else f"write --strategy {value}"
-        reason = f"Not rewritten: --accelerator is the hardware now; {GONE[value][1] if value in GONE else advice}."
+        reason = f"Not rewritten: --accelerator names the hardware now; {GONE[value][1] if value in GONE else advice}."
         yield Match(span, message, "manual", reason, None)
 
 
@@ -77,7 +77,6 @@ def _words(verdict: Verdict) -> str:
 
 
 QUOTES = "'\""
-TAKES = "takes what the newest Trainer does, once it is rewritten"
 
 
 def _dotted(file: TextFile, project: Project, start: int, command: str) -> Iterator[Match]:

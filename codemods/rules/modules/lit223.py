@@ -24,7 +24,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             file.span(call.node),
             f"{NAME}() seeds with 0 since Lightning 2.2, before with a random number",
             "manual",
-            "Nothing fails: every run is the same now. Give it the seed that you mean.",
+            "Not rewritten: nothing fails, but every run draws the same numbers now. Write the seed that you want.",
             "G18846",
         )
 

@@ -139,7 +139,7 @@ def _fallback(file: PythonFile, node: ast.Try) -> Iterator[Match]:
     dead = node.body[0] if old else node.handlers[0]
     what = "the import that is tried" if old else "the fallback"
     message = f"{what} is of names that Lightning has no more"
-    reason = "Not rewritten: keep the other one alone, unless older releases are served too."
+    reason = "Not rewritten: keep only the other import, unless the code serves older releases too."
     place = dead if isinstance(dead, ast.stmt) else dead.body[0]
     yield Match(file.span(place), message, "manual", reason)
 

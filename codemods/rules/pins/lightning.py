@@ -203,7 +203,7 @@ def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
         advice += f"; as long as it stays, {_RESOURCES}"
     if pin.name == "pytorch-lightning" and only_refused(pin.meant, pin.language):
         advice += "; pip 24.1 and later refuse to install what it asks for (uv does not)"
-    return message, f"nothing that was rewritten needs it; {advice}"
+    return message, f"the rewritten code runs on what it asks for; {advice}"
 
 
 def is_dead(pin: Pin) -> bool:

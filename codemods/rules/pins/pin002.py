@@ -26,10 +26,10 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     old = _old(facts)
     era = min(breaks[item.code] for item in old)
     evidence = tuple(item for item in old if breaks[item.code] == era)
-    message = f"No requirement on Lightning: the code was written for one before {era}"
+    message = f"No file asks for a release of Lightning, and the code uses what {era} took out"
     asks = (f"lightning{raised('', facts.target)}", *unasked(facts))
     reason = (
-        f"the newest release is installed, which breaks at {listed(evidence)}: when that is done, ask for "
+        f"the newest release is installed then, on which these places fail: {listed(evidence)}; mend them, and ask for "
         f"{' and '.join(asks)}"
     )
     yield Match(first.span, message, "manual", reason)

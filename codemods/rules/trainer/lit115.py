@@ -28,8 +28,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if item.arg in (*NAMING, "plugins") and (place := _looks(file, call, item, bool(old))):
                 message = "DDP looks for parameters without a gradient only when told to, since Lightning 2.0"
                 reason = (
-                    "Not rewritten: a model that leaves some unused, which 1.x let pass at a cost, fails in its second "
-                    'step; then write strategy="ddp_find_unused_parameters_true".'
+                    "Not rewritten: if the model leaves parameters unused, which 1.x looked for by itself, training "
+                    'fails in its second step; then write strategy="ddp_find_unused_parameters_true".'
                 )
                 yield Match(file.span(place), message, "manual", reason, "B07")
 

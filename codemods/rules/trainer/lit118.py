@@ -55,7 +55,7 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
         advice = "; ".join(f"for {name}: {advice_for(name)}" for name in names)
         message = f"The document gives Trainer {shown}, removed by Lightning 2.0"
         where = f"in lines {lines}" if len(places) > 1 else f"in line {lines}"
-        yield Match(spans[0], message, "manual", f"Not rewritten: {where} it stands in text; {advice}.")
+        yield Match(spans[0], message, "manual", f"Not rewritten: it is text, {where}; {advice}.")
 
 
 def _is_gone(item: ast.keyword) -> bool:
