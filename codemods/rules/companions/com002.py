@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix, Span
 from codemods.lightning.facts import Facts
@@ -27,8 +29,12 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for told in _told(file, facts):
+    found = _told(file, facts)
+    put_back = _put_back(file) if found else set()
+    for told in found:
         start, end = (_offset(file, told[place]) for place in ("location", "end_location"))
+        if file.text[start:end].rpartition(".")[2] in put_back:
+            continue
         first, last = told["location"], told["end_location"]
         span = Span(first["row"], first["column"], last["row"], last["column"])
         message = f"`{file.text[start:end]}` {RULES[told['code']]}"
@@ -42,6 +48,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for edit in fix["edits"]
         )
         yield Match(span, message, level, SAME if level == "safe" else f"{told['message'].rstrip('.')}.", edits=edits)
+
+
+def _put_back(file: PythonFile) -> set[str]:
+    """The names that a file gives NumPy itself, as `np.float = float` does for a library that still asks for them."""
+    imports = (alias for node in file.imports if isinstance(node, ast.Import) for alias in node.names)
+    names = {alias.asname or alias.name for alias in imports if alias.name == "numpy"}
+    stored = (node for node in walk(file.tree) if isinstance(node, ast.Attribute) and type(node.ctx) is not ast.Load)
+    return {node.attr for node in stored if isinstance(node.value, ast.Name) and node.value.id in names}
 
 
 def _may(file: PythonFile) -> bool:

@@ -58,6 +58,8 @@ def test_lines_and_columns_are_those_of_the_text(line_end: str) -> None:
         "import numpy as np\nx = np.float32(1), np.bool_(1), np.inf, np.prod([1])\n",
         "from mine import numpy as np\nx = np.float(1)\n",
         "import numpy as np\nnp = mine\nx = np.float(1)\n",
+        "import numpy as np\nif not hasattr(np, 'float'):\n    np.float = float\nx = np.float(1)\n",
+        "def shim():\n    import numpy\n\n    numpy.Inf = numpy.inf\n",
         "def f(np):\n    # numpy\n    return np.float(1)\n",
         "import numpy as np\nx = 'np.float'  # np.int\n",
         "import numpy as np\nx = isinstance(y, np.bool)\n",
