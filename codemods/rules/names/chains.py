@@ -35,6 +35,9 @@ def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...], level
         if entry.old in IDLE_DECORATORS and chain in sites.decorators and node is chain:
             yield _idle(file, chain, namespace, entry)
             continue
+        if type(node.ctx) is not ast.Load:
+            yield left_match(file, node, namespace, entry, "it is set here: who asks for the old name needs it")
+            continue
         edits = _chain_edits(file, node, scope, namespace, entry)
         if edits and level_of(levels, dotted) == "manual":
             yield left_match(file, node, namespace, entry, REFUSAL)

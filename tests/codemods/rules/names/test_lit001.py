@@ -259,6 +259,19 @@ def test_metrics_come_from_a_torchmetrics_that_asks_for_no_task() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        'import sys\n\nimport torchmetrics\n\nsys.modules["pytorch_lightning.profiler"] = torchmetrics\n',
+        "import pytorch_lightning as pl\n\npl.utilities.seed.seed_everything = pl.seed_everything\n",
+        "import pytorch_lightning as pl\n\ndel pl.utilities.seed.seed_everything\n",
+    ],
+)
+def test_a_name_that_the_code_puts_back_itself_stays(before: str) -> None:
+    assert text(before) == before
+    assert refusals({"train.py": before}, "LIT001")
+
+
 STAYS = """\
 import torch
 import torchmetrics
