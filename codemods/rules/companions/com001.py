@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
+from codemods.code.nodes import walk
 from codemods.code.outline import CallNode
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
@@ -20,9 +21,25 @@ if TYPE_CHECKING:
 GONE = "2.7"
 MODULE = "torch.optim.lr_scheduler"
 NAME = "verbose"
-BASES = ("LRScheduler", "_LRScheduler")
-POSITIONS = 3
-"""`LRScheduler(optimizer, last_epoch, verbose)`, as it was."""
+BEFORE_IT: Mapping[str, int] = {
+    "LRScheduler": 2,
+    "_LRScheduler": 2,
+    "LambdaLR": 3,
+    "MultiplicativeLR": 3,
+    "ExponentialLR": 3,
+    "StepLR": 4,
+    "MultiStepLR": 4,
+    "ConstantLR": 4,
+    "SequentialLR": 4,
+    "PolynomialLR": 4,
+    "CosineAnnealingLR": 4,
+    "LinearLR": 5,
+    "CosineAnnealingWarmRestarts": 5,
+    "ReduceLROnPlateau": 9,
+    "CyclicLR": 13,
+    "OneCycleLR": 14,
+}
+"""How many positional arguments stood before it, in torch 2.6."""
 MESSAGE = "`verbose=` of schedulers is gone since torch 2.7, which refuses it"
 REASON = "It only printed the rate, and since torch 2.2 not even that; LearningRateMonitor logs rates."
 
@@ -30,17 +47,26 @@ REASON = "It only printed the rate, and since torch 2.2 not even that; LearningR
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not admits_from(facts, TORCH, GONE):
         return
-    for call in file.calls_near([NAME]):
+    built = {word for name in BEFORE_IT if name in file.text for word in (*file.spellings(name), name)}
+    for call in file.calls_near([NAME, *built]):
+        name = _made(call, call.node.func) or _base_called(call)
         item = next((each for each in call.node.keywords if each.arg == NAME), None)
-        if item and (_makes_one(call) or _base_called(call)):
+        if item and (name or _is_filled(call)):
             yield _match(file, call, item)
-        elif _base_called(call) in BASES and len(call.node.args) == POSITIONS and not _is_unpacked(call.node):
+        elif name and len(call.node.args) - 1 == BEFORE_IT.get(name) and not _is_unpacked(call.node):
             yield _found(file, call, call.node.args[-1], NodeEdit(call.node, _without_last))
 
 
-def _makes_one(call: CallNode) -> bool:
-    """Whether a call builds one of torch's own schedulers."""
-    return (call.scope.resolve(call.node.func) or "").rpartition(".")[0] == MODULE
+def _made(call: CallNode, function: ast.expr) -> str:
+    """Which of torch's own schedulers is called; "" for none."""
+    module, _, name = (call.scope.resolve(function) or "").rpartition(".")
+    return name if module == MODULE else ""
+
+
+def _is_filled(call: CallNode) -> bool:
+    """Whether `functools.partial` fills in arguments of one of them."""
+    given = call.node.args
+    return call.scope.resolve(call.node.func) == "functools.partial" and bool(given and _made(call, given[0]))
 
 
 def _base_called(call: CallNode) -> str:
@@ -66,7 +92,30 @@ def _found(file: PythonFile, call: CallNode, item: ast.keyword | ast.expr, edit:
     if not _does_nothing(item.value if isinstance(item, ast.keyword) else item):
         reason = "Not rewritten: what works its value out may do more; take it out."
         return Match(file.span(item), MESSAGE, "manual", reason)
+    if line := _read_behind(call):
+        reason = (
+            f"Not rewritten: line {line} reads self.{NAME}, which torch set; set it there, and take the argument out."
+        )
+        return Match(file.span(item), MESSAGE, "manual", reason)
     return Match(file.span(item), MESSAGE, "safe", REASON, edits=(edit,))
+
+
+def _read_behind(call: CallNode) -> int:
+    """The line in which a class that calls its base's constructor reads what that set; 0 where none does, or where
+    the class sets it itself."""
+    owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+    if owner is None or not _base_called(call):
+        return 0
+    own = [node for node in walk(owner) if _is_its(node)]
+    read = [node.lineno for node in own if isinstance(node.ctx, ast.Load)]
+    return min(read) if read and len(read) == len(own) else 0
+
+
+def _is_its(node: ast.AST) -> TypeGuard[ast.Attribute | ast.Name]:
+    """Whether a node is `self.verbose`, or a `verbose` that a class sets for its instances."""
+    if isinstance(node, ast.Name):
+        return node.id == NAME and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Attribute) and node.attr == NAME and isinstance(node.value, ast.Name)
 
 
 def _is_unpacked(call: ast.Call) -> bool:
@@ -81,8 +130,9 @@ def _does_nothing(node: ast.expr) -> bool:
 
 
 def _without_last(call: cst.Call) -> cst.Call:
-    *rest, last = call.args[:POSITIONS]
-    behind = call.args[POSITIONS:]
+    count = sum(item.keyword is None for item in call.args)
+    *rest, last = call.args[:count]
+    behind = call.args[count:]
     rest[-1] = rest[-1] if behind else rest[-1].with_changes(comma=last.comma)
     return call.with_changes(args=[*rest, *behind])
 
@@ -127,7 +177,6 @@ RULE = Rule(
     fix="safe",
     versions="torch 2.7 and later",
     triggers=(b"lr_scheduler",),
-    words=(b"verbose",),
     check=_check,
     examples=(
         Example(BEFORE, AFTER),

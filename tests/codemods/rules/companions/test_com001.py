@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 import torch
+from torch.optim import lr_scheduler
 
-from codemods.rules.companions.com001 import AFTER, BEFORE, OWN, RULE
+from codemods.rules.companions.com001 import AFTER, BEFORE, BEFORE_IT, OWN, RULE
 from tests.codemods.support import run_rules
 
-HEAD = "import torch\nfrom torch.optim import lr_scheduler\nfrom torch.optim.lr_scheduler import StepLR, _LRScheduler\n"
+HEAD = """\
+import functools
+import torch
+from torch.optim import lr_scheduler
+from torch.optim.lr_scheduler import StepLR, _LRScheduler
+"""
 
 
 CONSTRUCTOR = "    def __init__(self, o, e, verbose):\n        super().__init__(o, e, verbose)\n"
@@ -26,6 +33,9 @@ def rewritten(text: str, pins: tuple[str, ...] = ()) -> str:
         ("StepLR(o, 3, verbose=True)", "StepLR(o, 3)"),
         ("StepLR(o, verbose=False, step_size=3)", "StepLR(o, step_size=3)"),
         ("lr_scheduler.StepLR(o, 3, verbose=args.loud)", "lr_scheduler.StepLR(o, 3)"),
+        ("StepLR(o, 3, 0.1, -1, verbose)", "StepLR(o, 3, 0.1, -1)"),
+        ("functools.partial(StepLR, step_size=3, verbose=True)", "functools.partial(StepLR, step_size=3)"),
+        ("lr_scheduler.LambdaLR(o, f, -1, True)", "lr_scheduler.LambdaLR(o, f, -1)"),
         ("lr_scheduler.StepLR(\n    o,\n    3,\n    verbose=loud,\n)", "lr_scheduler.StepLR(\n    o,\n    3,\n)"),
     ],
 )
@@ -58,6 +68,30 @@ def test_the_project_s_own_scheduler_is_built_by_the_newest_torch(call: str) -> 
     assert new["Own"](optimizer).get_last_lr() == [0.25]
 
 
+@pytest.mark.parametrize("name", BEFORE_IT)
+def test_it_stood_behind_all_that_there_is_now(name: str) -> None:
+    assert len(inspect.signature(getattr(lr_scheduler, name)).parameters) == BEFORE_IT[name]
+
+
+READING = """
+
+class Own(_LRScheduler):
+    def __init__(self, o, e, verbose):
+        super().__init__(o, e, verbose)
+
+    def get_lr(self):
+        return [1.0] if self.verbose else [2.0]
+"""
+
+
+def test_what_the_base_set_is_still_read() -> None:
+    assert rewritten(HEAD + READING) == HEAD + READING
+    (found,) = run_rules({"train.py": HEAD + READING}, RULE).findings
+    assert found.fix == "manual" and "reads self.verbose" in found.reason
+    own = READING.replace("verbose)\n\n", "verbose)\n        self.verbose = verbose\n\n")
+    assert rewritten(HEAD + own) == HEAD + own.replace("(o, e, verbose)", "(o, e)")
+
+
 def test_the_rewritten_module_is_built_by_the_newest_torch() -> None:
     for text, works in ((BEFORE, False), (AFTER, True)):
         space: dict[str, Any] = {}
@@ -75,6 +109,10 @@ def test_the_rewritten_module_is_built_by_the_newest_torch() -> None:
     "text",
     [
         "s = Own(o, verbose=True)\n",
+        "s = StepLR(o, 3, 0.1, verbose)\n",
+        "s = StepLR(o, *verbose)\n",
+        "s = functools.partial(StepLR, o, 3, 0.1, verbose)\n",
+        "s = functools.partial(print, verbose=True)\n",
         "print(o, verbose=True)\n",
         f"class Own(torch.nn.Module):\n{CONSTRUCTOR}",
         f"class Own(StepLR):\n{CONSTRUCTOR}",
