@@ -76,6 +76,7 @@ class _Way:
         self.owners = {ast.unparse(item) for item in owners}
         self.keys = {item.attr for item in parts if isinstance(item, ast.Attribute)}
         self.slices = {ast.unparse(item.slice) for item in parts if isinstance(item, ast.Subscript)}
+        self.space = space
         self.above = {id(below): item for item in every_node(space) for below in ast.iter_child_nodes(item)}
 
     def may_change(self, node: ast.expr) -> bool:
@@ -111,7 +112,16 @@ class _Way:
         if isinstance(above, ast.Call):
             named = isinstance(above.func, ast.Name) and above.func.id
             around = self.above.get(id(above))
-            copied = named == "vars" and isinstance(around, ast.keyword) and around.arg is None
-            return copied or named in _TELLING
+            copied = isinstance(around, ast.keyword) and around.arg is None
+            return (named == "vars" and (copied or self._is_only_copied(around))) or named in _TELLING
         spread = isinstance(above, ast.keyword) and above.arg is None
         return spread or isinstance(above, ast.FormattedValue | ast.Compare | ast.If | ast.IfExp)
+
+    def _is_only_copied(self, node: ast.AST | None) -> bool:
+        """Whether an assignment gives something to one name, by which it is only spread over calls."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return False
+        name = node.targets[0].id
+        uses = [item for item in every_node(self.space) if isinstance(item, ast.Name) and item.id == name]
+        loads = [self.above.get(id(item)) for item in uses if isinstance(item.ctx, ast.Load)]
+        return all(isinstance(item, ast.keyword) and item.arg is None for item in loads)

@@ -9,6 +9,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
+from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.values import constants_of
@@ -35,7 +36,7 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
 def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int = 0) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
-    `bool`, or `?`."""
+    `bool`, `numbers` (a list of them, which may be missing), or `?`."""
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):
@@ -51,9 +52,12 @@ def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dept
         kind = _kind_of_name(facts, file, call, node.id, depth)
         return _kind_of_all(facts, file, call, node) if kind == "?" else kind
     if isinstance(node, ast.Attribute):
-        return kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+        kind = kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+        return kind_of_configured(facts, file, call, node) if kind == "?" else kind
     kind = kind_of_computed(call.scope, node)
-    return kind_of_option(facts, file, call, node) or "?" if kind == "?" else kind
+    if kind == "?" and isinstance(node, ast.Subscript):
+        return kind_of_configured(facts, file, call, node)
+    return kind
 
 
 def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
