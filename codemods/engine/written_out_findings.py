@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from codemods.code.nodes import walk
@@ -124,7 +124,7 @@ def _carried(
         if same is None or not same.match.edits:
             return _left(match, "not all values that it may have become the same")
         delta = _deltas(said, views[0]) if delta is None else delta
-        if _deltas(same, view) != delta:
+        if _deltas(same, view) != delta or _beside(same, view) != _beside(said, views[0]):
             return _left(match, "not all values that it may have become the same")
     edits: list[NodeEdit | TextEdit] = []
     names = [name or module for module, name in match.imports]
@@ -147,6 +147,25 @@ def _deltas(said: Said, view: View) -> list[Delta | None]:
         for edit in said.match.edits
         if isinstance(edit, NodeEdit) and (about := edits_of_call(edit, view.shown))
     ]
+
+
+def _beside(said: Said, view: View) -> list[tuple[object, ...]]:
+    """What the edits of a match do elsewhere than in the call of the Trainer."""
+    return [
+        (getattr(edit.node, "lineno", 0), getattr(edit.node, "col_offset", 0), *_spelled(edit.change))
+        if isinstance(edit, NodeEdit)
+        else (edit.start, edit.end, edit.replacement)
+        for edit in said.match.edits
+        if not (isinstance(edit, NodeEdit) and edits_of_call(edit, view.shown))
+    ]
+
+
+def _spelled(change: Callable[..., Any]) -> Iterator[object]:
+    """What a change is made of, as far as it can be compared."""
+    while isinstance(change, partial):
+        yield from (*map(repr, change.args), *(f"{name}={value!r}" for name, value in sorted(change.keywords.items())))
+        change = change.func
+    yield change
 
 
 def _explained(file: PythonFile, match: Match, said: Said) -> Match:

@@ -32,7 +32,7 @@ def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.
     if root is None or not key or not _is_configuration(file, call, root, 0):
         return ()
     found = _values(facts, key)
-    return () if found and _is_set(facts, key) else found
+    return () if found and is_set(facts, key) else found
 
 
 def _chain(node: ast.expr) -> tuple[str | None, str]:
@@ -46,8 +46,8 @@ def _chain(node: ast.expr) -> tuple[str | None, str]:
     return (node.id if isinstance(node, ast.Name) else None), last
 
 
-def _is_set(facts: Facts, key: str) -> bool:
-    """Whether code may put something in the place of what a configuration says."""
+def is_set(facts: Facts, key: str) -> bool:
+    """Whether code of the project may set an attribute or an item of that name."""
     known: dict[str, bool] = facts.of_sources.setdefault("configured values set", {})
     if key not in known:
         known[key] = is_stored(facts, facts.open, key) or any(_stores(file, key) for file in _files_with(facts, key))

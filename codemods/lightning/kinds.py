@@ -36,7 +36,7 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
 def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int = 0) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
-    `bool`, `numbers` (a list of them, which may be missing), or `?`."""
+    `bool`, `numbers` (a list of whole ones, or one), or `?`."""
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):

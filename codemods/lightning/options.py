@@ -23,8 +23,8 @@ _SPELLED = tuple(name.encode() for name in (*PARSED, *_DECLARING))
 @dataclass(frozen=True)
 class Options:
     """The kinds of each option's values (`int`, `float`, `number` for a float that is a whole number by default, `str`,
-    `bool`, `numbers` for a list of whole ones, `list` or `?`; None may be among the values of any) and the functions
-    that hand out what was parsed."""
+    `bool`, `numbers` for a list of whole ones or one, `list` or `?`; None may be among the values of any) and the
+    functions that hand out what was parsed."""
 
     kinds: Mapping[str, frozenset[str]]
     parsers: frozenset[str]
@@ -238,7 +238,9 @@ def _kind_of_several(given: Mapping[str, ast.expr]) -> str:
     known, default = literal(given["default"]) if "default" in given else (True, None)
     name = given.get("type")
     several = nargs in ("+", "*") or (type(nargs) is int and nargs > 0)
-    numbers = default is None or (isinstance(default, list) and all(type(item) is int for item in default))
+    numbers = default is None or all(
+        type(item) is int for item in (default if isinstance(default, list) else [default])
+    )
     if several and isinstance(name, ast.Name) and name.id == "int" and known and numbers:
         return "numbers"
     return "list" if nargs == "+" else "?"

@@ -43,8 +43,7 @@ TUNE = b".tune("
 NEVER = {
     "safe": "Since 1.0 only `tune` obeyed it, which is not called.",
     "unsafe": (
-        "Since 1.0 only `tune` obeyed it, which no code of the project calls; what others do with the Trainer is not "
-        "seen."
+        "Since 1.0 only `tune` obeyed it, which no code here calls; what others do with the Trainer is not seen."
     ),
 }
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
@@ -174,6 +173,8 @@ def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["
     name = kept_in(file, call)
     if name is not None and not escapes(facts, file, call, name, "tune") and not calls_of(file, call, name, "tune"):
         return "safe"
+    if name is not None and not file.calls_near([".tune"]):
+        return "unsafe"
     for path in facts.mentions.get(TUNE, ()):
         kind = facts.kinds.get(path)
         other = facts.open(path) if kind == "python" else None
@@ -204,7 +205,7 @@ def _plan(
     ]
     if len(found) != len(calls) or any(keyword(other.node, word) for _, other in found for word in KWARGS):
         return "what `tune` returns is used, or it is given arguments for the tuner"
-    if not all(is_steady(file, call, each.item.value, [other for _, other in found]) for each in asked):
+    if not all(is_steady(file, call, each.item.value, [other for _, other in found], facts) for each in asked):
         return "its value may change before `tune`"
     if any(";" in file.lines[node.lineno - 1] for node, _ in found):
         return "another statement stands in the line of `tune`"

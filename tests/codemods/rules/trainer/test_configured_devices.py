@@ -97,7 +97,10 @@ trainer = pl.Trainer(gpus=args.gpus)
 """
 
 
-@pytest.mark.parametrize("option", ["nargs='+', type=int", "nargs='*', type=int, default=[0]", "nargs=2, type=int"])
+@pytest.mark.parametrize(
+    "option",
+    ["nargs='+', type=int", "nargs='*', type=int, default=[0]", "nargs=2, type=int", "nargs='+', type=int, default=0"],
+)
 def test_an_option_of_several_numbers_is_safe(option: str) -> None:
     after = rewritten({"a.py": OPTIONS.replace("OPTION", option)}, rule("LIT101"))["a.py"]
     assert 'accelerator="gpu" if args.gpus else "cpu", devices=args.gpus or 1' in after

@@ -144,9 +144,7 @@ def test_written(before: str, wanted: str) -> None:
         ("Trainer(distributed_backend='horovod')", "archived"),
         ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
         ("Trainer(distributed_backend=find())", "not known before"),
-        ("Trainer(auto_select_gpus=True, devices=2)", "find_usable_cuda_devices"),
-        ("Trainer(auto_select_gpus=True, gpus=1)", "find_usable_cuda_devices"),
-        ("Trainer(auto_select_gpus=True, gpus=n)", "find_usable_cuda_devices"),
+        ("Trainer(auto_select_gpus=True)", "find_usable_cuda_devices"),
         ("Trainer(auto_select_gpus=n > 1, gpus=-1)", "find_usable_cuda_devices"),
         ("Trainer(ipus=4)", "ended in 2.1"),
         ("Trainer(num_processes=4, devices=2)", "other devices"),
@@ -415,3 +413,11 @@ def test_an_option_that_is_never_none_is_left(option: str) -> None:
 def test_a_positional_argument_is_never_left_out() -> None:
     text = OPTIONS.format("type=int", "devices=args.kind").replace('"--kind"', '"kind"')
     assert run_rules({"train.py": text}, rule("LIT111")).findings == ()
+
+
+@pytest.mark.parametrize("devices", ["devices=2", "gpus=1", "gpus=n"])
+def test_the_first_devices_take_the_place_of_free_ones_unsafely(devices: str) -> None:
+    text = f"{HEAD}Trainer(auto_select_gpus=True, {devices})\n"
+    made = run_rules({"a.py": text}, rule("LIT111"), unsafe=True)
+    assert made.final()["a.py"].decode() == f"{HEAD}Trainer({devices})\n"
+    assert [(item.fix, "find_usable_cuda_devices" in item.reason) for item in made.findings] == [("unsafe", True)]

@@ -129,6 +129,40 @@ def test_a_choice_that_may_change_before_tune_stays(line: str) -> None:
     assert any("may change" in reason for reason in refusals({"a.py": HEAD + body}, "LIT113"))
 
 
+PARSED = """\
+import argparse
+
+
+def main(args):
+    t = pl.Trainer(auto_lr_find=True if args.find else None)
+    model = make(args)
+    t.tune(model)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--find", action="store_true")
+main(parser.parse_args())
+"""
+
+
+def test_what_a_command_line_gave_and_nothing_sets_stays_the_same() -> None:
+    assert "    if args.find:\n" in after(PARSED)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def make(args):\n    args.find = False\n",
+        "def make(args):\n    setattr(args, name, False)\n",
+        "def make(args):\n    vars(args).update(other)\n",
+        "def make(args):\n    args.__dict__.update(other)\n",
+    ],
+)
+def test_what_is_set_somewhere_may_change(more: str) -> None:
+    made = run_rules({"a.py": HEAD + PARSED, "b.py": more}, rule("LIT113"))
+    assert made.changes == () and "may change" in made.findings[0].reason
+
+
 def test_a_flag_of_the_command_line_is_asked() -> None:
     head = (
         "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--find', action='store_true')\n"
@@ -154,7 +188,7 @@ def test_a_flag_of_a_trainer_that_is_never_tuned_goes() -> None:
     "body",
     [
         "t = pl.Trainer(auto_lr_find=flag)\nt.fit(m)\n",
-        "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nhand(t)\n",
+        "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nhand(t)\nother.tune(m)\n",
     ],
 )
 def test_a_flag_that_an_old_fit_obeyed_or_others_may_stays(body: str) -> None:
