@@ -175,10 +175,10 @@ class _Speller:
         for item in items:
             start, end = self.file.offsets(item)
             inside = [new for new in left if start <= self.file.offsets(new)[0] and self.file.offsets(new)[1] <= end]
-            if not inside and (isinstance(item, ast.Starred) or getattr(item, "arg", "") is None):
-                continue
             if not inside:
-                return None
+                if not _may_be_filled(item):
+                    return None
+                continue
             left = [new for new in left if new not in inside]
             if inside == [item]:
                 continue
@@ -213,6 +213,12 @@ class _Speller:
         if isinstance(node, ast.keyword):
             return f"{node.arg}={self.text(node.value)}" if node.arg else f"**{self.firm(node.value)}"
         return self.text(node)
+
+
+def _may_be_filled(item: Any) -> bool:
+    """Whether an argument is what `*` or `**` brings of a name."""
+    spread = isinstance(item, ast.Starred) or getattr(item, "arg", "") is None
+    return spread and any(isinstance(node, ast.Name) for node in every_node(item.value))
 
 
 def torn(edits: Sequence[NodeEdit | TextEdit]) -> set[int]:
