@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -212,7 +212,23 @@ def _plan(
     how = spelled(file, call, "tuner.Tuner")
     if isinstance(how, str):
         return how
-    return [(node, _statements(file, other.node, how.text, name, asked)) for node, other in found], how
+    space = space_of(file, call)
+    return [
+        (node, _statements(file, other.node, how.text, name, _unanswered(space, node, asked))) for node, other in found
+    ], how
+
+
+def _unanswered(space: ast.AST, node: ast.Expr, asked: Sequence[Asked]) -> list[Asked]:
+    """What flags ask for, without the conditions that a statement stands under already."""
+    tests = [
+        ast.unparse(part)
+        for outer in walk(space)
+        if isinstance(outer, ast.If) and any(node is each for item in outer.body for each in walk(item))
+        for part in (outer.test.values if isinstance(outer.test, ast.BoolOp) else [outer.test])
+        if not (isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.Or))
+    ]
+    known = {test.removesuffix(ending) for test in tests for ending in ("", " is True", " == True")}
+    return [replace(each, condition="") if each.condition in known else each for each in asked]
 
 
 def _statements(file: PythonFile, call: ast.Call, tuner: str, name: str, asked: Sequence[Asked]) -> str:

@@ -172,6 +172,16 @@ def test_a_flag_of_the_command_line_is_asked() -> None:
     assert after(body) == f"{head}t = pl.Trainer()\nif args.find:\n    pl.tuner.Tuner(t).lr_find(m)\n"
 
 
+@pytest.mark.parametrize(
+    ("test", "asked"),
+    [("flag", False), ("flag is True", False), ("a and flag", False), ("flag or a", True), ("not flag", True)],
+)
+def test_what_is_asked_already_is_not_asked_again(test: str, asked: bool) -> None:
+    body = HEAD + f"t = pl.Trainer(auto_lr_find=True if flag else None)\nif {test}:\n    t.tune(m)\n"
+    wanted = "    if flag:\n        pl.tuner" if asked else f"if {test}:\n    pl.tuner"
+    assert wanted in rewritten({"a.py": body}, rule("LIT113"))["a.py"]
+
+
 def test_a_value_that_is_not_seen_is_taken_to_be_a_flag() -> None:
     body = HEAD + "t = pl.Trainer(auto_lr_find=flag)\nt.tune(m)\n"
     made = run_rules({"a.py": body}, rule("LIT113"), unsafe=True)
