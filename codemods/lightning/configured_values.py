@@ -28,11 +28,20 @@ _DEEP = 4
 def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
     """The values that the project's configurations have for the key which an attribute or item reads, wherever they
     have it; none where it is not seen to be read of a configuration, or code may set it."""
-    root, key = _chain(node)
+    root, key = _chain(_read_before(file, call, node))
     if root is None or not key or not _is_configuration(file, call, root, 0):
         return ()
     found = _values(facts, key)
     return () if found and is_set(facts, key) else found
+
+
+def _read_before(file: PythonFile, call: CallNode, node: ast.expr) -> ast.expr:
+    """What a name was assigned in the function of a call, if that but once."""
+    if not isinstance(node, ast.Name):
+        return node
+    functions = [item for item in call.within if isinstance(item, Function)]
+    values = _assigned(file, functions[-1] if functions else None, node.id)
+    return values[0] if len(values) == 1 and values[0] is not None else node
 
 
 def _chain(node: ast.expr) -> tuple[str | None, str]:

@@ -134,3 +134,21 @@ def test_the_cpu_or_what_a_value_asks_for(value: str, accelerator: str, devices:
 def test_a_choice_whose_test_would_need_brackets_stays() -> None:
     text = OPTIONS.replace("OPTION", "type=int").replace("gpus=args.gpus", "gpus=None if a or b else args.gpus")
     assert run_rules({"a.py": text}, rule("LIT101")).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "safe"),
+    [
+        (("None", "2"), True),
+        (("None", "2", "[0, 1]"), True),
+        (("[int(v) for v in a.split(',')]", "[0]"), True),
+        (("torch.cuda.device_count()", "0"), True),
+        (("None", "'1'"), False),
+        (("2", "find()"), False),
+        (("[]", "['a']"), False),
+    ],
+)
+def test_one_of_several_values(values: tuple[str, ...], safe: bool) -> None:
+    lines = "".join(f"    if a == {index}:\n        n = {value}\n" for index, value in enumerate(values))
+    text = f"import torch\nimport pytorch_lightning as pl\n\n\ndef build(a):\n{lines}    return pl.Trainer(gpus=n)\n"
+    assert bool(run_rules({"a.py": text}, rule("LIT101")).changes) is safe
