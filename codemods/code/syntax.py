@@ -129,12 +129,19 @@ def uses(node: ast.AST, name: str) -> list[ast.Name]:
 
 def mentions(tree: ast.AST, name: str) -> list[int]:
     """The lines in which a name is read or written by itself, or stands in a string of its own: an alias, a
-    lambda, `getattr`. Definitions and `something.name` are not among them."""
-    return sorted(
-        node.lineno
+    lambda, `getattr`. Definitions, `something.name` and what is printed are not among them."""
+    found = [
+        node
         for node in every_node(tree)
         if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
-    )
+    ]
+    calls = (node for node in every_node(tree) if isinstance(node, ast.Call) and _prints(node)) if found else ()
+    printed = {id(item) for call in calls for item in call.args if isinstance(item, ast.Constant)}
+    return sorted(node.lineno for node in found if id(node) not in printed)
+
+
+def _prints(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
 def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:

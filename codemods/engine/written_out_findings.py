@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from codemods.code.nodes import walk
@@ -25,6 +25,7 @@ from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
+UNLIKE = "not all values that it may have become the same"
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,10 @@ def _carried(
             (item for item in other if (item.match.span, item.match.message) == (match.span, match.message)), None
         )
         if same is None or not same.match.edits:
-            return _left(match, "not all values that it may have become the same")
+            return _left(match, UNLIKE, "one of them")
         delta = _deltas(said, views[0]) if delta is None else delta
-        if _deltas(same, view) != delta:
-            return _left(match, "not all values that it may have become the same")
+        if _deltas(same, view) != delta or _beside(same, view) != _beside(said, views[0]):
+            return _left(match, UNLIKE, "one of them")
     edits: list[NodeEdit | TextEdit] = []
     names = [name or module for module, name in match.imports]
     for edit in match.edits:
@@ -147,6 +148,25 @@ def _deltas(said: Said, view: View) -> list[Delta | None]:
         for edit in said.match.edits
         if isinstance(edit, NodeEdit) and (about := edits_of_call(edit, view.shown))
     ]
+
+
+def _beside(said: Said, view: View) -> list[tuple[object, ...]]:
+    """What the edits of a match do elsewhere than in the call of the Trainer."""
+    return [
+        (getattr(edit.node, "lineno", 0), getattr(edit.node, "col_offset", 0), *_spelled(edit.change))
+        if isinstance(edit, NodeEdit)
+        else (edit.start, edit.end, edit.replacement)
+        for edit in said.match.edits
+        if not (isinstance(edit, NodeEdit) and edits_of_call(edit, view.shown))
+    ]
+
+
+def _spelled(change: Callable[..., Any]) -> Iterator[object]:
+    """What a change is made of, as far as it can be compared."""
+    while isinstance(change, partial):
+        yield from (*map(repr, change.args), *(f"{name}={value!r}" for name, value in sorted(change.keywords.items())))
+        change = change.func
+    yield change
 
 
 def _explained(file: PythonFile, match: Match, said: Said) -> Match:
@@ -172,8 +192,10 @@ def _explained(file: PythonFile, match: Match, said: Said) -> Match:
     return replace(match, fix=fix, reason=f"{reason}.")
 
 
-def _left(match: Match, why: str) -> Match:
-    reason = match.reason if match.reason.startswith(LEFT) else f"{LEFT}: {why}. {match.reason}"
+def _left(match: Match, why: str, value: str = "") -> Match:
+    """A match that is left; where it is about `value` alone, that is said of what it would have become."""
+    said = f"; for {value}, {match.reason[:1].lower()}{match.reason[1:]}" if value else f". {match.reason}"
+    reason = match.reason if match.reason.startswith(LEFT) else f"{LEFT}: {why}{said}"
     return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
 
 
@@ -195,7 +217,9 @@ def _some(said: Said) -> Match:
     """A match that one of several values gives, and another does not."""
     shown = said.shown
     value = shown.filled.get(said.name or "")
-    return _left(said.match, f"it may be {ast.unparse(value)}" if value is not None else "it is so at times")
+    if value is None:
+        return _left(said.match, "it is so at times")
+    return _left(said.match, f"it may be {ast.unparse(value)}", "that value")
 
 
 def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:

@@ -82,6 +82,12 @@ def first(name: str) -> str:
     return "{}.{}.0".format(*min(having, default=Version("0.0")).release[:2])
 
 
+def oldest(names: Collection[str]) -> Version:
+    """The oldest release that is known to take all of those arguments, 0.0 where none does."""
+    having = (Version(release) for release, taken in signatures()["__init__"].items() if set(names) <= set(taken))
+    return min(having, default=Version("0.0"))
+
+
 @cache
 def later(target: str) -> Mapping[str, str]:
     """The arguments of Trainer that came after a release, each with the release that is known to have it."""

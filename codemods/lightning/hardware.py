@@ -16,6 +16,7 @@ _BELOW: Mapping[str, tuple[bytes, ...]] = {
     "strategies.XLAStrategy": (b"tpu_", b"_tpu", b" tpu", b'"tpu', b"'tpu", b"=tpu", b"xla"),
 }
 """The strategies that are a DDPStrategy since 2.0 and for which `use_ddp` was False, with what speaks of them."""
+NEVER = "False"
 QUESTIONS: Mapping[str, str] = {
     "use_ddp": f"isinstance({{}}.strategy, {_DDP})",
     "use_tpu": "isinstance({}.accelerator, accelerators.XLAAccelerator)",
@@ -26,16 +27,16 @@ QUESTIONS: Mapping[str, str] = {
     "data_parallel_device_ids": "({}.device_ids if isinstance({}.accelerator, accelerators.CUDAAccelerator) else None)",
     "tpu_cores": "({}.num_devices if isinstance({}.accelerator, accelerators.XLAAccelerator) else 0)",
     "ipus": "0",
-    "use_dp": "False",
-    "use_ddp2": "False",
-    "use_horovod": "False",
+    "use_dp": NEVER,
+    "use_ddp2": NEVER,
+    "use_horovod": NEVER,
     "use_native_amp": "True",
 }
 """What asks the same of `{}`, a Trainer of Lightning 2 (`trainer/trainer.py` of 1.6.5,
 `trainer/deprecated_api.py` of 1.2.10,
 `accelerators/accelerator_connector.py` of 1.0.8, `trainer/distrib_data_parallel.py` of 0.7.6)."""
 REASONS: Mapping[str, str] = {
-    "False": "no Trainer of Lightning 2 does that: what stands under it can go",
+    NEVER: "no Trainer of Lightning 2 does that: what stands under it can go",
     "0": "2.x runs on no IPUs",
     "True": "every torch that Lightning 2 runs on has it",
 }

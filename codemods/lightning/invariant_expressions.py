@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.calls import space_of
+from codemods.lightning.configured_values import is_set
+from codemods.lightning.facts import Facts
+from codemods.lightning.options import kind_of_option
 
 _PARTS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_BY_NAME = re.compile(rb"\bsetattr\(|\.__dict__\b|\bvars\([^()]*\)\s*[.\[]")
 _READING = frozenset({"get", "items", "keys", "values", "copy"})
 """Methods of containers that change nothing."""
 _TELLING = frozenset({"print", "len", "repr", "str", "bool", "isinstance", "hasattr", "getattr"})
 """Functions that change nothing of what they are given."""
 
 
-def is_steady(file: PythonFile, call: CallNode, node: ast.expr, uses: Sequence[CallNode]) -> bool:
+def is_steady(
+    file: PythonFile, call: CallNode, node: ast.expr, uses: Sequence[CallNode], facts: Facts | None = None
+) -> bool:
     """Whether an expression of names, attributes, items and literals in a call has the same value at some later calls.
-    What is given to others whole on the way may be changed there."""
+    What is given to others whole on the way may be changed there, unless its parts are attributes of what a command
+    line gave, and the facts tell of nothing that sets one of that name."""
     parts = [item for item in every_node(node) if isinstance(item, ast.expr)]
     if not all(isinstance(item, _PARTS) for item in parts):
         return False
@@ -31,8 +39,27 @@ def is_steady(file: PythonFile, call: CallNode, node: ast.expr, uses: Sequence[C
     space = space_of(file, call)
     if not all(_leads_to(space, call.node, use.node) for use in uses):
         return False
-    way = _Way(node, space)
+    parsed = facts is not None and _is_parsed(facts, file, call, parts)
+    way = _Way(node, space, parsed)
     return not any(way.may_change(item) for item in _between(space, call.node, [use.node for use in uses]))
+
+
+def _is_parsed(facts: Facts, file: PythonFile, call: CallNode, parts: Sequence[ast.expr]) -> bool:
+    """Whether all attributes of an expression are options that nothing in the project sets."""
+    attributes = [item for item in parts if isinstance(item, ast.Attribute)]
+    if any(isinstance(item, ast.Subscript) for item in parts):
+        return False
+    return all(
+        kind_of_option(facts, file, call, item) is not None and not is_set(facts, item.attr) for item in attributes
+    ) and not _sets_by_name(facts)
+
+
+def _sets_by_name(facts: Facts) -> bool:
+    """Whether code of the project sets attributes by names that are worked out."""
+    if "sets by name" not in facts.of_sources:
+        texts = (source.unescaped for source in facts.sources.values() if source.kind in ("python", "notebook"))
+        facts.of_sources["sets by name"] = any(_BY_NAME.search(text) for text in texts)
+    return bool(facts.of_sources["sets by name"])
 
 
 def _leads_to(space: ast.AST, call: ast.Call, use: ast.Call) -> bool:
@@ -69,13 +96,15 @@ def _holds(node: ast.AST, inner: ast.AST) -> bool:
 class _Way:
     """What happens to the names of an expression in a function."""
 
-    def __init__(self, node: ast.expr, space: ast.AST) -> None:
+    def __init__(self, node: ast.expr, space: ast.AST, parsed: bool) -> None:
+        self.parsed = parsed
         parts = [item for item in every_node(node) if isinstance(item, ast.expr)]
         self.names = {item.id for item in parts if isinstance(item, ast.Name)}
         owners = [item.value for item in parts if isinstance(item, ast.Attribute | ast.Subscript)]
         self.owners = {ast.unparse(item) for item in owners}
         self.keys = {item.attr for item in parts if isinstance(item, ast.Attribute)}
         self.slices = {ast.unparse(item.slice) for item in parts if isinstance(item, ast.Subscript)}
+        self.space = space
         self.above = {id(below): item for item in every_node(space) for below in ast.iter_child_nodes(item)}
 
     def may_change(self, node: ast.expr) -> bool:
@@ -91,7 +120,7 @@ class _Way:
             return self._is_stored_to(whole)
         if isinstance(above, ast.Call) and above.func is whole and isinstance(whole, ast.Attribute):
             return ast.unparse(whole.value) in self.owners and whole.attr not in _READING
-        return ast.unparse(whole) in self.owners and not self._is_told(whole, above)
+        return ast.unparse(whole) in self.owners and not self.parsed and not self._is_told(whole, above)
 
     def _whole(self, node: ast.expr) -> tuple[ast.expr, ast.AST | None]:
         """The longest chain of attributes and items that begins with a name, and what it stands in."""
@@ -111,7 +140,16 @@ class _Way:
         if isinstance(above, ast.Call):
             named = isinstance(above.func, ast.Name) and above.func.id
             around = self.above.get(id(above))
-            copied = named == "vars" and isinstance(around, ast.keyword) and around.arg is None
-            return copied or named in _TELLING
+            copied = isinstance(around, ast.keyword) and around.arg is None
+            return (named == "vars" and (copied or self._is_only_copied(around))) or named in _TELLING
         spread = isinstance(above, ast.keyword) and above.arg is None
         return spread or isinstance(above, ast.FormattedValue | ast.Compare | ast.If | ast.IfExp)
+
+    def _is_only_copied(self, node: ast.AST | None) -> bool:
+        """Whether an assignment gives something to one name, by which it is only spread over calls."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return False
+        name = node.targets[0].id
+        uses = [item for item in every_node(self.space) if isinstance(item, ast.Name) and item.id == name]
+        loads = [self.above.get(id(item)) for item in uses if isinstance(item.ctx, ast.Load)]
+        return all(isinstance(item, ast.keyword) and item.arg is None for item in loads)

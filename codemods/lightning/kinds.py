@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
+from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.values import constants_of
@@ -35,7 +37,7 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
 def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int = 0) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
-    `bool`, or `?`."""
+    `bool`, `numbers` (a list of whole ones, or one), or `?`."""
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):
@@ -51,9 +53,12 @@ def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dept
         kind = _kind_of_name(facts, file, call, node.id, depth)
         return _kind_of_all(facts, file, call, node) if kind == "?" else kind
     if isinstance(node, ast.Attribute):
-        return kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+        kind = kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+        return kind_of_configured(facts, file, call, node) if kind == "?" else kind
     kind = kind_of_computed(call.scope, node)
-    return kind_of_option(facts, file, call, node) or "?" if kind == "?" else kind
+    if kind == "?" and isinstance(node, ast.Subscript):
+        return kind_of_configured(facts, file, call, node)
+    return kind
 
 
 def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
@@ -64,9 +69,11 @@ def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr)
 
 
 def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, depth: int) -> str:
-    value = bound_once(facts, file, call, name)
-    if value is not None:
-        return kind_of(facts, file, call, value, depth + 1)
+    values = bound_to(facts, file, call, name)
+    if len(values) == 1:
+        return kind_of(facts, file, call, values[0], depth + 1)
+    if values:
+        return _kind_of_any(facts, file, call, values, depth)
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     if function is None or is_stored(function, name):
         return "?"
@@ -76,6 +83,24 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
     return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "number", "bool": "bool"}.get(
         ast.unparse(annotation).removeprefix("typing.") if annotation else "", "?"
     )
+
+
+def _kind_of_any(facts: Facts, file: PythonFile, call: CallNode, values: Sequence[ast.expr], depth: int) -> str:
+    """The kind of one of several values; numbers and lists of them are `numbers`."""
+    kinds = {
+        "ids" if _is_list_of_ids(value) else kind_of(facts, file, call, value, depth + 1)
+        for value in values
+        if literal(value) != (True, None)
+    }
+    missing = any(literal(value) == (True, None) for value in values)
+    if len(kinds) == 1 and not (missing and "ids" in kinds):
+        return kinds.pop()
+    return "numbers" if kinds and kinds <= {"int", "ids", "numbers"} else "?"
+
+
+def _is_list_of_ids(node: ast.expr) -> bool:
+    value = literal(node)[1]
+    return isinstance(value, list) and bool(value) and all(type(item) is int for item in value)
 
 
 def is_stored(space: ast.AST, name: str) -> bool:

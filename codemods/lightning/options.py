@@ -23,7 +23,8 @@ _SPELLED = tuple(name.encode() for name in (*PARSED, *_DECLARING))
 @dataclass(frozen=True)
 class Options:
     """The kinds of each option's values (`int`, `float`, `number` for a float that is a whole number by default, `str`,
-    `bool`, `list` or `?`; None may be among the values of any) and the functions that hand out what was parsed."""
+    `bool`, `numbers` for a list of whole ones or one, `list` or `?`; None may be among the values of any) and the
+    functions that hand out what was parsed."""
 
     kinds: Mapping[str, frozenset[str]]
     parsers: frozenset[str]
@@ -215,8 +216,7 @@ def _kind(call: ast.Call) -> str:
         flag = isinstance(action, ast.Constant) and action.value in ("store_true", "store_false")
         return "bool" if flag else "?"
     if "nargs" in given:
-        nargs = given["nargs"]
-        return "list" if isinstance(nargs, ast.Constant) and nargs.value == "+" else "?"
+        return _kind_of_several(given)
     default = given.get("default")
     plain = default is None or isinstance(default, ast.Constant | ast.UnaryOp)
     value = default.value if isinstance(default, ast.Constant) else None
@@ -230,6 +230,20 @@ def _kind(call: ast.Call) -> str:
     if kind.id == "float" and type(value) in (int, bool):
         return "number"
     return kind.id if kind.id != "str" or value is None or isinstance(value, str) else "?"
+
+
+def _kind_of_several(given: Mapping[str, ast.expr]) -> str:
+    """The kind of an option that takes several values."""
+    nargs = getattr(given["nargs"], "value", None)
+    known, default = literal(given["default"]) if "default" in given else (True, None)
+    name = given.get("type")
+    several = nargs in ("+", "*") or (type(nargs) is int and nargs > 0)
+    numbers = default is None or all(
+        type(item) is int for item in (default if isinstance(default, list) else [default])
+    )
+    if several and isinstance(name, ast.Name) and name.id == "int" and known and numbers:
+        return "numbers"
+    return "list" if nargs == "+" else "?"
 
 
 def _is_parse(node: ast.expr | None) -> bool:

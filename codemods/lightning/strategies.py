@@ -45,6 +45,10 @@ GONE = {
 }
 
 
+BY_PROCESSES = (
+    "DataParallel is gone; in DDP, which takes its place, each device is a process and takes a batch of its own, so "
+    "that a step sees as many times more, and no hook gets what all devices made"
+)
 ONE = "DataParallel hands everything to the module where it has one device"
 LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
 """The releases in which those went that 2.0 still had."""
@@ -82,6 +86,13 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
             arms[0] = f"({arms[0]})"
         return Named(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
     return Named(None)
+
+
+def succeeded(file: PythonFile, node: ast.expr) -> str | None:
+    """What takes the place of DataParallel, where an expression names that by itself; no notebook starts processes."""
+    if literal(node)[1] not in ("dp", "ddp2") or file.path.endswith(".ipynb"):
+        return None
+    return file.source_of(node).replace("ddp2", "dp").replace("dp", "ddp")
 
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> Named | None:

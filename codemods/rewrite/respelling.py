@@ -41,7 +41,18 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
     if not _stands_within(seen, own) or not _does_the_same(seen, own, written) or not _is_known(seen, own, file):
         return None
     text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
-    return None if text is None else replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line))
+    if text is None:
+        return None
+    return replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line, _indent(own, file, text)))
+
+
+def _indent(own: Any, file: PythonFile, text: str) -> str:
+    """The white space before the innermost statement around a node, where its text goes over several lines."""
+    if "\n" not in text:
+        return ""
+    around = [node for node in every_node(file.tree) if isinstance(node, ast.stmt) and _is_inside(own, node)]
+    line = file.lines[max(around, key=lambda node: node.col_offset).lineno - 1]
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _stands_within(seen: ast.AST, own: Any) -> bool:
@@ -156,7 +167,8 @@ class _Speller:
         return [(self.file.offsets(own), self.firm(seen) if isinstance(own, ast.expr) else self.text(seen))]
 
     def arguments(self, own: ast.Call, seen: ast.Call) -> list[tuple[tuple[int, int], str]] | None:
-        """The same of the arguments of a call; None where they do not stand where they stood."""
+        """The same of the arguments of a call; None where they do not stand where they stood. What `*` or `**` brings
+        nothing by stays, since its owner may fill it another time."""
         left: list[Any] = [*seen.args, *seen.keywords]
         found = []
         items: list[Any] = [*own.args, *own.keywords]
@@ -164,7 +176,9 @@ class _Speller:
             start, end = self.file.offsets(item)
             inside = [new for new in left if start <= self.file.offsets(new)[0] and self.file.offsets(new)[1] <= end]
             if not inside:
-                return None
+                if not _may_be_filled(item):
+                    return None
+                continue
             left = [new for new in left if new not in inside]
             if inside == [item]:
                 continue
@@ -201,6 +215,12 @@ class _Speller:
         return self.text(node)
 
 
+def _may_be_filled(item: Any) -> bool:
+    """Whether an argument is what `*` or `**` brings of a name."""
+    spread = isinstance(item, ast.Starred) or getattr(item, "arg", "") is None
+    return spread and any(isinstance(node, ast.Name) for node in every_node(item.value))
+
+
 def torn(edits: Sequence[NodeEdit | TextEdit]) -> set[int]:
     """Those edits that spell a node otherwise inside of which another edit changes something, by their places."""
     placed = [(index, item.node) for index, item in enumerate(edits) if isinstance(item, NodeEdit)]
@@ -231,8 +251,8 @@ def at_once(changes: list[Callable[[Any], Any]]) -> list[Callable[[Any], Any]]:
 class Respelled:
     """A change that is made of another spelling of a node."""
 
-    def __init__(self, change: Callable[[Any], Any], source: str, text: str, line: bool) -> None:
-        self.change, self.source, self.text, self.line = change, source, text, line
+    def __init__(self, change: Callable[[Any], Any], source: str, text: str, line: bool, indent: str) -> None:
+        self.change, self.source, self.text, self.line, self.indent = change, source, text, line, indent
 
     def __call__(self, node: Any) -> Any:
         import libcst as cst
@@ -241,10 +261,10 @@ class Respelled:
         if _lines(cst.Module([]).code_for_node(_bare(now))) != _lines(self.source):
             raise ValueError("two edits of one place, which is written in a roundabout way")
         if isinstance(node, cst.BaseExpression):
-            made: Any = cst.parse_expression(f"({self.text})")  # it may go over several lines, as in the text
+            made: Any = self._statement(f"({self.text})").body[0].value  # it may go over several lines, as in the text
             lpar, rpar = [*node.lpar, *made.lpar[1:]], [*made.rpar[:-1], *node.rpar]
             return self.change(made.with_changes(lpar=lpar, rpar=rpar))
-        whole = cst.parse_statement(f"{self.text}\n")
+        whole = self._statement(self.text)
         if not isinstance(whole, cst.SimpleStatementLine):
             return self.change(whole.with_changes(leading_lines=node.leading_lines))
         line = whole
@@ -253,6 +273,15 @@ class Respelled:
         return self.change(
             line.with_changes(leading_lines=node.leading_lines, trailing_whitespace=node.trailing_whitespace)
         )
+
+    def _statement(self, text: str) -> Any:
+        """A statement as it is at its depth."""
+        import libcst as cst
+
+        if not self.indent:
+            return cst.parse_statement(f"{text}\n")
+        block: Any = cst.parse_module(f"if 1:\n{self.indent}{text}\n").body[0]
+        return block.body.body[0]
 
 
 def _lines(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, may_return_none, mentions, parameters, results
 from codemods.lightning.class_family import asked_of_another, clash, family, naming_files
@@ -81,11 +81,22 @@ def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | Non
     for other in file.classes:
         if method := other.methods.get(old):
             known |= {id(node.func) for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, old)}
+            if not _comes_from(file, item, other):
+                known |= {id(call.func) for call in own_calls(other, old)}
     lines = [node.lineno for node in file.attributes(old) if id(node) not in known]
     lines += mentions(file.tree, old)
     if lines:
         return f"{old} is used by name in line {min(lines)}"
     return keeping_refusal(item, hook.stage) if hook.reads else None
+
+
+def _comes_from(file: PythonFile, item: ClassNode, other: ClassNode) -> bool:
+    """Whether a class of a file has another of the file above it."""
+    above = [item]
+    for each in above:
+        names = {node.id for base in each.node.bases for node in every_node(base) if isinstance(node, ast.Name)}
+        above += [one for one in file.classes if one.node.name in names and one not in above]
+    return other in above
 
 
 def project_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> str | None:

@@ -14,7 +14,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import replaced
+from codemods.lightning.keywords import replaced, with_value
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
@@ -27,6 +27,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.positions import by_position
+from codemods.rules.keywords.prefix import prefixed
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -206,6 +207,9 @@ def _match(
     known, value = literal(keyword.value)
     if row.level == "empty" and known and not value:
         return Match(file.span(keyword), message, "safe", "It said nothing.", row.row, drop)
+    if keyword.arg == "prefix" and (joined := prefixed(file, keyword.value, given)):
+        edit = NodeEdit(call.node, partial(_joined, new=joined.new))
+        return Match(file.span(keyword), message, joined.level, joined.reason, row.row, (edit,))
     if (
         row.level == "path"
         and not {"dirpath", "filename"} & given.keys()
@@ -306,6 +310,15 @@ def _valued(node: cst.Arg, *, text: str) -> cst.Arg:
     import libcst as cst
 
     return node.with_changes(value=cst.parse_expression(text))
+
+
+@touches("arguments")
+def _joined(node: cst.Call, *, new: tuple[tuple[str, str | None], ...]) -> cst.Call:
+    """The call with another name for its files in the place of the old one, or of the prefix."""
+    [(name, text)] = new
+    if any(item.keyword and item.keyword.value == name for item in node.args):
+        return with_value(replaced(node, "prefix", ()), name, text or "")
+    return replaced(node, "prefix", new)
 
 
 @touches("arguments")

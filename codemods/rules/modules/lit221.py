@@ -20,6 +20,7 @@ from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
+from codemods.rules.modules.of_callbacks import Asked, of_callbacks
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -95,6 +96,8 @@ def _context(collected: Any) -> tuple[bytes, ...]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for asked in of_callbacks(file, facts, TOLD):
+        yield _asked_by_callback(file, facts, asked)
     for name, missing in MISSING.items():
         places = (
             [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []
@@ -115,6 +118,26 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield replace(match, fix="manual", reason=f"Not rewritten: {ASKED_FOR}.", edits=(), imports=())
                 elif fallback == "none":
                     yield _doubted(match, doubt)
+
+
+def _asked_by_callback(file: PythonFile, facts: Facts, asked: Asked) -> Match:
+    name = asked.node.attr
+    missing, place = MISSING[name], file.span(asked.node)
+    message = f"`{name}` of a module is gone since Lightning {missing.since}"
+    found = _question(file, facts, name, asked.trainer, asked.within)
+    if isinstance(found, str):
+        return Match(place, message, "manual", f"Not rewritten: {found}.", missing.row)
+    own = any(facts.mentions.get(text) for text in _settings(name))
+    level, told = _as_told(missing)
+    if own:
+        level, told = "unsafe", f"{told}; no module is taken to have one of its own"
+    edits = (_edit(file, asked.node, found.text),)
+    return Match(place, message, level, f"{told}.", missing.row, edits, found.imports)
+
+
+def _question(file: PythonFile, facts: Facts, name: str, trainer: str, within: tuple[ast.AST, ...]) -> Spelled | str:
+    """What asks a Trainer what a module told of it."""
+    return Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer, within)
 
 
 @dataclass(frozen=True)
@@ -172,7 +195,7 @@ def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missin
     message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(at.node)
     trainer = f"{file.source_of(at.node.value)}.trainer"
     within = (at.item.node, at.item.methods[at.method])
-    asked = Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer, within)
+    asked = _question(file, facts, name, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
     if at.method == "__init__" and asked.text != "False":

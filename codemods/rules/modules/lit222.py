@@ -1,4 +1,4 @@
-"""LIT222: load_from_checkpoint on an instance, and self.log of a dict."""
+"""LIT222: load_from_checkpoint on an instance, self.log of a dict, and setup() without a stage."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import reaches
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.modules.stage_calls import told, unstaged
 
 LOAD = "load_from_checkpoint"
 TERMS = (ast.Name, ast.Attribute)
@@ -27,6 +28,7 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
         for call in file.calls_near((LOAD,))
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
     ]
+    asked += [function.value for _, function in unstaged(file)]
     loaded = {name for value in asked for name in _last_names(value)}
     found = {name for value in asked if isinstance(value, ast.Call) for name in _last_names(value)}
     for node in walk(file.tree) if loaded else ():
@@ -51,6 +53,7 @@ def _context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    yield from told(file, facts)
     for call in file.calls_near((LOAD, "log")):
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == LOAD and reaches(facts, "2.1.0"):
@@ -331,14 +334,15 @@ def _rows() -> tuple[tuple[str, Fix], ...]:
 RULE = Rule(
     code="LIT222",
     name="instance-load",
-    summary="load_from_checkpoint is called on the class; self.log takes no dict",
+    summary="load_from_checkpoint is called on the class; self.log takes no dict; setup() is told a stage",
     why=(
         "load_from_checkpoint on an instance, which never loaded anything into it, raises a TypeError since 2.1 (pull "
-        "request 18432); self.log refuses a dict since 2.0 (guide row M239)."
+        "request 18432); self.log refuses a dict since 2.0 (guide row M239). The setup and teardown of modules and "
+        "datamodules want their stage since 1.8 (pull request 14064), where a class leaves them as they are."
     ),
     fix="safe",
     versions="written for Lightning < 2.1",
-    triggers=(LOAD.encode(), b"self.log("),
+    triggers=(LOAD.encode(), b"self.log(", b".setup()", b".teardown()"),
     check=_check,
     collect=_collect,
     context=_context,

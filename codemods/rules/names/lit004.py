@@ -23,12 +23,14 @@ SHARED = frozenset({"save_dir", "name", "version", "log_graph", "prefix"})
 """Arguments that both take, and mean the same by."""
 IDLE = {"debug": (False, None), "create_git_tag": (False, None), "description": (None, "")}
 """Arguments that TensorBoardLogger does not take, with the values that asked for nothing."""
+BESIDE = ("create_git_tag", "description")
+"""Those of them that wrote beside what is logged, as test-tube's own files are."""
 OWN = re.compile(r"experiment\.(?:argparse|log|save|tag|get_data_path|get_media_path|add_meta_from_hyperopt)\(")
 """What test-tube's experiment has besides the methods of a SummaryWriter."""
 REASON = (
     "TensorBoardLogger writes the same scalars, and what `experiment.add_...` is given, by the same folder, name and "
-    "version (into `version_n` itself, test-tube into `version_n/tf`), without test-tube's own CSV and JSON files; it "
-    "needs tensorboard or tensorboardX installed."
+    "version (into `version_n` itself, test-tube into `version_n/tf`), without test-tube's own CSV and JSON files, "
+    "git tags and descriptions; it needs tensorboard or tensorboardX installed."
 )
 ADVICE = "use TensorBoardLogger, or another of lightning.pytorch.loggers"
 
@@ -168,6 +170,8 @@ def _is_asked(node: ast.AST, parents: dict[int, ast.AST]) -> bool:
 
 def _is_idle(name: str, value: ast.expr) -> bool:
     known, given = literal(value)
+    if name in BESIDE and (known or isinstance(value, ast.Name | ast.Attribute)):
+        return True
     return known and given in IDLE[name]
 
 
@@ -265,7 +269,7 @@ RULE = Rule(
         "Lightning 1.7 removed TestTubeLogger (guide row M060, pull request 9065; its own warning since 1.5 names "
         "TensorBoardLogger). Test-tube's experiment was a SummaryWriter of TensorBoard with a table and folders of its "
         "own: what is logged and drawn is the same, files beside it are not, so this waits for `--unsafe-fixes`. Calls "
-        "that ask for what TensorBoardLogger does not do (a git tag, a description, silence by `debug`) are left."
+        "that ask for silence by `debug`, which TensorBoardLogger does not have, are left."
     ),
     fix="unsafe",
     versions="Lightning 0.5 - 1.6 -> 1.7 and later",

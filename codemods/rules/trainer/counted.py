@@ -32,6 +32,9 @@ class Seen:
     plain: bool
 
 
+PICKED = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators"
+
+
 def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen: Seen) -> End:
     """Arguments that counted devices of one kind."""
     name = item.arg or ""
@@ -42,8 +45,11 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
         asked = [literal(given[word]) for word in ("gpus", "devices") if word in given]
         if known and asked and all(told and (type(number) is not int or number == -1) for told, number in asked):
             return End((), "safe", "of all devices, and of those that are named one by one, it picked none")
-        advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
-        return End(None, "manual", advice)
+        if not known or not asked:
+            return End(None, "manual", f"{PICKED}, to pick free ones")
+        return End(
+            (), "unsafe", f"the first devices are taken, free or not; {PICKED}, where free ones are to be picked"
+        )
     if name == "ipus" and reaches(facts, "2.1.0"):
         return End(None, "manual", "support for IPUs ended in 2.1")
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}

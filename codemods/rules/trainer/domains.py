@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.configured_values import configured_values
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
 from codemods.lightning.options import default_of, is_direct, is_never_none, kind_of_option
@@ -55,6 +56,8 @@ def may_be_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, 
     if isinstance(node, ast.Name) and depth < _DEEP:
         values = bound_to(facts, file, call, node.id)
         return not values or any(may_be_none(facts, file, call, value, depth + 1) for value in values)
+    if configured := configured_values(facts, file, call, node):
+        return None in configured
     if kind_of_option(facts, file, call, node) is None or not isinstance(node, ast.Attribute):
         return True
     return not is_never_none(facts, file, call, node)

@@ -11,8 +11,8 @@ from codemods.lightning.keyword_flow import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of
+from codemods.lightning.strategies import BY_PROCESSES, ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named
 from codemods.rules.trainer.counted import End, Seen, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
@@ -94,6 +94,8 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
     if _is_single(node, given):
         return End((), "safe", ONE)
     strategy = named(file, facts, node)
+    if text := succeeded(file, node):
+        return End((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
         return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
     if strategy.why:
@@ -198,6 +200,8 @@ def _strategy(
             reason = "it may be None, which is a ValueError in 2.x; it meant that the choice is free"
             return End((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
+    if text := succeeded(file, node):
+        return End((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
     if strategy.text is None:
         return End(None, "manual", strategy.why, strategy.row) if strategy.why else _option_gone(file, call, node)
     if strategy.row is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
+from codemods.lightning.configured_values import configured_values
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
 
@@ -26,6 +27,8 @@ class Devices:
 
 
 CPU = Devices("cpu", "")
+FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare)
+"""What may stand beside `and` and `or` without brackets."""
 UNSEEN = "it is taken to be None, a number, a list, or text with a comma"
 
 
@@ -82,12 +85,25 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
         return None
     if "\n" in text:
         return None
-    if kind in ("int", "gpus"):
+    if kind in ("int", "gpus", "numbers") or _is_configured(facts, file, call, node):
         return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
     if kind not in ("str", "?"):
         return None
     why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
     return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
+
+
+def _is_configured(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> bool:
+    """Whether the project's configurations have for it what means the same in every release: a number, ids, text with
+    a comma."""
+    values = configured_values(facts, file, call, node)
+    return bool(values) and all(value is None or _reads_alike(value) for value in values)
+
+
+def _reads_alike(value: object) -> bool:
+    if isinstance(value, str):
+        return _read_text(value) is not None
+    return type(value) is int or (isinstance(value, list) and _are_ids(value or [0]))
 
 
 def _number_of_first(call: CallNode, node: ast.expr) -> ast.expr | None:
@@ -129,17 +145,21 @@ def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
 
 def _read_choice(facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp) -> Devices | None:
     """`1 if torch.cuda.is_available() else 0` and its like."""
-    test = part_of_choice(file, node.test)
+    if "\n" in file.source_of(node):
+        return None
     arms = []
     for arm in (node.body, node.orelse):
         asked = read_gpus(arm) if literal(arm)[0] else read_value(facts, file, call, arm)
-        if asked is None or "\n" in file.source_of(node):
+        if asked is None:
             return None
         if isinstance(arm, ast.Name | ast.Attribute) and kind_of(facts, file, call, arm) == "str":
             asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
-        if asked.accelerator not in ("cpu", "gpu"):
-            return None
         arms.append(asked)
+    if CPU in arms and any(each.accelerator not in ("cpu", "gpu") for each in arms):
+        return _read_offered(file, node, arms)
+    if any(each.accelerator not in ("cpu", "gpu") for each in arms):
+        return None
+    test = part_of_choice(file, node.test)
     (first, one), (second, two) = [
         (item, "1" if item is CPU else item.devices or file.source_of(arm))
         for item, arm in zip(arms, (node.body, node.orelse), strict=True)
@@ -154,3 +174,16 @@ def _read_choice(facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp
     unsafe = next((item for item in arms if item.level != "safe"), None)
     level: Fix = "unsafe" if unsafe else "safe"
     return Devices(accelerator, devices, first.several or second.several, level=level, why=unsafe.why if unsafe else "")
+
+
+def _read_offered(file: PythonFile, node: ast.IfExp, arms: list[Devices]) -> Devices | None:
+    """`None if x == "None" else x`: the CPU in one case, and in the other what a value asks for."""
+    value, asked = (node.orelse, arms[1]) if arms[0] is CPU else (node.body, arms[0])
+    text, test = file.source_of(value), file.source_of(node.test)
+    if asked.accelerator != f'"gpu" if {text} else "cpu"' or not isinstance(node.test, FIRM):
+        return None
+    if arms[0] is CPU:
+        accelerator, devices = f'"cpu" if {test} or not {text} else "gpu"', f"1 if {test} else {asked.devices}"
+    else:
+        accelerator, devices = f'"gpu" if {test} and {text} else "cpu"', f"{asked.devices} if {test} else 1"
+    return Devices(accelerator, devices, True, level=asked.level, why=asked.why)

@@ -14,7 +14,7 @@ from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.lightning.strategies import ONE, Named, held, is_strategy, named
+from codemods.lightning.strategies import BY_PROCESSES, ONE, Named, held, is_strategy, named, succeeded
 from codemods.lightning.trainer_subclasses import (
     between,
     called,
@@ -55,10 +55,11 @@ FEW = 6
 @dataclass(frozen=True)
 class Rewrite:
     """What becomes of a call: keywords that take the place of `gpus=` (their text, None for its value), and
-    keywords that get another value where they stand."""
+    keywords that get another value where they stand. `doubt` says why it is not safe."""
 
     instead: tuple[tuple[str, str | None], ...]
     values: tuple[tuple[str, str], ...] = ()
+    doubt: str = ""
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -113,6 +114,8 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     if not planned.instead and is_commented(file, call.node, given):
         return _manual(file, given, "it says nothing any more, but a comment stands beside it", "delete it by hand")
     level, reason = asked.level, _reason(asked, arguments, planned)
+    if planned.doubt:
+        level = "unsafe"
     if any(item.arg is None for item in call.node.keywords):
         level, reason = "unsafe", f"{reason}; what `**` brings is taken to hold neither accelerator nor devices"
     edit = NodeEdit(call.node, partial(apply, planned=planned))
@@ -172,12 +175,13 @@ def _with_strategy(
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
         return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
-    if strategy.text is None or "ddp_cpu" in old:
+    text = succeeded(file, given) or strategy.text
+    if text is None or "ddp_cpu" in old:
         why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
         return f"accelerator={old} named a strategy", why
     replaced_by = (("accelerator", _accelerator(asked)),)
     devices = (("devices", asked.devices),) if asked.devices != "" else ()
-    return Rewrite((*devices, ("strategy", strategy.text)), replaced_by)
+    return Rewrite((*devices, ("strategy", text)), replaced_by, "" if strategy.text else BY_PROCESSES)
 
 
 def _accelerator(asked: Devices) -> str:
@@ -196,6 +200,8 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
             return "it was the default and changed nothing"
         return "1.x trained on the CPU here; without accelerator= 2.x takes every accelerator it finds"
     reason = "the same devices, under the keywords that 1.7 and later have for them"
+    if planned.doubt:
+        return f"{reason}; {planned.doubt}"
     if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
         return f"{reason}; {ONE}"
     if any(name == "strategy" for name, _ in planned.instead):
@@ -258,7 +264,7 @@ def _exchanged(
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
         planned = plan_rewrite(file, facts, asked, entry.value, {**arguments, "gpus": entry.value})
-        if isinstance(planned, tuple):
+        if isinstance(planned, tuple) or planned.doubt:
             return []
         new = planned.instead
         if asked is CPU and len(mine) > 1:

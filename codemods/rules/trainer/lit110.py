@@ -46,6 +46,8 @@ OTHERS = frozenset({
     "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
 })  # fmt: skip
 """Arguments that other rules answer for, as far as no row here does."""
+TUNED = ("auto_lr_find", "auto_scale_batch_size")
+"""Those that go together with `tune`."""
 HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
 """Those of them that other rules find in a dictionary too."""
 ADVICE = {
@@ -128,6 +130,8 @@ def _present(file: PythonFile) -> bool:
 
 def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> Iterator[Match]:
     name = item.arg or ""
+    if name in TUNED and not is_super_call(call.node, "__init__"):
+        return
     row = find(name, item.value, kinds_of(facts, file, call, item.value))
     if row is None:
         own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS

@@ -85,7 +85,7 @@ def _fits(
     name = kept_in(file, call)
     handed = name is not None and escapes(facts, file, call, name, "fit")
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
-    if not is_steady(file, call, item.value, here):
+    if not is_steady(file, call, item.value, here, facts):
         return "its value may change before fit"
     fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:

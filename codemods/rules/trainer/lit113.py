@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
+
+from packaging.version import Version
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.finding import Fix
+from codemods.finding import Fix, Span
+from codemods.lightning.arguments import oldest
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
+from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
+from codemods.lightning.kinds import is_repeatable, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
@@ -34,9 +40,12 @@ UNSEEN = "it is not seen to be a Trainer's"
 BEFORE_UPDATE = 11
 """How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
 TUNE = b".tune("
-NEVER = (
-    "Since 1.0 only `tune` obeyed it, which no code of the project calls; what others do with the Trainer is unseen."
-)
+NEVER = {
+    "safe": "Since 1.0 only `tune` obeyed it, which is not called.",
+    "unsafe": (
+        "Since 1.0 only `tune` obeyed it, which no code here calls; what others do with the Trainer is not seen."
+    ),
+}
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
 
 
@@ -44,9 +53,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     told: set[ast.AST] = set()
     flagged = False
     for call in file.calls_near(FLAGS):
-        flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
-        if flags and builds_trainer(call) and guard_of(file, facts, call, flags[0]) == "none":
-            yield from _flags(file, facts, call, flags)
+        flags = [name for name in FLAGS if keyword(call.node, name)] if builds_trainer(call) else []
+        guard = guard_of(file, facts, call, flags[0]) if flags else "both"
+        if guard != "none":
+            yield from _guarded(file, call, flags) if guard == "unclear" else ()
+            continue
+        off = [name for name in flags if (item := keyword(call.node, name)) and _is_off(item.value)]
+        yield from _unasked(file, call, off)
+        if on := [name for name in flags if name not in off]:
+            yield from _flags(file, facts, call, on)
             name = kept_in(file, call)
             told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))
             flagged = flagged or name is None
@@ -59,56 +74,126 @@ def _is_off(node: ast.expr) -> bool:
     return literal(node) in ((True, None), (True, False))
 
 
-def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> Iterator[Match]:
-    planned = _plan(file, facts, call, flags)
-    never = isinstance(planned, str) and _is_never_tuned(facts)
+def _guarded(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator[Match]:
+    for name in flags:
+        reason = "Not rewritten: it stands under a version check; if 2.x never gets here, leave it."
+        yield Match(_span(file, call, name), _gone(name), "manual", reason, FLAGS[name][0])
+
+
+def _unasked(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator[Match]:
+    """Flags that ask for nothing."""
     for name in flags:
         item = keyword(call.node, name)
-        assert item
-        row, method = FLAGS[name]
-        message = f"`{name}=` of Trainer was removed in Lightning 2.0"
-        if never and not is_commented(file, call.node, item, beside=False):
+        if item and is_commented(file, call.node, item, beside=False):
+            reason = "Not rewritten: a comment stands beside it; delete both by hand."
+            yield Match(file.span(item), _gone(name), "manual", reason, FLAGS[name][0])
+        else:
             edit = NodeEdit(call.node, partial(replaced, name=name, new=()))
-            yield Match(file.span(item), message, "unsafe", NEVER, row, (edit,))
-            continue
-        if isinstance(planned, str):
+            yield Match(_span(file, call, name), _gone(name), "safe", "It asked for nothing.", FLAGS[name][0], (edit,))
+
+
+def _span(file: PythonFile, call: CallNode, name: str) -> Span:
+    item = keyword(call.node, name)
+    assert item
+    return file.span(item)
+
+
+def _gone(name: str) -> str:
+    return f"`{name}=` of Trainer was removed in Lightning 2.0"
+
+
+def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> Iterator[Match]:
+    asked = [_asked(file, facts, call, flag) for flag in flags]
+    planned = _plan(file, facts, call, asked)
+    items = [each.item for each in asked]
+    dropped = tuple(NodeEdit(call.node, partial(replaced, name=flag, new=())) for flag in flags)
+    commented = any(is_commented(file, call.node, item, beside=False) for item in items)
+    for each, edit in zip(asked, dropped, strict=True):
+        row, method = FLAGS[each.flag]
+        message = _gone(each.flag)
+        never = _is_never_tuned(file, facts, call) if isinstance(planned, str) and not commented else None
+        if never:
+            yield Match(file.span(each.item), message, never, NEVER[never], row, (edit,))
+        elif isinstance(planned, str):
             advice = f"write Tuner(trainer).{method}(model), with Tuner from lightning.pytorch.tuner, before fit"
-            yield Match(file.span(item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
-            continue
-        statements, how = planned
-        edits = [NodeEdit(call.node, partial(replaced, name=name, new=()))]
-        edits += [NodeEdit(statement, partial(_instead, text=text)) for statement, text in statements]
-        reason = f"`tune` is Tuner(trainer).{method} since 2.0."
-        yield Match(file.span(item), message, "safe", reason, row, tuple(edits), how.imports)
+            yield Match(file.span(each.item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
+    if isinstance(planned, str):
+        return
+    statements, how = planned
+    edits = [*dropped, *(NodeEdit(node, partial(_instead, text=text), line=True) for node, text in statements)]
+    message = (
+        f"{' and '.join(f'`{flag}=`' for flag in flags)} of Trainer {'was' if len(flags) == 1 else 'were'} removed"
+    )
+    reason = f"`tune` is {' and '.join(f'Tuner(trainer).{FLAGS[flag][1]}' for flag in flags)} since 2.0"
+    fix: Fix = "safe" if all(each.sure for each in asked) else "unsafe"
+    taken = "" if fix == "safe" else "; what is not known before the program runs is taken to be None, True or False"
+    row = FLAGS[flags[0]][0]
+    where = file.span(items[0])
+    yield Match(where, f"{message} in Lightning 2.0", fix, f"{reason}{taken}.", row, tuple(edits), how.imports)
 
 
-def _is_never_tuned(facts: Facts) -> bool:
-    """Whether the pins keep out the releases whose `fit` obeyed the flags, and no code of the project calls `tune`."""
-    if is_open(facts, LIGHTNING) or admits_below(facts, LIGHTNING, "1.0"):
-        return False
+@dataclass(frozen=True)
+class Asked:
+    """What a flag asks `tune` for: a condition on which it does, an argument of the tuner's method more (None where
+    that is not known), and whether the value is sure to be one of those."""
+
+    flag: str
+    item: ast.keyword
+    condition: str
+    argument: str | None
+    sure: bool = True
+
+
+def _asked(file: PythonFile, facts: Facts, call: CallNode, flag: str) -> Asked:
+    item = keyword(call.node, flag)
+    assert item
+    value = item.value
+    if isinstance(value, ast.IfExp) and (_is_off(value.body) or _is_off(value.orelse)):
+        test = file.source_of(value.test)
+        if _is_off(value.body):
+            test = test if isinstance(value.test, ast.Name | ast.Attribute | ast.Call) else f"({test})"
+            return Asked(flag, item, f"not {test}", _argument(flag, value.orelse))
+        return Asked(flag, item, test, _argument(flag, value.body))
+    argument = _argument(flag, value)
+    if argument is not None or literal(value)[0] or not is_repeatable(value):
+        return Asked(flag, item, "", argument)
+    kind, text = kind_of(facts, file, call, value), file.source_of(value)
+    name = {"auto_lr_find": "attr_name", "auto_scale_batch_size": "mode"}[flag]
+    if kind == "str":
+        return Asked(flag, item, text, f", {name}={text}")
+    return Asked(flag, item, text, "", kind == "bool")
+
+
+def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["safe", "unsafe"] | None:
+    """Whether no release that the project can be run with has a `fit` that obeyed the flags, and nothing calls `tune`:
+    `safe` where nothing can, of this Trainer, `unsafe` where no code of the project does."""
+    pinned = not is_open(facts, LIGHTNING) and not admits_below(facts, LIGHTNING, "1.0")
+    if not pinned and oldest({item.arg for item in call.node.keywords if item.arg}) < Version("1.0"):
+        return None
+    name = kept_in(file, call)
+    if name is not None and not escapes(facts, file, call, name, "tune") and not calls_of(file, call, name, "tune"):
+        return "safe"
+    if name is not None and not file.calls_near([".tune"]):
+        return "unsafe"
     for path in facts.mentions.get(TUNE, ()):
         kind = facts.kinds.get(path)
-        file = facts.open(path) if kind == "python" else None
-        calls = [call.node.func for call in file.calls_near([".tune"])] if file else []
+        other = facts.open(path) if kind == "python" else None
+        calls = [call.node.func for call in other.calls_near([".tune"])] if other else []
         if kind == "notebook" or any(isinstance(node, ast.Attribute) and node.attr == "tune" for node in calls):
-            return False
-    return True
+            return None
+    return "unsafe" if pinned else None
 
 
 def _plan(
-    file: PythonFile, facts: Facts, call: CallNode, flags: list[str]
+    file: PythonFile, facts: Facts, call: CallNode, asked: Sequence[Asked]
 ) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
     """The `tune` statements with what is written for each, or why they cannot be told."""
-    if len(flags) > 1:
-        return "two calls take the place of `tune`, scale_batch_size and then lr_find"
     name = kept_in(file, call)
     if name is None:
         return "what becomes of the Trainer is not seen"
-    items = [keyword(call.node, flag) for flag in flags]
-    if any(item and is_commented(file, call.node, item, beside=False) for item in items):
+    if any(is_commented(file, call.node, each.item, beside=False) for each in asked):
         return "a comment stands beside it"
-    extra = [(FLAGS[flag][1], _argument(flag, item.value)) for flag, item in zip(flags, items, strict=True) if item]
-    if any(text is None for _, text in extra):
+    if any(each.argument is None for each in asked):
         return "its value is not known before the program runs"
     calls = {other.node: other for other in calls_of(file, call, name, "tune")}
     if escapes(facts, file, call, name, "tune") or not calls:
@@ -120,11 +205,38 @@ def _plan(
     ]
     if len(found) != len(calls) or any(keyword(other.node, word) for _, other in found for word in KWARGS):
         return "what `tune` returns is used, or it is given arguments for the tuner"
+    if not all(is_steady(file, call, each.item.value, [other for _, other in found], facts) for each in asked):
+        return "its value may change before `tune`"
+    if any(";" in file.lines[node.lineno - 1] for node, _ in found):
+        return "another statement stands in the line of `tune`"
     how = spelled(file, call, "tuner.Tuner")
     if isinstance(how, str):
         return how
-    [(method, text)] = extra
-    return [(node, _written(file, other.node, how.text, name, method, text or "")) for node, other in found], how
+    space = space_of(file, call)
+    return [
+        (node, _statements(file, other.node, how.text, name, _unanswered(space, node, asked))) for node, other in found
+    ], how
+
+
+def _unanswered(space: ast.AST, node: ast.Expr, asked: Sequence[Asked]) -> list[Asked]:
+    """What flags ask for, without the conditions that a statement stands under already."""
+    tests = [
+        ast.unparse(part)
+        for outer in walk(space)
+        if isinstance(outer, ast.If) and any(node is each for item in outer.body for each in walk(item))
+        for part in (outer.test.values if isinstance(outer.test, ast.BoolOp) else [outer.test])
+        if not (isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.Or))
+    ]
+    known = {test.removesuffix(ending) for test in tests for ending in ("", " is True", " == True")}
+    return [replace(each, condition="") if each.condition in known else each for each in asked]
+
+
+def _statements(file: PythonFile, call: ast.Call, tuner: str, name: str, asked: Sequence[Asked]) -> str:
+    lines = []
+    for each in asked:
+        text = _written(file, call, tuner, name, FLAGS[each.flag][1], each.argument or "")
+        lines.append(f"if {each.condition}:\n    {text}\n" if each.condition else f"{text}\n")
+    return "".join(lines)
 
 
 def _argument(flag: str, node: ast.expr) -> str | None:
@@ -145,10 +257,19 @@ def _written(file: PythonFile, call: ast.Call, tuner: str, name: str, method: st
     return f"{tuner}({name}).{method}({', '.join(parts)}{extra})"
 
 
-def _instead(node: cst.Expr, *, text: str) -> cst.Expr:
+def _instead(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel[Any]:
     import libcst as cst
 
-    return node.with_changes(value=cst.parse_expression(text))
+    from codemods.rewrite.edits import statements
+
+    made: list[Any] = statements(text)
+    above, behind = [*node.leading_lines], node.trailing_whitespace
+    if isinstance(made[-1], cst.SimpleStatementLine):
+        made[-1] = made[-1].with_changes(trailing_whitespace=behind)
+    elif behind.comment:
+        above.append(cst.EmptyLine(comment=behind.comment))
+    made[0] = made[0].with_changes(leading_lines=above)
+    return cst.FlattenSentinel(made)
 
 
 def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -16,10 +16,11 @@ from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import ASKED_FOR, fallback_of
-from codemods.lightning.hardware import MENTIONS, question, reason_of
+from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
 from codemods.rules.trainer.schedulers import read_of_each
 
@@ -108,6 +109,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if certain is False or (certain is None and not row.row):
             continue
         found = _found(file, facts, node, within, row)
+        if found is not None and certain and QUESTIONS.get(node.attr) == NEVER and found.edits:
+            found = without_branch(file, facts, node, within, found)
         if found is not None:
             yield _settled(found, certain)
 

@@ -62,6 +62,17 @@ def test_an_edit_of_the_arguments_goes_to_the_partial_that_holds_them() -> None:
     assert "functools.partial(Trainer, max_epochs=3)()" in after
 
 
+def test_what_stars_bring_nothing_by_stays_where_it_is_written() -> None:
+    text = SCRIPT.replace(
+        "    trainer = Trainer(max_epochs=3, ",
+        "    debug = False\n    more = {'limit_train_batches': 9} if debug else {}\n"
+        "    trainer = Trainer(gpus=1, max_epochs=3,\n                      ",
+    ).replace("resume)\n", "resume, **more)\n")
+    after = rewritten({"a.py": text}, rule("LIT101"), rule("LIT112"))["a.py"]
+    new = 'accelerator="gpu", devices=1, max_epochs=3,\n                      **more)'
+    assert f"    trainer = Trainer({new}\n    trainer.fit(model, ckpt_path=args.resume)" in after
+
+
 def test_both_branches_of_two_equal_values_are_rewritten() -> None:
     text = SCRIPT.replace(
         "trainer = Trainer(max_epochs=3, resume_from_checkpoint=args.resume)",

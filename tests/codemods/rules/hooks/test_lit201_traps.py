@@ -414,3 +414,53 @@ def test_a_hook_that_a_subclass_calls_of_itself_stays(child: str) -> None:
     made = run_rules(files, LIT)
     assert "model.py" not in {change.path for change in made.changes}
     assert "child.py" in next(found.reason for found in made.findings if found.path == "model.py")
+
+
+TWO = """\
+import pytorch_lightning as pl
+
+
+class Plain(pl.LightningModule):
+    def validation_step(self, batch, batch_idx):
+        return self.net(batch)
+
+    def validation_epoch_end(self, outputs):
+        print("validation_epoch_end")
+        self.show()
+
+
+class Other(pl.LightningModule):
+    def validation_step(self, batch, batch_idx):
+        return self.net(batch)
+
+    def test_step(self, batch, batch_idx):
+        return self.net(batch)
+
+    def validation_epoch_end(self, outputs):
+        self.log("n", len(outputs))
+
+    def test_epoch_end(self, outputs):
+        self.validation_epoch_end(outputs)
+"""
+
+
+def test_what_another_class_calls_of_its_own_and_what_is_printed_is_no_use() -> None:
+    after = rewritten({"a.py": TWO}, rule("LIT201"))["a.py"]
+    assert "def validation_epoch_end" not in after and "def test_epoch_end" not in after
+    assert 'print("validation_epoch_end")' in after and "self._validation_epoch_end(outputs)" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("class Plain(pl.LightningModule)", "class Plain(Base)"),
+        ('print("validation_epoch_end")', 'getattr(self, "validation_epoch_end")'),
+        ('print("validation_epoch_end")', 'print(getattr(self, "validation_epoch_end"))'),
+    ],
+)
+def test_what_a_class_above_calls_may_be_this_one(old: str, new: str) -> None:
+    base = "class Base(pl.LightningModule):\n    def validation_epoch_end(self, outputs):\n        self.x = 1\n\n"
+    base += "    def again(self):\n        self.validation_epoch_end([])\n\n\n"
+    text = TWO.replace(old, new).replace("class Plain", f"{base}class Plain" if "Base" in new else "class Plain")
+    made = run_rules({"a.py": text}, rule("LIT201"))
+    assert any(item.fix == "manual" and "used by name" in item.reason for item in made.findings)

@@ -26,6 +26,7 @@ def text(before: str) -> str:
         ('"logs", "first", debug=False', '"logs", "first"'),
         ('debug=False, save_dir="logs", name="first", version=0', 'save_dir="logs", name="first", version=0'),
         ('"logs", create_git_tag=False, version=3', '"logs", name="default", version=3'),
+        ('"logs", create_git_tag=True, name="first", description=args.note', '"logs", name="first"'),
         ('save_dir="logs", log_graph=True, description=None', 'save_dir="logs", name="default", log_graph=True'),
         ('save_dir="a", debug=False, create_git_tag=False, prefix="b"', 'save_dir="a", name="default", prefix="b"'),
     ],
@@ -94,7 +95,7 @@ def test_places_that_ask_for_the_class() -> None:
     ("code", "why"),
     [
         ("logger = TestTubeLogger('logs', debug=quick)\n", "`debug=quick` may ask"),
-        ("logger = TestTubeLogger('logs', create_git_tag=True)\n", "`create_git_tag=True` may ask"),
+        ("logger = TestTubeLogger('logs', create_git_tag=tag())\n", "`create_git_tag=tag()` may ask"),
         ("logger = TestTubeLogger('logs', 'a', 'words')\n", "by their position"),
         ("logger = TestTubeLogger(**given)\n", "`**` may ask"),
         ("class Log(TestTubeLogger):\n    pass\n", "a class derives from it"),

@@ -17,7 +17,7 @@ from codemods.engine.plan import Plan
 from codemods.lightning.facts import literal
 from codemods.rule import Example
 from codemods.rules.trainer.lit101 import RULE, read_gpus
-from tests.codemods.support import run_rules
+from tests.codemods.support import rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
 
@@ -141,7 +141,6 @@ def test_rewritten(before: str, after: str) -> None:
         "Trainer(gpus=list(range(1, n)))",
         "Trainer(gpus=list(range(0)))",
         "Trainer(gpus=1.0 if x else 0)",
-        "Trainer(gpus=2, accelerator='dp')",
         "Trainer(gpus=2, accelerator='ddp_cpu')",
         "Trainer(gpus=2, accelerator='ddp', strategy='ddp')",
         "Trainer(*more, gpus=1)",
@@ -252,3 +251,9 @@ def test_finding_loads_no_libcst() -> None:
         "assert 'libcst' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_processes_take_the_place_of_dataparallel_unsafely() -> None:
+    made = run_rules({"a.py": HEAD + "Trainer(gpus=2, accelerator='dp')\n"}, rule("LIT101"), unsafe=True)
+    assert made.final()["a.py"].decode() == HEAD + "Trainer(devices=2, strategy='ddp', accelerator=\"gpu\")\n"
+    assert [(item.fix, "a batch of its own" in item.reason) for item in made.findings] == [("unsafe", True)]

@@ -138,15 +138,12 @@ def test_written(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("before", "why"),
     [
-        ("Trainer(strategy='dp')", "DataParallel is gone"),
         ("Trainer(strategy='ddp_sharded')", "FairScale"),
         ("Trainer(strategy='colossalai')", "lightning-colossalai"),
         ("Trainer(distributed_backend='horovod')", "archived"),
         ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
         ("Trainer(distributed_backend=find())", "not known before"),
-        ("Trainer(auto_select_gpus=True, devices=2)", "find_usable_cuda_devices"),
-        ("Trainer(auto_select_gpus=True, gpus=1)", "find_usable_cuda_devices"),
-        ("Trainer(auto_select_gpus=True, gpus=n)", "find_usable_cuda_devices"),
+        ("Trainer(auto_select_gpus=True)", "find_usable_cuda_devices"),
         ("Trainer(auto_select_gpus=n > 1, gpus=-1)", "find_usable_cuda_devices"),
         ("Trainer(ipus=4)", "ended in 2.1"),
         ("Trainer(num_processes=4, devices=2)", "other devices"),
@@ -334,11 +331,11 @@ def test_an_older_target_keeps_what_it_has(argument: str, target: str, wanted: s
         ("Trainer(**{'gpus': 2, 'distributed_backend': 'ddp'})", "Trainer(**{'gpus': 2, 'strategy': 'ddp'})", "safe"),
         ("Trainer(**{'strategy': None})", "Trainer(**{'strategy': \"auto\"})", "safe"),
         ("Trainer(**{'strategy': 'ddp'})", "Trainer(**{'strategy': 'ddp'})", None),
-        ("Trainer(**{'strategy': 'dp'})", "Trainer(**{'strategy': 'dp'})", "manual"),
+        ("Trainer(**{'strategy': 'dp'})", "Trainer(**{'strategy': 'ddp'})", "unsafe"),
         ("Trainer(gpus=1, strategy='dp')", "Trainer(gpus=1)", "safe"),
         ("Trainer(devices=1, distributed_backend='dp')", "Trainer(devices=1)", "safe"),
-        ("Trainer(gpus=-1, strategy='dp')", "", "manual"),
-        ("Trainer(gpus=n, strategy='dp')", "", "manual"),
+        ("Trainer(gpus=-1, strategy='dp')", "Trainer(gpus=-1, strategy='ddp')", "unsafe"),
+        ("Trainer(gpus=n, strategy='dp')", "Trainer(gpus=n, strategy='ddp')", "unsafe"),
         ("Trainer(**{'accelerator': 'ddp'})", "Trainer(accelerator=\"cpu\", strategy='ddp')", "safe"),
         ("Trainer(strategy='ddp', **{'accelerator': 'ddp'})", "", "manual"),
         ("o = {'num_processes': 4}\nsave(o)\nTrainer(**o)", "", "manual"),
@@ -415,3 +412,20 @@ def test_an_option_that_is_never_none_is_left(option: str) -> None:
 def test_a_positional_argument_is_never_left_out() -> None:
     text = OPTIONS.format("type=int", "devices=args.kind").replace('"--kind"', '"kind"')
     assert run_rules({"train.py": text}, rule("LIT111")).findings == ()
+
+
+@pytest.mark.parametrize("devices", ["devices=2", "gpus=1", "gpus=n"])
+def test_the_first_devices_take_the_place_of_free_ones_unsafely(devices: str) -> None:
+    text = f"{HEAD}Trainer(auto_select_gpus=True, {devices})\n"
+    made = run_rules({"a.py": text}, rule("LIT111"), unsafe=True)
+    assert made.final()["a.py"].decode() == f"{HEAD}Trainer({devices})\n"
+    assert [(item.fix, "find_usable_cuda_devices" in item.reason) for item in made.findings] == [("unsafe", True)]
+
+
+@pytest.mark.parametrize("given", ["distributed_backend='dp'", "strategy='dp'", "distributed_backend='ddp2'"])
+def test_processes_take_the_place_of_dataparallel_unsafely(given: str) -> None:
+    text = f"{HEAD}Trainer({given}, devices=2)\n"
+    made = run_rules({"a.py": text}, rule("LIT111"), unsafe=True)
+    assert "strategy='ddp'" in made.final()["a.py"].decode()
+    assert [(item.fix, "a batch of its own" in item.reason) for item in made.findings] == [("unsafe", True)]
+    assert run_rules({"a.py": text}, rule("LIT111")).changes == ()

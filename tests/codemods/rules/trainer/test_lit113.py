@@ -59,7 +59,7 @@ def test_written(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("t = pl.Trainer(auto_lr_find=flag)\nt.tune(m)\n", "not known before"),
+        ("t = pl.Trainer(auto_lr_find=flag())\nt.tune(m)\n", "not known before"),
         ("t = pl.Trainer(auto_lr_find=True)\nt.fit(m)\n", "not seen"),
         ("t = pl.Trainer(auto_lr_find=True)\nfound = t.tune(m)\n", "returns is used"),
         ("t = pl.Trainer(auto_lr_find=True)\nt.tune(m, lr_find_kwargs={})\n", "arguments for the tuner"),
@@ -96,13 +96,125 @@ def test_flags_that_somebody_may_obey_stay(other: str, pins: tuple[str, ...]) ->
 
 def test_both_flags_are_two_calls() -> None:
     body = "t = pl.Trainer(auto_lr_find=True, auto_scale_batch_size=True)\nt.tune(m)\n"
-    reasons = refusals({"a.py": HEAD + body}, "LIT113")
-    assert len(reasons) == 2 and all("two calls" in reason for reason in reasons)
+    tuner = "pl.tuner.Tuner(t)"
+    assert after(body) == f"t = pl.Trainer()\n{tuner}.scale_batch_size(m)\n{tuner}.lr_find(m)\n"
+
+
+CHOICE = """\
+def main(args):
+    t = pl.Trainer(auto_scale_batch_size="power" if args.batch else None, auto_lr_find=False if args.plain else True)
+    model = make(**vars(args))
+    # both
+    t.tune(model)  # now
+"""
+
+
+def test_a_flag_that_is_a_choice_is_asked_before_each_call() -> None:
+    assert after(CHOICE) == (
+        "def main(args):\n    t = pl.Trainer()\n    model = make(**vars(args))\n    # both\n    # now\n"
+        '    if args.batch:\n        pl.tuner.Tuner(t).scale_batch_size(model, mode="power")\n'
+        "    if not args.plain:\n        pl.tuner.Tuner(t).lr_find(model)\n"
+    )
 
 
 @pytest.mark.parametrize(
-    "body", ["pl.Trainer(auto_lr_find=False)\n", "model.tuner.lr_find(x)\n", "f(auto_lr_find=True)\n"]
+    "line",
+    ["args.batch = False", "make(args)", "options = vars(args)\n    options.update(b=1)", "options = vars(args)"],
 )
+def test_a_choice_that_may_change_before_tune_stays(line: str) -> None:
+    body = CHOICE.replace("model = make(**vars(args))", f"model = 1\n    {line}")
+    body += "    make(options)\n" if line == "options = vars(args)" else ""
+    if line == "options = vars(args)":
+        body = body.replace("    # both\n", "    make(options)\n    # both\n")
+    assert any("may change" in reason for reason in refusals({"a.py": HEAD + body}, "LIT113"))
+
+
+PARSED = """\
+import argparse
+
+
+def main(args):
+    t = pl.Trainer(auto_lr_find=True if args.find else None)
+    model = make(args)
+    t.tune(model)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--find", action="store_true")
+main(parser.parse_args())
+"""
+
+
+def test_what_a_command_line_gave_and_nothing_sets_stays_the_same() -> None:
+    assert "    if args.find:\n" in after(PARSED)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def make(args):\n    args.find = False\n",
+        "def make(args):\n    setattr(args, name, False)\n",
+        "def make(args):\n    vars(args).update(other)\n",
+        "def make(args):\n    args.__dict__.update(other)\n",
+    ],
+)
+def test_what_is_set_somewhere_may_change(more: str) -> None:
+    made = run_rules({"a.py": HEAD + PARSED, "b.py": more}, rule("LIT113"))
+    assert made.changes == () and "may change" in made.findings[0].reason
+
+
+def test_a_flag_of_the_command_line_is_asked() -> None:
+    head = (
+        "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--find', action='store_true')\n"
+        "args = parser.parse_args()\n"
+    )
+    body = f"{head}t = pl.Trainer(auto_lr_find=args.find)\nt.tune(m)\n"
+    assert after(body) == f"{head}t = pl.Trainer()\nif args.find:\n    pl.tuner.Tuner(t).lr_find(m)\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "asked"),
+    [("flag", False), ("flag is True", False), ("a and flag", False), ("flag or a", True), ("not flag", True)],
+)
+def test_what_is_asked_already_is_not_asked_again(test: str, asked: bool) -> None:
+    body = HEAD + f"t = pl.Trainer(auto_lr_find=True if flag else None)\nif {test}:\n    t.tune(m)\n"
+    wanted = "    if flag:\n        pl.tuner" if asked else f"if {test}:\n    pl.tuner"
+    assert wanted in rewritten({"a.py": body}, rule("LIT113"))["a.py"]
+
+
+def test_a_value_that_is_not_seen_is_taken_to_be_a_flag() -> None:
+    body = HEAD + "t = pl.Trainer(auto_lr_find=flag)\nt.tune(m)\n"
+    made = run_rules({"a.py": body}, rule("LIT113"), unsafe=True)
+    assert made.final()["a.py"].decode() == HEAD + "t = pl.Trainer()\nif flag:\n    pl.tuner.Tuner(t).lr_find(m)\n"
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+
+
+def test_a_flag_of_a_trainer_that_is_never_tuned_goes() -> None:
+    body = "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nt.test(m)\n"
+    assert after(body) == "t = pl.Trainer(enable_model_summary=False)\nt.test(m)\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = pl.Trainer(auto_lr_find=flag)\nt.fit(m)\n",
+        "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nhand(t)\nother.tune(m)\n",
+    ],
+)
+def test_a_flag_that_an_old_fit_obeyed_or_others_may_stays(body: str) -> None:
+    assert refusals({"a.py": HEAD + body}, "LIT113")
+
+
+def test_one_flag_is_one_finding() -> None:
+    made = run_rules({"a.py": HEAD + CHOICE.replace("t.tune", "tune")}, rule("LIT110"), rule("LIT113"))
+    assert [finding.code for finding in made.findings] == ["LIT113", "LIT113"]
+
+
+def test_a_flag_that_is_off_goes() -> None:
+    assert after("t = pl.Trainer(auto_lr_find=False)\nt.tune(m)\n").startswith("t = pl.Trainer()\n")
+
+
+@pytest.mark.parametrize("body", ["model.tuner.lr_find(x)\n", "f(auto_lr_find=True)\n"])
 def test_not_spoken_of(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
 

@@ -166,6 +166,28 @@ ASKED = [
 ]
 
 
+@pytest.mark.parametrize("test", ["trainer.use_dp", "trainer.use_dp or trainer.use_ddp2"])
+def test_what_is_entered_for_nothing_goes(test: str) -> None:
+    text = f"{HEAD}{HOOK}x(1)\n\n        # in DP mode\n        if {test}:\n            x(2)\n"
+    assert rewritten({"a.py": text}, rule("LIT120"))["a.py"] == f"{HEAD}{HOOK}x(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("if trainer.use_dp:\n            x()\n", "if False:"),
+        ("x()\n        if trainer.use_dp:\n            x()\n        else:\n            y()\n", "if False:"),
+        ("x()\n        if a:\n            x()\n        elif trainer.use_dp:\n            y()\n", "elif False:"),
+        ("x()\n        if trainer.use_dp or a:\n            y()\n", "if False or a:"),
+        ("x()\n        if trainer.use_dp and trainer.use_ddp2:\n            y()\n", "if False and False:"),
+        ("x()\n        while trainer.use_dp:\n            y()\n", "while False:"),
+    ],
+)
+def test_what_has_more_to_it_stays(before: str, wanted: str) -> None:
+    after = rewritten({"a.py": HEAD + HOOK + before}, rule("LIT120"))["a.py"]
+    assert wanted in after and "x()" in after
+
+
 @pytest.mark.parametrize("namespace", ["pytorch_lightning", "lightning.pytorch"])
 @pytest.mark.parametrize(("before", "wanted", "module", "name"), ASKED)
 def test_what_the_trainer_runs_on(before: str, wanted: str, module: str, name: str, namespace: str) -> None:

@@ -1,0 +1,178 @@
+"""What the project's own YAML, JSON and TOML files hold for a key that an expression reads of a configuration."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreadable
+from codemods.code.syntax import Function, takes
+from codemods.lightning.attribute_stores import is_stored
+from codemods.lightning.configurations.mappings import Malformed, read_mappings
+from codemods.lightning.facts import Facts
+
+LOADS = frozenset({
+    "omegaconf.OmegaConf.load", "yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load", "json.load",
+    "json.loads", "toml.load", "toml.loads", "hydra.compose",
+})  # fmt: skip
+WRAPPERS = frozenset({"omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge"})
+HYDRA = "hydra.main"
+TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
+LARGE = 1_000_000
+"""Files of so many bytes hold data."""
+_DEEP = 4
+
+
+def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
+    """The values that the project's configurations have for the key which an attribute or item reads, wherever they
+    have it; none where it is not seen to be read of a configuration, or code may set it."""
+    root, key = _chain(_read_before(file, call, node))
+    if root is None or not key or not _is_configuration(file, call, root, 0):
+        return ()
+    found = _values(facts, key)
+    return () if found and is_set(facts, key) else found
+
+
+def _read_before(file: PythonFile, call: CallNode, node: ast.expr) -> ast.expr:
+    """What a name was assigned in the function of a call, if that but once."""
+    if not isinstance(node, ast.Name):
+        return node
+    functions = [item for item in call.within if isinstance(item, Function)]
+    values = _assigned(file, functions[-1] if functions else None, node.id)
+    return values[0] if len(values) == 1 and values[0] is not None else node
+
+
+def _chain(node: ast.expr) -> tuple[str | None, str]:
+    """The name that a chain of attributes and items begins with, and the last key."""
+    last = ""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        key = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
+        if not isinstance(key, str):
+            return None, ""
+        last, node = last or key, node.value
+    return (node.id if isinstance(node, ast.Name) else None), last
+
+
+def is_set(facts: Facts, key: str) -> bool:
+    """Whether code of the project may set an attribute or an item of that name."""
+    known: dict[str, bool] = facts.of_sources.setdefault("configured values set", {})
+    if key not in known:
+        known[key] = is_stored(facts, facts.open, key) or any(_stores(file, key) for file in _files_with(facts, key))
+    return known[key]
+
+
+def _files_with(facts: Facts, word: str) -> Iterator[PythonFile]:
+    for path, source in facts.sources.items():
+        spoken = source.kind in ("python", "notebook") and word.encode() in source.unescaped
+        if spoken and (file := facts.open(path)) is not None:
+            yield file
+
+
+def _stores(file: PythonFile, key: str) -> bool:
+    """Whether a file sets an item of that key."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and not isinstance(node.ctx, ast.Load)
+        and getattr(node.slice, "value", None) == key
+        for node in every_node(file.tree)
+    )
+
+
+def _is_configuration(file: PythonFile, call: CallNode, name: str, depth: int) -> bool:
+    """Whether all that a name is, where a call stands, was read of a file or handed over by Hydra."""
+    if depth > _DEEP:
+        return False
+    functions = [item for item in call.within if isinstance(item, Function)]
+    for function in reversed(functions):
+        if takes(function, name):
+            return not _assigned(file, function, name) and _is_handed(file, function, name, depth)
+        if values := _assigned(file, function, name):
+            return all(_is_read(file, call, value, depth) for value in values)
+    values = _assigned(file, None, name)
+    return bool(values) and all(_is_read(file, call, value, depth) for value in values)
+
+
+def _assigned(file: PythonFile, function: Function | None, name: str) -> list[ast.expr | None]:
+    """What a function, or the module, binds a name to."""
+    return [
+        item.node.value
+        for item in file.assignments_to(name)
+        if next((each for each in reversed(item.within) if isinstance(each, Function)), None) is function
+    ]
+
+
+def _is_read(file: PythonFile, call: CallNode, value: ast.expr | None, depth: int) -> bool:
+    if isinstance(value, ast.Call):
+        dotted = call.scope.resolve(value.func) or ""
+        if dotted in LOADS:
+            return True
+        return (
+            dotted in WRAPPERS
+            and bool(value.args)
+            and all(_is_read(file, call, item, depth + 1) for item in value.args)
+        )
+    if value is None:
+        return False
+    root, _ = _chain(value)
+    return root is not None and _is_configuration(file, call, root, depth + 1)
+
+
+def _is_handed(file: PythonFile, function: Function, name: str, depth: int) -> bool:
+    """Whether a parameter is what Hydra hands a function, said to be a configuration, or that at each call."""
+    for item in function.decorator_list:
+        if file.scope.resolve(item.func if isinstance(item, ast.Call) else item) == HYDRA:
+            return function.args.args[0].arg == name
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    place = next((index for index, item in enumerate(arguments) if item.arg == name), None)
+    if place is None:
+        return False
+    note = arguments[place].annotation
+    if note is not None and file.scope.resolve(note) in TYPES:
+        return True
+    calls = [
+        other
+        for other in file.calls_near([f"{function.name}("])
+        if isinstance(other.node.func, ast.Name) and other.node.func.id == function.name
+    ]
+    given = [
+        other.node.args[place]
+        if place < len(other.node.args)
+        else next((item.value for item in other.node.keywords if item.arg == name), None)
+        for other in calls
+    ]
+    return bool(calls) and all(
+        _is_read(file, other, value, depth + 1) for other, value in zip(calls, given, strict=True)
+    )
+
+
+def _values(facts: Facts, key: str) -> tuple[Any, ...]:
+    """The values of a key in all configurations."""
+    known: dict[str, tuple[Any, ...]] = facts.of_sources.setdefault("configured values", {})
+    if key not in known:
+        spoken = [
+            source
+            for source in facts.sources.values()
+            if source.kind in ("yaml", "json", "toml") and len(source.data) < LARGE and key.encode() in source.data
+        ]
+        known[key] = tuple(value for source in spoken for value in _values_in(source, key))
+    return known[key]
+
+
+def _values_in(source: Source, key: str) -> Iterator[Any]:
+    try:
+        mappings = read_mappings(TextFile.decode(source).text, source.kind)
+    except (Malformed, Unreadable):
+        return
+    for mapping in mappings:
+        yield from (entry.value for entry in mapping.entries if entry.key == key)
+
+
+def kind_of_configured(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
+    """The kind of all that the configurations have for a key, as `lightning.kinds` names kinds."""
+    kinds = {type(value).__name__ for value in configured_values(facts, file, call, node) if value is not None}
+    if kinds == {"int", "float"}:
+        return "number"
+    kind = kinds.pop() if len(kinds) == 1 else "?"
+    return kind if kind in ("int", "float", "bool", "str") else "?"

@@ -1,0 +1,60 @@
+"""LIT230: `ModelCheckpoint(prefix=...)` goes into the name of the files."""
+
+from __future__ import annotations
+
+import pytest
+from lightning.pytorch.callbacks import ModelCheckpoint
+
+from tests.codemods.support import rule, run_rules
+
+HEAD = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n"
+
+
+def made(call: str) -> tuple[str, str]:
+    """The call after all rewrites, and the level."""
+    result = run_rules({"a.py": f"{HEAD}save = {call}\n"}, rule("LIT230"), unsafe=True)
+    [finding] = [item for item in result.findings if "prefix" in item.message]
+    return result.final().get("a.py", f"{HEAD}save = {call}\n".encode()).decode()[len(HEAD) + 7 : -1], finding.fix
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted", "level"),
+    [
+        ('ModelCheckpoint(filename="{epoch}", prefix="best")', 'ModelCheckpoint(filename="best-{epoch}")', "safe"),
+        ("ModelCheckpoint(prefix='a', filename='m')", "ModelCheckpoint(filename='a-m')", "safe"),
+        ('ModelCheckpoint(prefix="best")', 'ModelCheckpoint(filename="best-{epoch}-{step}")', "unsafe"),
+        (
+            "ModelCheckpoint(filename='{epoch}', save_last=True, prefix='a')",
+            "ModelCheckpoint(filename='a-{epoch}', save_last=True)",
+            "unsafe",
+        ),
+        (
+            "ModelCheckpoint(filename='{epoch}', prefix=f'{args.name}')",
+            "ModelCheckpoint(filename=f'{args.name}' + '-{epoch}')",
+            "unsafe",
+        ),
+        ("ModelCheckpoint(prefix=name)", 'ModelCheckpoint(filename=name + "-{epoch}-{step}")', "unsafe"),
+    ],
+)
+def test_joined(call: str, wanted: str, level: str) -> None:
+    assert made(call) == (wanted, level)
+
+
+def test_the_newest_writes_that_name() -> None:
+    save = ModelCheckpoint(filename="best-{epoch}-{loss:.1f}")
+    assert save.format_checkpoint_name({"epoch": 3, "loss": 0.5}) == "best-epoch=3-loss=0.5.ckpt"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ModelCheckpoint(filename=name, prefix='a')",
+        "ModelCheckpoint(filename='{epoch}', prefix='{a}')",
+        "ModelCheckpoint(filename='{epoch}', prefix=find())",
+        "ModelCheckpoint(filename=f'{a}', prefix='b')",
+        "ModelCheckpoint(filename=r'{epoch}', prefix='b')",
+        "ModelCheckpoint(filename='''{epoch}''', prefix='b')",
+    ],
+)
+def test_left_to_a_person(call: str) -> None:
+    assert made(call) == (call, "manual")

@@ -1,0 +1,57 @@
+"""LIT222: setup() and teardown() that are called without their stage."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from lightning.pytorch import LightningDataModule, LightningModule
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+DATA = """\
+import pytorch_lightning as pl
+
+
+class Data(pl.LightningDataModule):
+    def train_dataloader(self):
+        return 1
+
+
+class More(Data):
+    pass
+"""
+SCRIPT = "from pkg import data\n\n\ndef main():\n    dm = data.More()\n    dm.setup()\n"
+FILES = {"pkg/__init__.py": "", "pkg/data.py": DATA, "a.py": SCRIPT}
+
+
+@pytest.mark.parametrize("kind", [LightningModule, LightningDataModule])
+def test_the_newest_wants_a_stage_and_does_nothing_with_it(kind: type) -> None:
+    for name in ("setup", "teardown"):
+        assert inspect.signature(getattr(kind, name)).parameters["stage"].default is inspect.Parameter.empty
+        assert getattr(kind(), name)(stage=None) is None
+
+
+@pytest.mark.parametrize("name", ["setup", "teardown"])
+def test_told(name: str) -> None:
+    files = FILES | {"a.py": SCRIPT.replace("setup", name)}
+    assert rewritten(files, rule("LIT222"))["a.py"].endswith(f"    dm.{name}(stage=None)\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("pkg/data.py", "def train_dataloader(self)", "def setup(self, stage=None)"),
+        ("pkg/data.py", "class Data(pl.LightningDataModule)", "class Data(Unseen, pl.LightningDataModule)"),
+        ("pkg/data.py", "class Data(pl.", "from x import Unseen\n\n\nclass Data(Unseen, pl."),
+        ("pkg/data.py", "pl.LightningDataModule", "object"),
+        ("a.py", "setup()", 'setup("fit")'),
+        ("a.py", "setup()", "setup(*stages)"),
+        ("a.py", "data.More()", "wrap(data.More)"),
+        ("a.py", "data.More()", "data.More() if x else None"),
+        ("a.py", "    dm.setup", "    dm = other()\n    dm.setup"),
+    ],
+)
+def test_left_alone(path: str, old: str, new: str) -> None:
+    assert old in FILES[path]
+    assert run_rules(FILES | {path: FILES[path].replace(old, new)}, rule("LIT222")).findings == ()
