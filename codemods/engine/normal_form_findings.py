@@ -141,9 +141,7 @@ def _called_by(rule: Rule) -> tuple[str, ...]:
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
-    if "normal" not in facts.memo:
-        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
-    known: Facts = facts.memo["normal"]
+    known = plainly(facts)
     memo = memo_of(normal, known)
     if "apart" not in memo:
         own = facts.files.get(normal.path)
@@ -151,6 +149,14 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
         memo["apart"] = known if said is None or said == own else known.having(said)
     apart: Facts = memo["apart"]
     return apart
+
+
+def plainly(facts: Facts) -> Facts:
+    """The facts for who opens files in their normal form."""
+    if "normal" not in facts.memo:
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+    known: Facts = facts.memo["normal"]
+    return known
 
 
 def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.lightning.file_facts import ClassFact
@@ -10,10 +10,12 @@ from codemods.lightning.file_facts import ClassFact
 
 @dataclass
 class ClassAnswers:
-    """The answers to what `Facts` is asked of classes: which class a name is, seen from a file, what kind each is, what
-    is above it, with names from outside the project (`orders`) and without, and what is below it."""
+    """The answers to what `Facts` is asked of classes: which class a name is, seen from a file (and `through` which
+    files' facts that is found), what kind each is, what is above it, with names from outside the project (`orders`) and
+    without, and what is below it."""
 
     found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict)
+    through: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     kinds: dict[ClassFact, str | None] = field(default_factory=dict)
     ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict)
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
@@ -27,6 +29,7 @@ class ClassAnswers:
         touched = {item: others.get(item, item) for one in others for item in (one, *below.get(one, ()))}
         made = ClassAnswers(
             {asked: by_identity.get(id(item), item) for asked, item in self.found.items()},
+            dict(self.through),
             dict(self.kinds),
             dict(self.ancestry),
             dict(self.orders),
@@ -47,6 +50,16 @@ class ClassAnswers:
             if base in below:
                 below[others.get(base, base)] = [others.get(item, item) for item in below.pop(base)]
         return made
+
+    def without(self, path: str, above: Container[ClassFact]) -> ClassAnswers:
+        """Which classes names are that are not found through one file, and what is above classes but for some."""
+        kept = {asked: item for asked, item in self.found.items() if path not in self.through[asked]}
+        return ClassAnswers(
+            kept,
+            {asked: self.through[asked] for asked in kept},
+            ancestry={item: each for item, each in self.ancestry.items() if item not in above},
+            orders={item: each for item, each in self.orders.items() if item not in above},
+        )
 
 
 def differs_by_methods(one: ClassFact, other: ClassFact) -> bool:
