@@ -8,7 +8,7 @@ from typing import Any
 
 from codemods.code.source import PythonFile
 from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
-from codemods.engine.triggers import awake, called_words
+from codemods.engine.triggers import awake, called_by
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -39,7 +39,7 @@ def is_called(rule: Rule, file: PythonFile, facts: Facts) -> bool:
     pairs = takers(facts)
     if file.path not in pairs and not any(file.path in others for others in pairs.values()):
         return True
-    return any(word.decode() in file.text for word in (*rule.triggers, *called_words(rule)))
+    return any(word in file.text for word in called_by(rule))
 
 
 def seen_for_another(rule: Rule, file: PythonFile, facts: Facts) -> list[Match]:
@@ -89,7 +89,8 @@ def _found_in(rule: Rule, view: PythonFile, owner: PythonFile, facts: Facts) -> 
     check: Any = rule.check
     known: dict[str, tuple[Match, ...]] = memo_of(owner, facts).setdefault("found together", {})
     if rule.code not in known:
-        known[rule.code] = tuple(check(view, _together(owner, facts, view)))
+        absent = rule.present is not None and not rule.present(view)
+        known[rule.code] = () if absent else tuple(check(view, _together(owner, facts, view)))
     return known[rule.code]
 
 

@@ -6,13 +6,12 @@ import ast
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import called_words
+from codemods.engine.triggers import called_by
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -47,7 +46,8 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
         known = _apart(facts, file, normal)
         if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
             return list(found)
-        matches: list[Match] = list(check(normal, known))
+        absent = rule.present is not None and not rule.present(normal)
+        matches: list[Match] = [] if absent else list(check(normal, known))
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
     return improved(found, carried(matches, file, normal, facts), file)
@@ -128,14 +128,8 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
         unlike = file.unlike
-        known[rule.code] = unlike != "" and any(word in unlike for word in _called_by(rule))
+        known[rule.code] = unlike != "" and any(word in unlike for word in called_by(rule))
     return known[rule.code]
-
-
-@cache
-def _called_by(rule: Rule) -> tuple[str, ...]:
-    """What calls a rule."""
-    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
