@@ -8,7 +8,7 @@ from typing import Any
 
 from codemods.code.source import PythonFile
 from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
-from codemods.engine.triggers import awake, called_by
+from codemods.engine.triggers import awake, calls
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -39,7 +39,7 @@ def is_called(rule: Rule, file: PythonFile, facts: Facts) -> bool:
     pairs = takers(facts)
     if file.path not in pairs and not any(file.path in others for others in pairs.values()):
         return True
-    return any(word in file.text for word in called_by(rule))
+    return calls(rule, file.text, file.memo.setdefault("calls", {}))
 
 
 def seen_for_another(rule: Rule, file: PythonFile, facts: Facts) -> list[Match]:

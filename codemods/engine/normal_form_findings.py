@@ -11,7 +11,7 @@ from typing import Any
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import called_by
+from codemods.engine.triggers import calls
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -128,7 +128,7 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
         unlike = file.unlike
-        known[rule.code] = unlike != "" and any(word in unlike for word in called_by(rule))
+        known[rule.code] = unlike != "" and calls(rule, unlike, file.memo.setdefault("unlike calls", {}))
     return known[rule.code]
 
 

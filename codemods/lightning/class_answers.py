@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.lightning.file_facts import ClassFact
@@ -51,15 +51,18 @@ class ClassAnswers:
                 below[others.get(base, base)] = [others.get(item, item) for item in below.pop(base)]
         return made
 
-    def without(self, path: str, above: Container[ClassFact]) -> ClassAnswers:
-        """Which classes names are that are not found through one file, and what is above classes but for some."""
-        kept = {asked: item for asked, item in self.found.items() if path not in self.through[asked]}
-        return ClassAnswers(
-            kept,
-            {asked: self.through[asked] for asked in kept},
-            ancestry={item: each for item, each in self.ancestry.items() if item not in above},
-            orders={item: each for item, each in self.orders.items() if item not in above},
+    def without(self, path: str, above: Iterable[ClassFact]) -> ClassAnswers:
+        """The same less which classes names are that are found through one file, and what is above some classes."""
+        gone = [asked for asked, paths in self.through.items() if path in paths]
+        made = ClassAnswers(
+            dict(self.found), dict(self.through), dict(self.kinds), dict(self.ancestry), dict(self.orders)
         )
+        for asked in gone:
+            del made.found[asked], made.through[asked]
+        for item in above:
+            made.ancestry.pop(item, None)
+            made.orders.pop(item, None)
+        return made
 
 
 def differs_by_methods(one: ClassFact, other: ClassFact) -> bool:

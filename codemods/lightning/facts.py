@@ -96,11 +96,8 @@ class Facts:
     def _answers_apart(self, before: FileFacts, own: FileFacts) -> ClassAnswers:
         """What is known of classes that have nothing to do with those of one file, of which something else is said:
         what is above those that do not come from it, what those are that nothing of it comes from either."""
-        above = {
-            item
-            for item in self._classes.values()
-            if item.path == own.path or any(own.path in self._through(each) for each in self.ancestry(item))
-        }
+        hanging = {*before.classes, *self._found_through.get(own.path, ())}
+        above = hanging.union(*map(self.subclasses, hanging))
         made = self.of_classes.without(own.path, above)
         alone = replace(self, files={**self.files, own.path: own}, of_classes=made)
         own_too = [*own.classes, *(item for item in above if item.path != own.path)]
@@ -108,22 +105,21 @@ class Facts:
         below = {each for line in every for each in line} | above
         if before.public != own.public or not below.isdisjoint(self._alike_in_name):
             return ClassAnswers()
-        made.kinds = {item: kind for item, kind in self.of_classes.kinds.items() if item not in below}
+        for item in below:
+            made.kinds.pop(item, None)
         return made
 
-    def _through(self, item: ClassFact) -> set[str]:
-        """The files by whose facts the bases of a class are found."""
-        known = self._through_of
-        if item not in known:
+    @cached_property
+    def _found_through(self) -> Mapping[str, list[ClassFact]]:
+        """The classes of which a base is found by the facts of a file, by its path."""
+        found: dict[str, list[ClassFact]] = {}
+        for item in self._classes.values():
             asked = [(base, item.path) for base in item.bases if base]
             for base, near in asked:
                 self.find_class(base, near)
-            known[item] = set[str]().union(*(self.of_classes.through[each] for each in asked))
-        return known[item]
-
-    @cached_property
-    def _through_of(self) -> dict[ClassFact, set[str]]:
-        return {}
+            for path in set[str]().union(*(self.of_classes.through[each] for each in asked)):
+                found.setdefault(path, []).append(item)
+        return found
 
     @cached_property
     def _alike_in_name(self) -> frozenset[ClassFact]:
