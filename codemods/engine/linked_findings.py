@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
-from codemods.engine.normal_form_findings import carried, improved, seen_through
-from codemods.engine.triggers import called_words
+from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
+from codemods.engine.triggers import awake, calls
 from codemods.finding import Span
-from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
@@ -40,7 +39,7 @@ def is_called(rule: Rule, file: PythonFile, facts: Facts) -> bool:
     pairs = takers(facts)
     if file.path not in pairs and not any(file.path in others for others in pairs.values()):
         return True
-    return any(word.decode() in file.text for word in (*rule.triggers, *called_words(rule)))
+    return calls(rule, file.text, file.memo.setdefault("calls", {}))
 
 
 def seen_for_another(rule: Rule, file: PythonFile, facts: Facts) -> list[Match]:
@@ -70,9 +69,10 @@ def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked
 
 def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: Linked) -> list[Match]:
     """What a rule finds in the lines of a file that are a part of a whole."""
-    check: Any = rule.check
+    if not awake(whole.said, (rule,)):
+        return []
     view = whole.file.normal or whole.file
-    every: list[Match] = list(check(view, _together(owner, facts, view)))
+    every = _found_in(rule, view, owner, facts)
     moved = []
     for match in every:
         part, line = whole.place(match.span.line)
@@ -82,6 +82,16 @@ def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: 
     if torn or (whole.start and any(isinstance(edit, TextEdit) for match in every for edit in match.edits)):
         moved = [replace(match, fix="manual", edits=(), imports=(), creates=()) for match in moved]
     return carried(moved, file, view, facts)
+
+
+def _found_in(rule: Rule, view: PythonFile, owner: PythonFile, facts: Facts) -> Sequence[Match]:
+    """What a rule finds in a whole, which the files that it is made of ask for one after the other."""
+    check: Any = rule.check
+    known: dict[str, tuple[Match, ...]] = memo_of(owner, facts).setdefault("found together", {})
+    if rule.code not in known:
+        absent = rule.present is not None and not rule.present(view)
+        known[rule.code] = () if absent else tuple(check(view, _together(owner, facts, view)))
+    return known[rule.code]
 
 
 def _shifted(span: Span, lines: int) -> Span:
@@ -99,7 +109,6 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
             if rule.collect and any(word in words for word in rule.triggers)
         ]
         collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
-        plain = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
-        memo["together"] = plain.having(collect_file(view, collected))
+        memo["together"] = plainly(facts).having(collect_file(view, collected))
     known: Facts = memo["together"]
     return known

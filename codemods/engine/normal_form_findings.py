@@ -6,13 +6,12 @@ import ast
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import called_words
+from codemods.engine.triggers import calls
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -47,7 +46,8 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
         known = _apart(facts, file, normal)
         if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
             return list(found)
-        matches: list[Match] = list(check(normal, known))
+        absent = rule.present is not None and not rule.present(normal)
+        matches: list[Match] = [] if absent else list(check(normal, known))
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
     return improved(found, carried(matches, file, normal, facts), file)
@@ -128,22 +128,14 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
         unlike = file.unlike
-        known[rule.code] = unlike != "" and any(word in unlike for word in _called_by(rule))
+        known[rule.code] = unlike != "" and calls(rule, unlike, file.memo.setdefault("unlike calls", {}))
     return known[rule.code]
-
-
-@cache
-def _called_by(rule: Rule) -> tuple[str, ...]:
-    """What calls a rule."""
-    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
-    if "normal" not in facts.memo:
-        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
-    known: Facts = facts.memo["normal"]
+    known = plainly(facts)
     memo = memo_of(normal, known)
     if "apart" not in memo:
         own = facts.files.get(normal.path)
@@ -151,6 +143,14 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
         memo["apart"] = known if said is None or said == own else known.having(said)
     apart: Facts = memo["apart"]
     return apart
+
+
+def plainly(facts: Facts) -> Facts:
+    """The facts for who opens files in their normal form."""
+    if "normal" not in facts.memo:
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+    known: Facts = facts.memo["normal"]
+    return known
 
 
 def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:

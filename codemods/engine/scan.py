@@ -16,7 +16,7 @@ from codemods.engine.passes import Checked, check, read
 from codemods.engine.reconcile import Unit
 from codemods.engine.scan_cache import Memory
 from codemods.engine.search import Search
-from codemods.engine.triggers import awake, rules_by_file, triggered
+from codemods.engine.triggers import rules_by_file, triggered
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Options as Options
 from codemods.engine.workspace import Workspace
@@ -102,19 +102,16 @@ class _Scanner:
         findings, skipped = tuple(sorted(found, key=_order)), tuple(sorted(self.skipped.items()))
         return Scan(self.workspace.facts, findings, present, skipped, self.workers.spent)
 
-    def _with_takers(self, facts: Facts) -> dict[str, tuple[str, ...]]:
-        """The rules that may match in each file, together with what is taken from it or it takes from others."""
-        rules = [rule for rule in self.options.rules if not rule.last and rule.kinds == ("python",)]
+    def _with_takers(self, facts: Facts, first: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """The rules that may match in each file, together with what is taken from it or it takes from others; `first`
+        are those that each file calls by itself."""
+        every = {rule.code for rule in self.options.rules if not rule.last and rule.kinds == ("python",)}
+        called = {path: [code for code in codes if code in every] for path, codes in first.items()}
         present = dict(self.present)
-        called: dict[str, tuple[str, ...]] = {}
         for path, others in takers(facts).items():
-            if path in self.files:
-                for each in (path, *others):
-                    if each not in called:
-                        called[each] = tuple(rule.code for rule in awake(self.sources[each], rules))
-                for other in others:
-                    for one, two in ((path, other), (other, path)):
-                        present[one] = tuple(dict.fromkeys([*present.get(one, ()), *called[two]]))
+            for other in others if path in self.files else ():
+                for one, two in ((path, other), (other, path)):
+                    present[one] = tuple(dict.fromkeys([*present.get(one, ()), *called.get(two, ())]))
         return present
 
     def _learn(self, facts: Facts) -> None:
@@ -170,8 +167,8 @@ class _Scanner:
         """Reads what has to be read, and returns the facts."""
         sources, rules = self.sources, self.options.rules
         search = Search(sources)
-        first = list(rules_by_file(search, sources, rules).items())
-        self._read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
+        first = rules_by_file(search, sources, rules)
+        self._read(sorted(first.items(), key=lambda item: (-len(sources[item[0]].data), item[0])))
         mentions: dict[bytes, frozenset[str]] = {}
         while True:
             facts = self._facts(mentions)
@@ -184,7 +181,7 @@ class _Scanner:
                 if sources[path].kind == "python" and path not in self.files and path not in self.skipped
             ]
             if not more:
-                self.present = self._with_takers(facts)
+                self.present = self._with_takers(facts, first)
                 named = {text for rule in rules if _is_present(rule, self.present) for text in rule.mentions}
                 named.update(SPEAKING)
                 return replace(facts, mentions=mentions | search.holders(named))

@@ -68,6 +68,22 @@ def called_words(rule: Rule) -> tuple[bytes, ...]:
     return tuple(found.group(1) for found in every if found)
 
 
+@cache
+def called_by(rule: Rule) -> tuple[str, ...]:
+    """What calls a rule, as text."""
+    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
+
+
+def calls(rule: Rule, text: str, known: dict[str, bool]) -> bool:
+    """Whether a text calls a rule; `known` says of words whether they stand in it, and is added to."""
+    for word in called_by(rule):
+        if word not in known:
+            known[word] = word in text
+        if known[word]:
+            return True
+    return False
+
+
 def _is_handed(word: bytes, source: Source) -> bool:
     """Whether a file speaks of something that is called or defined elsewhere: by a string, an attribute, a partial call
     or another name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.lightning.file_facts import ClassFact
@@ -10,10 +10,12 @@ from codemods.lightning.file_facts import ClassFact
 
 @dataclass
 class ClassAnswers:
-    """The answers to what `Facts` is asked of classes: which class a name is, seen from a file, what kind each is, what
-    is above it, with names from outside the project (`orders`) and without, and what is below it."""
+    """The answers to what `Facts` is asked of classes: which class a name is, seen from a file (and `through` which
+    files' facts that is found), what kind each is, what is above it, with names from outside the project (`orders`) and
+    without, and what is below it."""
 
     found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict)
+    through: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     kinds: dict[ClassFact, str | None] = field(default_factory=dict)
     ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict)
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
@@ -27,6 +29,7 @@ class ClassAnswers:
         touched = {item: others.get(item, item) for one in others for item in (one, *below.get(one, ()))}
         made = ClassAnswers(
             {asked: by_identity.get(id(item), item) for asked, item in self.found.items()},
+            dict(self.through),
             dict(self.kinds),
             dict(self.ancestry),
             dict(self.orders),
@@ -46,6 +49,19 @@ class ClassAnswers:
         for base in {base for one in others for base in self.ancestry.get(one, ())}:
             if base in below:
                 below[others.get(base, base)] = [others.get(item, item) for item in below.pop(base)]
+        return made
+
+    def without(self, path: str, above: Iterable[ClassFact]) -> ClassAnswers:
+        """The same less which classes names are that are found through one file, and what is above some classes."""
+        gone = [asked for asked, paths in self.through.items() if path in paths]
+        made = ClassAnswers(
+            dict(self.found), dict(self.through), dict(self.kinds), dict(self.ancestry), dict(self.orders)
+        )
+        for asked in gone:
+            del made.found[asked], made.through[asked]
+        for item in above:
+            made.ancestry.pop(item, None)
+            made.orders.pop(item, None)
         return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,13 +86,47 @@ class Facts:
         if replace(own, trainers=(), collected={}) == replace(before, trainers=(), collected={}):
             return self.of_classes
         others = replace(own, trainers=(), collected={}, classes=before.classes)
-        if others != replace(before, trainers=(), collected={}) or len(own.classes) != len(before.classes):
+        if others == replace(before, trainers=(), collected={}) and len(own.classes) == len(before.classes):
+            pairs = [*zip(before.classes, own.classes, strict=True)]
+            if all(differs_by_methods(one, other) for one, other in pairs):
+                self.subclasses(before.classes[0])
+                return self.of_classes.exchanged({one: other for one, other in pairs if one != other})
+        return self._answers_apart(before, own)
+
+    def _answers_apart(self, before: FileFacts, own: FileFacts) -> ClassAnswers:
+        """What is known of classes that have nothing to do with those of one file, of which something else is said:
+        what is above those that do not come from it, what those are that nothing of it comes from either."""
+        hanging = {*before.classes, *self._found_through.get(own.path, ())}
+        above = hanging.union(*map(self.subclasses, hanging))
+        made = self.of_classes.without(own.path, above)
+        alone = replace(self, files={**self.files, own.path: own}, of_classes=made)
+        own_too = [*own.classes, *(item for item in above if item.path != own.path)]
+        every = (*map(self.ancestry, above), *map(alone.ancestry, own_too))
+        below = {each for line in every for each in line} | above
+        if before.public != own.public or not below.isdisjoint(self._alike_in_name):
             return ClassAnswers()
-        pairs = [*zip(before.classes, own.classes, strict=True)]
-        if not all(differs_by_methods(one, other) for one, other in pairs):
-            return ClassAnswers()
-        self.subclasses(before.classes[0])
-        return self.of_classes.exchanged({one: other for one, other in pairs if one != other})
+        for item in below:
+            made.kinds.pop(item, None)
+        return made
+
+    @cached_property
+    def _found_through(self) -> Mapping[str, list[ClassFact]]:
+        """The classes of which a base is found by the facts of a file, by its path."""
+        found: dict[str, list[ClassFact]] = {}
+        for item in self._classes.values():
+            asked = [(base, item.path) for base in item.bases if base]
+            for base, near in asked:
+                self.find_class(base, near)
+            for path in set[str]().union(*(self.of_classes.through[each] for each in asked)):
+                found.setdefault(path, []).append(item)
+        return found
+
+    @cached_property
+    def _alike_in_name(self) -> frozenset[ClassFact]:
+        """The classes of which a file has several of one name: what each is may hang on the others."""
+        every = [item for file in self.files.values() for item in file.classes]
+        named = Counter((item.path, item.name) for item in every)
+        return frozenset(item for item in every if named[item.path, item.name] > 1)
 
     def open(self, path: str) -> PythonFile | None:
         """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.
@@ -205,32 +240,45 @@ class Facts:
         """The project's class of that dotted name, seen from the file `near`, through re-exports."""
         asked = dotted, near
         if asked not in self.of_classes.found:
-            self.of_classes.found[asked] = self._find_class(dotted, near, set())
+            through: set[str] = set()
+            self.of_classes.found[asked] = self._find_class(dotted, near, set(), through)
+            self.of_classes.through[asked] = through
         return self.of_classes.found[asked]
 
-    def _find_class(self, dotted: str, near: str, seen: set[tuple[str, str]]) -> ClassFact | None:
+    def _find_class(self, dotted: str, near: str, seen: set[tuple[str, str]], through: set[str]) -> ClassFact | None:
+        """The class; the files by whose facts it is found are added to `through`."""
         module, _, name = dotted.rpartition(".")
         path = self.module_path(module, near)
-        if path is None or (path, name) in seen or name in self.files[path].unsure:
+        if path is None or (path, name) in seen:
+            return None
+        through.add(path)
+        if name in self.files[path].unsure:
             return None
         seen.add((path, name))
         file, found = self.files[path], self._classes.get((path, name))
         if found is None and name not in file.bound:
-            return self._find_by_star(file, name, seen)
+            return self._find_by_star(file, name, seen, through)
         if found is None and name in file.exports:
-            found = self._find_class(file.exports[name], path, seen)
-        return None if found and self._is_hidden(file, name, found, seen) else found
+            found = self._find_class(file.exports[name], path, seen, through)
+        return None if found and self._is_hidden(file, name, found, seen, through) else found
 
-    def _is_hidden(self, file: FileFacts, name: str, found: ClassFact, seen: set[tuple[str, str]]) -> bool:
+    def _is_hidden(
+        self, file: FileFacts, name: str, found: ClassFact, seen: set[tuple[str, str]], through: set[str]
+    ) -> bool:
         """Whether a star of a file, which may stand behind what binds a name there, brings another of that name."""
         for star in file.stars:
             path = self.module_path(star, file.path)
-            bound = path and (path, name) not in seen and name in self.files[path].bound
-            if bound and self._find_class(f"{star}.{name}", file.path, set(seen)) != found:
+            if path is None or (path, name) in seen:
+                continue
+            through.add(path)
+            bound = name in self.files[path].bound
+            if bound and self._find_class(f"{star}.{name}", file.path, set(seen), through) != found:
                 return True
         return False
 
-    def _find_by_star(self, file: FileFacts, name: str, seen: set[tuple[str, str]]) -> ClassFact | None:
+    def _find_by_star(
+        self, file: FileFacts, name: str, seen: set[tuple[str, str]], through: set[str]
+    ) -> ClassFact | None:
         """The class that a file has by a star, of which the last wins; one whose names cannot be seen may have any."""
         for star in reversed(file.stars):
             path = self.module_path(star, file.path)
@@ -238,10 +286,11 @@ class Facts:
                 if may_bring(self, star, name, file.path):
                     return None
                 continue
+            through.add(path)
             other = self.files[path]
             if name not in other.public if other.public is not None else name.startswith("_"):
                 continue
-            if found := self._find_class(f"{star}.{name}", file.path, seen):
+            if found := self._find_class(f"{star}.{name}", file.path, seen, through):
                 return found
             if name in other.bound or other.stars:
                 return None

@@ -14,7 +14,7 @@ from typing import Any
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, absolute, canonical
-from codemods.code.source import PythonFile
+from codemods.code.source import PythonFile, Source
 from codemods.code.tree_copies import changed, made_from, replaced, twin
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -31,12 +31,13 @@ Statement = tuple[PythonFile, ast.stmt]
 class Linked:
     """A file with what it takes from others: as one `file`, whose last lines, behind line `start`, are its own.
     `parts` are the others with the line behind which each begins, `imports` the lines of its own imports that stand for
-    those of others."""
+    those of others, `said` is the text of what it takes and of its own."""
 
     file: PythonFile
     start: int
     parts: tuple[tuple[PythonFile, int], ...]
     imports: frozenset[int]
+    said: Source
 
     def place(self, line: int) -> tuple[PythonFile | None, int]:
         """The other file, None for its own, and the line in it, of a line of the whole."""
@@ -184,7 +185,7 @@ def _joined(
     rest = {name for item in tree.body if item not in own for name in _bound(item)}
     rest |= {name for name, _ in known} - names
     body: list[ast.stmt] = []
-    text, parts, there = "", [], set(rest)
+    text, said, parts, there = "", "", [], set(rest)
     for path, other in files.items():
         start = text.count("\n")
         parts.append((other, start))
@@ -198,6 +199,7 @@ def _joined(
                 return None
             there |= _bound(item)
             body.append(_moved(item, start))
+            said += _text_of(other, item)
     start = text.count("\n")
     for item in tree.body:
         kept = (
@@ -208,7 +210,14 @@ def _joined(
         elif kept:
             body.append(_moved(item, start) if start else item)
     whole = ast.Module(body=body, type_ignores=[])
-    return Linked(replace(file, text=text + file.text, tree=whole), start, tuple(parts), passed.lines)
+    source = Source(file.path, "python", (said + file.text).encode(errors="surrogatepass"))
+    return Linked(replace(file, text=text + file.text, tree=whole), start, tuple(parts), passed.lines, source)
+
+
+def _text_of(file: PythonFile, node: ast.stmt) -> str:
+    """The lines of a statement, with its decorators."""
+    first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    return "".join(file.lines[first - 1 : node.end_lineno])
 
 
 class Passed:

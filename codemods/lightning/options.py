@@ -168,7 +168,27 @@ def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> 
 def _is_made_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
     """Whether anything in the project may put what is made of something, and is no plain value, in the place of an
     option: in a namespace that is called like this one, by its name alone, or as a default."""
-    made = rf"(?!\s*(?:[-\"'\d\[]|True|False|None|(?:int|float|len|str|bool)\(|{owner}\.))"
+    text, spoken = file.text.encode(), _speaks(owner, name)
+    known: dict[tuple[str, str, str], bool] = facts.of_sources.setdefault("made otherwise", {})
+    asked = file.path, owner, name
+    if asked not in known:
+        texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+        known[asked] = any(name.encode() in each and spoken.search(each) for each in texts)
+    if known[asked] or (name.encode() in text and spoken.search(text)):
+        return True
+    key = re.compile(rf"[\"']{name}[\"']\s*:{_made(owner)}".encode())
+    return key.search(text) is not None and _setting(owner, name).search(text) is not None
+
+
+def _made(owner: str) -> str:
+    """No plain value, and nothing that something of that name has."""
+    return rf"(?!\s*(?:[-\"'\d\[]|True|False|None|(?:int|float|len|str|bool)\(|{owner}\.))"
+
+
+@cache
+def _speaks(owner: str, name: str) -> re.Pattern[bytes]:
+    """What puts something in the place of an option of something of that name."""
+    made = _made(owner)
     item = rf"(?:vars\(\s*{owner}\s*\)|\b{owner}\.__dict__)\s*\[\s*[\"']{name}[\"']\s*\]"
     filled = r"(?:\.set_defaults|Namespace|\.__dict__\.update|\bvars\([^()]*\)\.update)\((?:[^()]|\([^()]*\))*?"
     forms = (
@@ -176,12 +196,7 @@ def _is_made_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) ->
         rf"(?:{item}|\b{owner}\.{name})\s*=(?!=){made}",
         rf"{filled}(?:\b{name}\s*=|[\"']{name}[\"']\s*:){made}",
     )
-    spoken, key = re.compile("|".join(forms).encode()), re.compile(rf"[\"']{name}[\"']\s*:{made}".encode())
-    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
-    text = file.text.encode()
-    if any(name.encode() in each and spoken.search(each) for each in (text, *texts)):
-        return True
-    return key.search(text) is not None and _setting(owner, name).search(text) is not None
+    return re.compile("|".join(forms).encode())
 
 
 @cache

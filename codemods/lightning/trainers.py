@@ -94,8 +94,15 @@ def built(file: PythonFile, facts: Facts, wanted: Wanted) -> list[Built]:
     words = {word for name in wanted.names for word in file.spellings(name)} | makers
     words |= {"cls"} if "@classmethod" in file.text else set()
     at_ = _At(file, facts, wanted)
-    calls = file.calls_near(words & set(_WORD.findall(file.text))) if words else []
+    calls = file.calls_near(words & _words_of(file)) if words else []
     return [one for call in calls if (one := _built(at_, call, words))]
+
+
+def _words_of(file: PythonFile) -> frozenset[str]:
+    if "words" not in file.memo:
+        file.memo["words"] = frozenset(_WORD.findall(file.text))
+    known: frozenset[str] = file.memo["words"]
+    return known
 
 
 def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:

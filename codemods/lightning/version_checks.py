@@ -344,8 +344,31 @@ class _Reader:
         found = definitions(file.tree, name)
         if len(found) != 1 or found[0].value is None:
             raise _Unknown
-        if any(isinstance(node, ast.Global) and name in node.names for node in every_node(file.tree)):
+        if name in _set_inside(file):
             raise _Unknown
+        asked = self.asked
+        try:
+            value = self.value(_Place(file, ()), found[0].value, depth + 1)
+        except _Unknown:
+            self.asked = self.asked and (asked or not is_rebound(self.facts, file.path, name))
+            raise
+        except Exception:
+            self._be_bound_once(file, name, asked)
+            raise
+        self._be_bound_once(file, name, asked)
+        return value
+
+    def _be_bound_once(self, file: PythonFile, name: str, asked: bool) -> None:
+        """Takes back what was asked for a name that another file may bind, which is slow to tell."""
         if is_rebound(self.facts, file.path, name):
+            self.asked = asked
             raise _Unknown
-        return self.value(_Place(file, ()), found[0].value, depth + 1)
+
+
+def _set_inside(file: PythonFile) -> frozenset[str]:
+    """The names of a module that functions of it may bind."""
+    if "set inside" not in file.memo:
+        every = (node.names for node in every_node(file.tree) if isinstance(node, ast.Global))
+        file.memo["set inside"] = frozenset(name for names in every for name in names)
+    known: frozenset[str] = file.memo["set inside"]
+    return known

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
@@ -25,6 +25,8 @@ from codemods.rule import NodeEdit
 if TYPE_CHECKING:
     import libcst as cst
 
+RECENT = 128
+"""So many edits are kept with what they make of calls: the same are asked about for each match beside them."""
 New = tuple[tuple[str, str | None], ...]
 
 
@@ -83,7 +85,8 @@ def delta_of(edit: NodeEdit, shown: Shown) -> Delta | None:
     return Delta(gone, tuple(new), other)
 
 
-def made_of_call(edit: NodeEdit, node: ast.Call) -> tuple[dict[str, str], dict[str, str]] | None:
+@lru_cache(maxsize=RECENT)
+def made_of_call(edit: NodeEdit, node: ast.Call) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
     """The texts of a call's keywords before and after an edit; None where it does something else too."""
     import libcst as cst
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
@@ -90,13 +90,11 @@ class Notes:
 
     facts: Facts
     code: str
-    _found: dict[tuple[str, str], Noted] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        for path, classes in self.facts.collected(self.code).items():
-            for noted in classes:
-                if isinstance(noted, Noted):
-                    self._found[path, noted.name] = noted
+    def noted(self, item: ClassFact) -> Noted | None:
+        """What a class says, the last of several of its name."""
+        classes = reversed(self.facts.collected(self.code).get(item.path, ()))
+        return next((noted for noted in classes if isinstance(noted, Noted) and noted.name == item.name), None)
 
     def fact(self, file: PythonFile, item: ClassNode) -> ClassFact | None:
         """The class as the facts have it."""
@@ -110,7 +108,7 @@ class Notes:
         return answer_of(self.facts, item, self._told).kind
 
     def _told(self, item: ClassFact) -> Told | None:
-        noted = self._found.get((item.path, item.name))
+        noted = self.noted(item)
         return noted.told if noted else None
 
     def modes(self, item: ClassFact) -> set[Optimization]:
@@ -124,7 +122,7 @@ class Notes:
             relatives |= {other, *(self.facts.ancestry(other) or ())}
         names: dict[str, set[str]] = {}
         for member in relatives:
-            noted = self._found.get((member.path, member.name))
+            noted = self.noted(member)
             for method, found in noted.names.items() if noted else ():
                 names.setdefault(method, set()).update(found)
         done: set[str] = set()
