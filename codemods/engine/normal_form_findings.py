@@ -94,7 +94,7 @@ def _paired(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) 
     the same line or function where there are as many of both, or in the line in other words."""
     pairs: dict[Match, Match] = {}
     taken: set[int] = set()
-    for key in (_at_place, _in_line, _in_function, _in_other_words):
+    for key in (_at_place, _in_line, _in_function, _of_another_row, _in_other_words):
         groups: dict[object, tuple[list[Match], list[Match]]] = {}
         for side, matches in enumerate((found, carried)):
             for match in matches:
@@ -117,6 +117,10 @@ def _in_line(match: Match, _: PythonFile) -> object:
 
 def _in_function(match: Match, file: PythonFile) -> object:
     return match.message, match.row, max([node.lineno for node in around(file, match.span.line)], default=0)
+
+
+def _of_another_row(match: Match, _: PythonFile) -> object:
+    return match.message, match.span
 
 
 def _in_other_words(match: Match, _: PythonFile) -> object:

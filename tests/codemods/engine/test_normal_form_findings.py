@@ -129,7 +129,7 @@ FORMS = {
 }
 LEFT = {
     "a lambda with a parameter": "x = (lambda a=b: f(a))()",
-    "a lambda that binds": "x = (lambda: (y := 1))()",
+    "a lambda that binds": "x = (lambda: (y := 1) + y)()",
     "a cast of another": "def cast(a, b):\n    return f(b)\nx = cast(object, f(1))",
     "getattr with a default": "x = getattr(a, 'b', None)",
     "a private getattr, which no class renames": "class C:\n\n    def f(self):\n        return getattr(self, '__b')",
