@@ -26,7 +26,7 @@ def plain_holders(tree: ast.Module, known: Known) -> ast.Module:
     read = _Read(holders, known)
     if not read.holders:
         return tree
-    places = [node for kind in (ast.Subscript, ast.Attribute, ast.Call, ast.Name) for node in known.nodes[kind]]
+    places = [node for kind in (ast.Subscript, ast.Attribute, ast.Call) for node in known.nodes[kind]]
     found = {id(node): value for node in places if (value := read.value(node)) is not None}
     inner = {id(item) for node in places if id(node) in found for item in every_node(node) if item is not node}
     found = {key: value for key, value in found.items() if key not in inner}
@@ -78,11 +78,10 @@ def _holders(tree: ast.Module, known: Known) -> dict[int, Holder]:
 
 
 def _asked(known: Known) -> set[str]:
-    """The names of containers of which a constant key or all is read."""
+    """The names of containers of which a constant key is read."""
     owners = [
         *(node.value for node in known.nodes[ast.Subscript] if isinstance(node.slice, ast.Constant)),
         *(node.value for node in known.nodes[ast.Attribute] if node.attr == "get"),
-        *(node.value for node in known.nodes[ast.keyword] if node.arg is None),
     ]
     return {node.id for node in owners if isinstance(node, ast.Name)}
 
@@ -117,14 +116,14 @@ class _Read:
         places = [node for kind in (ast.Subscript, ast.Attribute, ast.Call) for node in known.nodes[kind]]
         read = {id(_root(node)) for node in places if self.is_harmless(node)}
         read |= {id(value.func) for value in holders.values() if isinstance(value, ast.Call)}
-        self.spread = {id(node.value) for node in known.nodes[ast.keyword] if node.arg is None}
+        read |= {id(node.value) for node in known.nodes[ast.keyword] if node.arg is None}
         seen: dict[int, list[int]] = {}
         for key, value in holders.items():
             seen.setdefault(id(value), []).append(key)
         self.holders = {
             key: value
             for key, value in holders.items()
-            if isinstance(value, ast.Tuple) or all(load in read or load in self.spread for load in seen[id(value)])
+            if isinstance(value, ast.Tuple) or all(load in read for load in seen[id(value)])
         }
 
     def is_harmless(self, node: ast.AST) -> bool:
@@ -134,9 +133,6 @@ class _Read:
 
     def value(self, node: ast.AST) -> ast.expr | None:
         """What a part of a holder is, where it is the same wherever it is read."""
-        if isinstance(node, ast.Name):
-            whole = self.holders.get(id(node)) if id(node) in self.spread else None
-            return whole if isinstance(whole, ast.Dict) and all(map(self.is_atom, whole.values)) else None
         found = self.part(node)
         return found if isinstance(found, ast.expr) and self.is_atom(found) else None
 

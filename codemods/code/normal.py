@@ -22,6 +22,7 @@ from codemods.code.flow import plain_blocks
 from codemods.code.held_values import plain_holders
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers
+from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
 from codemods.code.single_expressions import plain_answers
@@ -36,6 +37,7 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     put_together,
     plain_helpers,
     plain_answers,
+    plain_makers,
     plain_blocks,
     plain_fillings,
     plain_holders,

@@ -8,6 +8,7 @@ from typing import Any
 
 from codemods.code.source import PythonFile
 from codemods.engine.normal_form_findings import carried, improved, seen_through
+from codemods.engine.rule_failures import unseen
 from codemods.engine.triggers import called_words
 from codemods.finding import Span
 from codemods.lightning.class_answers import ClassAnswers
@@ -27,11 +28,11 @@ def seen_together(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Ma
     every = list(found)
     try:
         for owner, whole in _wholes(file, facts):
-            made = improved(every, _seen(rule, file, facts, owner, whole), file)
+            made = improved(every, _seen(rule, file, facts, owner, whole), file, owner.path)
             if owner is file or len(made) == len(every) or not _tells_of(rule, owner, facts, file):
                 every = made
-    except Exception:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
-        return every
+    except Exception as error:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
+        return [*every, unseen(rule, error)]
     return every
 
 
@@ -81,7 +82,8 @@ def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: 
     torn = bool(whole.parts) and len(moved) < len(every)
     if torn or (whole.start and any(isinstance(edit, TextEdit) for match in every for edit in match.edits)):
         moved = [replace(match, fix="manual", edits=(), imports=(), creates=()) for match in moved]
-    return carried(moved, file, view, facts)
+    beside = {owner.path, *(part.path for part, _ in whole.parts)}
+    return carried(moved, file, view, facts, owner.path, beside)
 
 
 def _shifted(span: Span, lines: int) -> Span:
@@ -99,7 +101,7 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
             if rule.collect and any(word in words for word in rule.triggers)
         ]
         collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
-        plain = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+        plain = replace(facts, trees=facts.trees.plain_beside(view), of_classes=ClassAnswers())
         memo["together"] = plain.having(collect_file(view, collected))
     known: Facts = memo["together"]
     return known

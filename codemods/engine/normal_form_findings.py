@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import called_words
+from codemods.engine.triggers import called_words, quoted_words
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -53,11 +53,28 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
     return improved(found, carried(matches, file, normal, facts), file)
 
 
-def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
-    """What was found in a file, with what was seen in another form of it where that is more, or has a better level."""
+def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile, owner: str = "") -> list[Match]:
+    """What was found in a file, with what was seen in another form of it where that is more, or has a better level;
+    `owner` is the file whose classes are put together in that, where it is another."""
     better = _better(found, seen, file)
-    new = [match for match in _new(found, seen, file) if match not in better.values()]
+    told = {(own.unit, _class(file, own)) for own in _paired(found, seen, file).values() if own.unit}
+    home = owner or file.path
+    new = [
+        match
+        for match in _new(found, seen, file)
+        if match not in better.values() and not _goes_along(match, told, file, home)
+    ]
     return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
+
+
+def _goes_along(match: Match, told: Collection[tuple[str, object]], file: PythonFile, home: str) -> bool:
+    """Whether what is left to a person changes with a class alone that is told of where it stands, and is left too."""
+    if match.edits or not match.unit:
+        return False
+    if not match.unit.startswith(home):
+        return True
+    in_class = any(unit == match.unit and isinstance(place, int) for unit, place in told)
+    return in_class and not isinstance(_class(file, match), int)
 
 
 def _new(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
@@ -139,7 +156,7 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
 @cache
 def _called_by(rule: Rule) -> tuple[str, ...]:
     """What calls a rule."""
-    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
+    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule), *quoted_words(rule)))
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
@@ -179,13 +196,21 @@ def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
         yield match.message, "in", max(inner)
 
 
-def carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
+def carried(
+    matches: Sequence[Match],
+    file: PythonFile,
+    normal: PythonFile,
+    facts: Facts,
+    owner: str = "",
+    beside: Container[str] = (),
+) -> list[Match]:
     """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
-    a person, and so is what has to be done together with other files."""
+    a person, and so is what has to be done together with other files. `owner` is the file whose classes are put
+    together in the normal form, where it is another, `beside` are the others that it is of."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin = Origin(file, normal, facts.sources)
-    own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    origin, home = Origin(file, normal, facts.sources, beside), owner or file.path
+    own = [origin.match(match) if match.unit.startswith(home) or not match.unit else None for match in matches]
     others = _of_others(file, normal, facts) if any(own) else frozenset()
     own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]
     every = [edit for moved in own if moved for edit in moved.edits]

@@ -18,7 +18,7 @@ READ = {
     "what is got": ("D = {'a': 1}\n", "D.get('a')", "1"),
     "an item": ("D = (-1, 2)\n", "D[0]", "-1"),
     "a class that is imported": ("from x import T\nD = {'a': T}\n", "D['a'](2)", "T(2)"),
-    "all": ("D = {'a': 1}\n", "g(**D)", "g(a=1)"),
+    "a key of what is given whole, too": ("D = {'a': 1}\ng(**D)\n", "D['a']", "1"),
     "a namespace": (NAMED, "D.a", "1"),
     "a class": ("class C:\n    a = 1\n", "C.a", "1"),
     "an object": ("class C:\n    a = 1\n", "C().a", "1"),

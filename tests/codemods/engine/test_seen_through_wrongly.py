@@ -36,7 +36,6 @@ HELD = {
         f"{HEAD}class Defaults:\n    _value = None\n\n\nclass Run:\n    def __init__(self, value):\n"
         f"        self._value = value\n\n{METHOD}"
     ),
-    "a function of the module": (f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()")),
 }
 
 
@@ -72,6 +71,10 @@ def test_a_constant_that_a_line_of_its_module_may_set_is_not_known(line: str) ->
 
 
 OVERRIDDEN = {
+    "a function of the module": (
+        f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()"),
+        "import a\n\na.value = read\na.run()\n",
+    ),
     "a dictionary of the module": (
         f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]'),
         "import a\n\na.GIVEN.update(read())\na.run()\n",
