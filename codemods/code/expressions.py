@@ -27,13 +27,21 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
     def swap(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
+        if isinstance(node, ast.NamedExpr):
+            return node.value if _is_unread(node, known) else None
         plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
         return plainer or displayed(node, known) or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    places = [*odd, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
+    kept = [node for node in known.nodes[ast.NamedExpr] if _is_unread(node, known)]
+    places = [*odd, *kept, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
+
+
+def _is_unread(node: ast.NamedExpr, known: Known) -> bool:
+    """Whether a value is also kept under a name that nothing in the file reads."""
+    return known.names.is_never_read(node.target.id)
 
 
 def _is_odd(node: ast.Call) -> bool:
@@ -82,19 +90,23 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
 
 def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
     """What a lambda gives that takes nothing, gives back what it takes, or takes names and constants alone."""
-    given = function.args.args
-    if node.keywords or _takes_more(function.args) or len(given) != len(node.args) or function.args.defaults:
+    given, defaults = function.args.args, function.args.defaults
+    missing = len(given) - len(node.args)
+    if node.keywords or _takes_more(function.args) or not 0 <= missing <= len(defaults):
+        return None
+    values = [*node.args, *defaults[len(defaults) - missing :]]
+    if not all(isinstance(item, ast.Constant) for item in defaults):
         return None
     if len(given) == 1 and isinstance(function.body, ast.Name) and function.body.id == given[0].arg:
-        return None if isinstance(node.args[0], ast.Starred) else node.args[0]
+        return None if isinstance(values[0], ast.Starred) else values[0]
     every = list(every_node(function.body))
-    if any(isinstance(item, LOCAL) for item in every) or not all(isinstance(item, PLAIN) for item in node.args):
+    if any(isinstance(item, LOCAL) for item in every) or not all(isinstance(item, PLAIN) for item in values):
         return None
     if not given:
         return function.body
     if any(isinstance(item, ast.arg | ast.comprehension) for item in every):
         return None
-    by_name = dict(zip((item.arg for item in given), node.args, strict=True))
+    by_name = dict(zip((item.arg for item in given), values, strict=True))
 
     def swap(item: ast.AST) -> ast.AST | None:
         value = by_name.get(item.id) if isinstance(item, ast.Name) else None

@@ -24,6 +24,11 @@ NUMBERS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
 KINDS: Mapping[str, type] = {"bool": bool, "float": float, "int": int, "str": str}
+CHANGED = frozenset({
+    "capitalize", "casefold", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip",
+    "swapcase", "title", "upper",
+})  # fmt: skip
+"""Methods of a string that give another one."""
 TESTED = (ast.If, ast.While, ast.IfExp, ast.Assert)
 FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.JoinedStr, ast.Subscript)
 
@@ -45,7 +50,7 @@ def folded(node: ast.AST, known: Known) -> ast.AST | None:
     if isinstance(node, TESTED):
         test = holds(node.test, known)
         return None if test is node.test else changed(node, test=test)
-    return (_own_kind(node, known) or _said(node)) if isinstance(node, ast.Call) else None
+    return _called(node, known) if isinstance(node, ast.Call) else None
 
 
 def foldable(known: Known) -> list[ast.AST]:
@@ -57,8 +62,13 @@ def foldable(known: Known) -> list[ast.AST]:
 
 def _may_be_constant(function: ast.expr) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in KINDS
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant)
+        return function.id in KINDS or function.id in ("abs", "next")
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant | ast.Dict)
+
+
+def _called(node: ast.Call, known: Known) -> ast.expr | None:
+    """What a call of a built-in function, or of a method of what is written there, comes to."""
+    return _own_kind(node, known) or _said(node) or _got(node, known) or _first(node, known)
 
 
 def _constant(value: bool | int | float | str, place: ast.expr) -> ast.Constant:
@@ -130,6 +140,8 @@ def _said(node: ast.Call) -> ast.expr | None:
     if function.attr == "format":
         plain = not set("{}") & set(text.replace("{}", ""))
         return _text(lambda given: text.format(*given), node.args, node) if plain else None
+    if function.attr in CHANGED:
+        return _text(lambda given: str(getattr(text, function.attr)(*given)), node.args, node)
     parts = node.args[0] if len(node.args) == 1 else None
     if function.attr == "join" and isinstance(parts, ast.List | ast.Tuple):
         return _text(text.join, parts.elts, node)
@@ -149,19 +161,92 @@ def _text(make: Callable[[tuple[Any, ...]], str], nodes: Sequence[ast.expr], pla
 
 
 def _picked(node: ast.Subscript, known: Known) -> ast.expr | None:
-    """What a list or dictionary gives that is written in front of its key, where nothing else in it does anything."""
-    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-    if isinstance(node.value, ast.List | ast.Tuple) and type(key) is int and 0 <= key < len(node.value.elts):
-        items = node.value.elts
-        found = None if any(isinstance(item, ast.Starred) for item in items) else items[key]
-    elif isinstance(node.value, ast.Dict) and isinstance(key, str):
-        items = node.value.values
-        keys = [item.value if isinstance(item, ast.Constant) else None for item in node.value.keys]
-        plain = keys.count(key) == 1 and all(isinstance(item, str) for item in keys)
-        found = items[keys.index(key)] if plain else None
-    else:
+    """What a list, dictionary or string gives that is written in front of its key, where nothing else in it does
+    anything."""
+    row = _only_turn(node.value) or node.value
+    if isinstance(row, ast.Constant) and isinstance(row.value, str):
+        return _part(row.value, node)
+    index = _number(node.slice)
+    if isinstance(row, ast.List | ast.Tuple) and index is not None and -len(row.elts) <= index < len(row.elts):
+        items = row.elts
+        found = None if any(isinstance(item, ast.Starred) for item in items) else items[index]
+        return found if all(item is found or known.is_quiet(item) for item in items) else None
+    return _under(row, node.slice, known) if isinstance(row, ast.Dict) else None
+
+
+def _under(node: ast.Dict, key: ast.expr, known: Known) -> ast.expr | None:
+    """What a dictionary has under a key, where nothing else in it does anything."""
+    keys = [item.value if isinstance(item, ast.Constant) else None for item in node.keys]
+    name = key.value if isinstance(key, ast.Constant) else None
+    if not isinstance(name, str) or keys.count(name) != 1 or not all(isinstance(item, str) for item in keys):
         return None
-    return found if all(item is found or known.is_quiet(item) for item in items) else None
+    found = node.values[keys.index(name)]
+    return found if all(item is found or known.is_quiet(item) for item in node.values) else None
+
+
+def _got(node: ast.Call, known: Known) -> ast.expr | None:
+    """What `{...}.get(key)` gives, with a default that does nothing."""
+    function, given = node.func, node.args
+    made = function.value if isinstance(function, ast.Attribute) and function.attr == "get" else None
+    if not isinstance(made, ast.Dict) or node.keywords or not 1 <= len(given) <= 2:
+        return None
+    if not all(isinstance(item, ast.Constant) for item in (*made.keys, given[0])) or not known.is_quiet(given[-1]):
+        return None
+    if any(item.value == given[0].value for item in made.keys):  # type: ignore[union-attr, attr-defined]
+        return _under(made, given[0], known)
+    if not all(map(known.is_quiet, made.values)):
+        return None
+    return given[1] if len(given) == 2 else made_from(node, ast.Constant(value=None, kind=None))
+
+
+def _first(node: ast.Call, known: Known) -> ast.expr | None:
+    """The one item of what `next(iter(...))` is given; of a number what `abs` makes."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if name not in ("abs", "next") or name in known.taken or given is None:
+        return None
+    if name == "abs":
+        number = _number(given)
+        return None if number is None else _constant(abs(number), node)
+    plain = isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "iter"
+    row = given.args[0] if plain and isinstance(given, ast.Call) and len(given.args) == 1 else given
+    if (plain and "iter" in known.taken) or not (plain or isinstance(given, ast.GeneratorExp)):
+        return None
+    row = _only_turn(row) or row
+    single = isinstance(row, ast.List | ast.Tuple) and len(row.elts) == 1
+    return row.elts[0] if single and isinstance(row, ast.List | ast.Tuple) and not _is_spread(row.elts[0]) else None
+
+
+def _only_turn(node: ast.expr) -> ast.List | ast.Tuple | None:
+    """The row with the one item that a comprehension goes over, where it gives this as it is."""
+    if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
+        return None
+    turn, name = node.generators[0], getattr(node.elt, "id", "")
+    same = isinstance(turn.target, ast.Name) and turn.target.id == name and not turn.ifs and not turn.is_async
+    row = turn.iter if isinstance(turn.iter, ast.List | ast.Tuple) and len(turn.iter.elts) == 1 else None
+    return row if same and row is not None and not _is_spread(row.elts[0]) else None
+
+
+def _is_spread(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
+
+
+def _number(node: ast.expr) -> int | None:
+    """The whole number that is written, with its sign."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    value = inner.value if isinstance(inner, ast.Constant) and type(inner.value) is int else None
+    return value if value is None or inner is node else -value
+
+
+def _part(text: str, node: ast.Subscript) -> ast.expr | None:
+    """A letter of a string, or what stands between two of them."""
+    asked = node.slice
+    if isinstance(asked, ast.Slice):
+        ends = [None if item is None else _number(item) for item in (asked.lower, asked.upper)]
+        plain = asked.step is None and ends.count(None) == (asked.lower, asked.upper).count(None)
+        return _constant(text[slice(*ends)], node) if plain else None
+    index = _number(asked)
+    return _constant(text[index], node) if index is not None and -len(text) <= index < len(text) else None
 
 
 def _own_kind(node: ast.Call, known: Known) -> ast.expr | None:
@@ -172,8 +257,12 @@ def _own_kind(node: ast.Call, known: Known) -> ast.expr | None:
         return None
     if type(given.value) is kind:
         return given
-    number = type(given.value) in (bool, int) and kind in (bool, int, float)
-    try:
-        return _constant(kind(given.value), node) if number else None
-    except OverflowError:
+    if kind is str:
         return None
+    number = type(given.value) in (bool, int) and kind in (bool, int, float)
+    told = isinstance(given.value, str) and len(given.value) < MANY and kind in (int, float)
+    try:
+        made = kind(given.value) if number or told else None
+    except (OverflowError, ValueError):
+        return None
+    return None if made is None or abs(made) > LARGE or made != made else _constant(made, node)

@@ -88,7 +88,11 @@ class Known:
         """Whether a name of the module stands for what this statement of it defines, as far as the file says."""
         if self.names.stores[node.name] != 1 or node.name in self.said or {"globals", "exec"} & self.names.loads.keys():
             return False
-        return not any(item.lineno > node.lineno for item in self._stars)
+        return not self.is_before_star(node)
+
+    def is_before_star(self, node: ast.stmt) -> bool:
+        """Whether all names of a module are imported behind a statement."""
+        return any(item.lineno > node.lineno for item in self._stars)
 
     @cached_property
     def _stars(self) -> list[ast.ImportFrom]:

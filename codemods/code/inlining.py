@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple
@@ -25,6 +26,12 @@ from codemods.code.tree_copies import (
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 NO_INSTANCE = ("staticmethod", "classmethod")
+HOOK = re.compile(
+    r"on_|configure_|log|(?:add|get|load|save|state|transfer|optimizer|toggle|untoggle|lr|manual|predict|train|training"
+    r"|validation|val|test)_|\w+_(?:end|start|hook|dict|dataloaders?)$"
+    r"|(?:forward|backward|setup|teardown|prepare_data|train|eval|run|fit|fit_loop|extra_repr|apply|to|cuda|cpu|main)$"
+)
+"""How frameworks call the methods that they ask for."""
 SELF = ("self", "cls", "this", "pl_module", "module")
 Owner = ast.FunctionDef | ast.AsyncFunctionDef
 Called = Callable[[ast.Call], list[ast.expr] | None]
@@ -45,7 +52,7 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
         return changed(node, body=body) if body else None
 
     classes = known.nodes[ast.ClassDef]
-    if not any(isinstance(item, ast.FunctionDef) and is_own(item.name) for each in classes for item in each.body):
+    if not any(isinstance(item, ast.FunctionDef) and may_go(item.name) for each in classes for item in each.body):
         return tree
     said.update(said_names(known))
     return with_statements(tree, swap, of=(ast.ClassDef,))
@@ -62,6 +69,11 @@ def said_names(known: Known) -> Counter[str]:
     return said
 
 
+def may_go(name: str) -> bool:
+    """Whether a method that the file calls once is asked for by nothing else, as far as its name says."""
+    return is_own(name) or not (name.startswith("_") or HOOK.match(name))
+
+
 def is_own(name: str) -> bool:
     """Whether a method is one for its class alone, as its name says."""
     return name.startswith("_") and not name.startswith("__")
@@ -72,10 +84,10 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
     callers: Mapping[str, list[ast.FunctionDef]] = {}
     for helper in node.body:
         # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
-        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not is_own(helper.name):
+        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not may_go(helper.name):
             continue
         plain = _without_mark(helper)
-        if not _can_stand_elsewhere(plain, returning=True):
+        if not _can_stand_elsewhere(plain, returning=True, beside=plain is helper):
             continue
         callers = callers or _by_attribute(node)
         for method in callers[helper.name]:
@@ -230,9 +242,9 @@ def _less(node: ast.AST, helper: ast.FunctionDef) -> ast.AST | None:
     return None
 
 
-def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bool:
+def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False, beside: bool = False) -> bool:
     """Whether a function's statements do the same in another; with `returning` where the other gives back what it
-    does, with any number of `return`."""
+    does, with any number of `return`, with `beside` where the other is a method of the same class."""
     arguments = helper.args
     if helper.decorator_list or arguments.vararg or arguments.kwarg or not all(map(_is_fixed, _defaults(helper))):
         return False
@@ -240,10 +252,21 @@ def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bo
     leaving = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal) if returning else LEAVING
     if any(isinstance(item, leaving if returning else (*leaving, *DEFINING)) for item in every):
         return False
-    if any(isinstance(item, ast.Name) and item.id == "super" for item in every):
+    above = sum(isinstance(item, ast.Name) and item.id == "super" for item in every)
+    if above and not (beside and above == sum(map(is_super, every)) and not any(map(_has_scope, every))):
         return False
     left = [item for item in every if isinstance(item, ast.Return)]
     return returning or not left or (len(left) == 1 and helper.body[-1] is left[0] and left[0].value is not None)
+
+
+def is_super(node: ast.AST) -> bool:
+    """Whether it is `super()`."""
+    plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not (node.args or node.keywords)
+    return plain and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
+
+
+def _has_scope(node: ast.AST) -> bool:
+    return isinstance(node, (*DEFINING, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
 
 
 def _defaults(helper: ast.FunctionDef) -> list[ast.expr]:

@@ -3,9 +3,10 @@
 What is written in a roundabout way and does the same as something plain is written plainly: calls that only look at
 something are left out, second names and constants stand where they are read, `with nullcontext()`, `try` without a
 handler and `if True` are gone, a helper called once stands where it is called. Assertions are taken to hold, and no
-other file to put something else in the place of a helper: `codemods.rewrite.origin` asks whether one speaks of it. What
-classes, objects and dictionaries hold is left where it is, since anything may change it. Nodes keep the places that
-they have in the text, and whatever is the same as there is the same node.
+other file to put something else in the place of a helper, or into settings: `codemods.rewrite.origin` asks whether one
+speaks of them. What classes, objects and dictionaries hold is left where it is, since anything may change it, but for
+settings of which nothing but their parts is read (`codemods.code.held_values`). Nodes keep the places that they have in
+the text, and whatever is the same as there is the same node.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from codemods.code.collapsing import put_together
 from codemods.code.expressions import plain_expressions
 from codemods.code.filled_containers import plain_fillings
 from codemods.code.flow import plain_blocks
+from codemods.code.held_values import plain_holders
 from codemods.code.imports import Known
 from codemods.code.inlining import plain_helpers
+from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
 from codemods.code.single_expressions import plain_answers
@@ -34,8 +37,10 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     put_together,
     plain_helpers,
     plain_answers,
+    plain_makers,
     plain_blocks,
     plain_fillings,
+    plain_holders,
     plain_names,
     plain_expressions,
 )

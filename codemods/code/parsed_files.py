@@ -54,7 +54,11 @@ class Trees:
     @property
     def plain(self) -> Trees:
         """The same files in their normal form."""
-        return _Plain(self)
+        return self.plain_beside()
+
+    def plain_beside(self, *others: PythonFile) -> Trees:
+        """The same files in their normal form, but for those that others stand for."""
+        return _Plain(self, {file.path: file for file in others})
 
     def known(self, source: Source) -> PythonFile | None:
         """A file, where it has been parsed and is the same here."""
@@ -110,15 +114,17 @@ class Trees:
 
 
 class _Plain(Trees):
-    """The normal forms of files that others keep."""
+    """The normal forms of files that others keep; `beside` are those that others stand for, by path."""
 
-    def __init__(self, written: Trees) -> None:
+    def __init__(self, written: Trees, beside: Mapping[str, PythonFile]) -> None:
         super().__init__({})
-        self._written = written
+        self._written, self._beside = written, beside
 
     def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
-        return _Plain, (self._written,)
+        return _Plain, (self._written, self._beside)
 
     def open(self, path: str) -> PythonFile:
+        if path in self._beside:
+            return self._beside[path]
         file = self._written.open(path)
         return file.normal or file

@@ -159,9 +159,17 @@ def _replaced_in(item: Node, lines: Sequence[int], swap: Callable[[ast.AST], ast
     It is no function of `replaced_at`: one that calls itself there would be a cycle, and keep the module."""
     if not isinstance(item, ast.Module | ast.ClassDef) or getattr(item, "decorator_list", None):
         return replaced(item, swap)
-    body = [_replaced_in(each, lines, swap) if _holds(each, lines) else each for each in item.body]
-    same = all(one is other for one, other in zip(body, item.body, strict=True))
-    return item if same else changed(item, body=body)
+    parts: dict[str, list[Any]] = {
+        "body": [_replaced_in(each, lines, swap) if _holds(each, lines) else each for each in item.body]
+    }
+    if isinstance(item, ast.ClassDef) and item.bases:
+        parts["bases"] = [replaced(each, swap) if _holds(each, lines) else each for each in item.bases]
+    new = {
+        name: made
+        for name, made in parts.items()
+        if any(one is not other for one, other in zip(made, getattr(item, name), strict=True))
+    }
+    return changed(item, **new) if new else item
 
 
 def _holds(item: Any, lines: Sequence[int]) -> bool:

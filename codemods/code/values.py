@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
+from codemods.code.inlining import is_super
 from codemods.code.names import Function, Names
 from codemods.code.nodes import children, every_node
 from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
@@ -201,6 +202,8 @@ class _Reader:
     def handed(self, value: ast.expr, load: ast.Name, following: ast.stmt) -> bool:
         """Takes what a name stands for to the call in the next statement that alone reads it: a method, a partial
         call, or arguments."""
+        if _begins_with(following) is load:
+            return self.local and not isinstance(value, ast.Await)
         call = following.value if isinstance(following, SIMPLE) else None
         if not isinstance(call, ast.Call):
             return False
@@ -209,7 +212,7 @@ class _Reader:
         if any(isinstance(item, DOING) for item in every_node(call.func)):
             return False
         if _root(call.func) is load:
-            return isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
+            return is_super(value) or (isinstance(value, ast.Attribute | ast.Subscript) and not _does(value))
         given = [*call.args, *(item.value for item in call.keywords)]
         first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
         if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
@@ -304,6 +307,15 @@ class _Reader:
         if not isinstance(node, ast.Attribute) or node.attr in self.known.set_attributes:
             return False
         return self.known.dotted(node) is not None
+
+
+def _begins_with(node: ast.stmt) -> ast.expr | None:
+    """What a loop, a test or a context works out before it does anything else."""
+    if isinstance(node, ast.For):
+        return node.iter
+    if isinstance(node, ast.If):
+        return node.test
+    return node.items[0].context_expr if isinstance(node, ast.With) else None
 
 
 def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:

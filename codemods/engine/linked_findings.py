@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
-from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
+from codemods.engine.normal_form_findings import carried, improved, seen_through
+from codemods.engine.rule_failures import unseen
 from codemods.engine.triggers import awake, calls
 from codemods.finding import Span
+from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
@@ -26,11 +28,11 @@ def seen_together(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Ma
     every = list(found)
     try:
         for owner, whole in _wholes(file, facts):
-            made = improved(every, _seen(rule, file, facts, owner, whole), file)
+            made = improved(every, _seen(rule, file, facts, owner, whole), file, owner.path)
             if owner is file or len(made) == len(every) or not _tells_of(rule, owner, facts, file):
                 every = made
-    except Exception:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
-        return every
+    except Exception as error:  # a program that nobody wrote may be one that a rule cannot take: what was found is kept
+        return [*every, unseen(rule, error)]
     return every
 
 
@@ -81,7 +83,8 @@ def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: 
     torn = bool(whole.parts) and len(moved) < len(every)
     if torn or (whole.start and any(isinstance(edit, TextEdit) for match in every for edit in match.edits)):
         moved = [replace(match, fix="manual", edits=(), imports=(), creates=()) for match in moved]
-    return carried(moved, file, view, facts)
+    beside = {owner.path, *(part.path for part, _ in whole.parts)}
+    return carried(moved, file, view, facts, owner.path, beside)
 
 
 def _found_in(rule: Rule, view: PythonFile, owner: PythonFile, facts: Facts) -> Sequence[Match]:
@@ -109,6 +112,7 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
             if rule.collect and any(word in words for word in rule.triggers)
         ]
         collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
-        memo["together"] = plainly(facts).having(collect_file(view, collected))
+        plain = replace(facts, trees=facts.trees.plain_beside(view), of_classes=ClassAnswers())
+        memo["together"] = plain.having(collect_file(view, collected))
     known: Facts = memo["together"]
     return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,11 +53,28 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
     return improved(found, carried(matches, file, normal, facts), file)
 
 
-def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
-    """What was found in a file, with what was seen in another form of it where that is more, or has a better level."""
+def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile, owner: str = "") -> list[Match]:
+    """What was found in a file, with what was seen in another form of it where that is more, or has a better level;
+    `owner` is the file whose classes are put together in that, where it is another."""
     better = _better(found, seen, file)
-    new = [match for match in _new(found, seen, file) if match not in better.values()]
+    told = {(own.unit, _class(file, own)) for own in _paired(found, seen, file).values() if own.unit}
+    home = owner or file.path
+    new = [
+        match
+        for match in _new(found, seen, file)
+        if match not in better.values() and not _goes_along(match, told, file, home)
+    ]
     return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
+
+
+def _goes_along(match: Match, told: Collection[tuple[str, object]], file: PythonFile, home: str) -> bool:
+    """Whether what is left to a person changes with a class alone that is told of where it stands, and is left too."""
+    if match.edits or not match.unit:
+        return False
+    if not match.unit.startswith(home):
+        return True
+    in_class = any(unit == match.unit and isinstance(place, int) for unit, place in told)
+    return in_class and not isinstance(_class(file, match), int)
 
 
 def _new(found: Sequence[Match], seen: Sequence[Match], file: PythonFile) -> list[Match]:
@@ -94,7 +111,7 @@ def _paired(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) 
     the same line or function where there are as many of both, or in the line in other words."""
     pairs: dict[Match, Match] = {}
     taken: set[int] = set()
-    for key in (_at_place, _in_line, _in_function, _in_other_words):
+    for key in (_at_place, _in_line, _in_function, _of_another_row, _in_other_words):
         groups: dict[object, tuple[list[Match], list[Match]]] = {}
         for side, matches in enumerate((found, carried)):
             for match in matches:
@@ -117,6 +134,10 @@ def _in_line(match: Match, _: PythonFile) -> object:
 
 def _in_function(match: Match, file: PythonFile) -> object:
     return match.message, match.row, max([node.lineno for node in around(file, match.span.line)], default=0)
+
+
+def _of_another_row(match: Match, _: PythonFile) -> object:
+    return match.message, match.span
 
 
 def _in_other_words(match: Match, _: PythonFile) -> object:
@@ -175,13 +196,21 @@ def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
         yield match.message, "in", max(inner)
 
 
-def carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
+def carried(
+    matches: Sequence[Match],
+    file: PythonFile,
+    normal: PythonFile,
+    facts: Facts,
+    owner: str = "",
+    beside: Container[str] = (),
+) -> list[Match]:
     """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
-    a person, and so is what has to be done together with other files."""
+    a person, and so is what has to be done together with other files. `owner` is the file whose classes are put
+    together in the normal form, where it is another, `beside` are the others that it is of."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin = Origin(file, normal, facts.sources)
-    own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    origin, home = Origin(file, normal, facts.sources, beside), owner or file.path
+    own = [origin.match(match) if match.unit.startswith(home) or not match.unit else None for match in matches]
     others = _of_others(file, normal, facts) if any(own) else frozenset()
     own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]
     every = [edit for moved in own if moved for edit in moved.edits]

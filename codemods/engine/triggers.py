@@ -12,6 +12,7 @@ from codemods.rule import Rule
 
 _CALL = re.compile(rb"(?:\.?|def )([^\W_]\w*)(?:(?<=\w)\(\)?)")
 _DEFINED = re.compile(rb"def ([^\W_]\w*)")
+_READ = re.compile(rb"\.([^\W_]\w*)")
 
 
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -23,6 +24,7 @@ def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         and (
             any(text in source.unescaped for text in _triggers(rule, source))
             or any(word in source.unescaped and _is_handed(word, source) for word in called_words(rule))
+            or any(word in source.unescaped and _asks(source) for word in quoted_words(rule))
         )
     )
 
@@ -40,7 +42,7 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
     found: dict[str, tuple[str, ...]] = {}
     handing: dict[bytes, frozenset[str]] = {}
     for rule in rules:
-        holders = search.holders({*rule.triggers, *rule.text_triggers, *called_words(rule)})
+        holders = search.holders({*rule.triggers, *rule.text_triggers, *called_words(rule), *quoted_words(rule)})
         speaking = search.speaking(rule.words)
         for word in set(called_words(rule)) - handing.keys():
             handing[word] = frozenset(path for path in holders[word] if _is_handed(word, sources[path]))
@@ -49,6 +51,7 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
             wanted = _reads(rule, source) and (
                 any(path in holders[text] for text in _triggers(rule, source))
                 or any(path in handing[word] for word in called_words(rule))
+                or any(path in holders[word] and _asks(source) for word in quoted_words(rule))
             )
             early = source.kind != "python" or path.rpartition("/")[2] in rule.names
             if wanted and (early or not rule.last or rule.judges_ignores):
@@ -69,9 +72,21 @@ def called_words(rule: Rule) -> tuple[bytes, ...]:
 
 
 @cache
+def quoted_words(rule: Rule) -> tuple[bytes, ...]:
+    """The names of attributes in triggers as strings, by which `getattr` and `setattr` ask for them."""
+    names = [found.group(1) for text in rule.triggers if (found := _READ.fullmatch(text))]
+    return tuple(b"%b%b%b" % (mark, name, mark) for name in names for mark in (b"'", b'"'))
+
+
+def _asks(source: Source) -> bool:
+    """Whether a file may ask for attributes by their names."""
+    return source.kind in ("python", "notebook") and b"attr(" in source.unescaped
+
+
+@cache
 def called_by(rule: Rule) -> tuple[str, ...]:
     """What calls a rule, as text."""
-    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule)))
+    return tuple(item.decode() for item in (*rule.triggers, *called_words(rule), *quoted_words(rule)))
 
 
 def calls(rule: Rule, text: str, known: dict[str, bool]) -> bool:

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from codemods.code.external_bindings import is_bound_elsewhere
+from codemods.code.held_values import holds_values
+from codemods.code.makers import given_back
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
@@ -20,7 +22,8 @@ Helper = ast.FunctionDef | ast.AsyncFunctionDef
 
 class Lent:
     """The functions of a file that its normal form does not have: `helpers`, and the one that each of its nodes is
-    `inside`. `moved` are the names of functions and classes that the module does not define there."""
+    `inside`. `moved` are the names of functions and classes that the module does not define there, `beside` the files
+    that are looked at together with it."""
 
     def __init__(
         self,
@@ -29,9 +32,11 @@ class Lent:
         hidden: Container[str],
         sources: Mapping[str, Source],
         moved: Iterable[str] = (),
+        beside: Container[str] = (),
     ) -> None:
-        self.file, self.sources, self.moved = file, sources, frozenset(moved)
+        self.file, self.sources, self.moved, self.beside = file, sources, frozenset(moved), beside
         self.constants = {name for name in _constants(file.tree) if name in hidden}
+        self.settings = {name for name in _bound(filter(holds_values, file.tree.body)) if name in hidden}
         self.functions = [node for node in every_node(file.tree) if isinstance(node, Function)]
         self.helpers = [node for node in self.functions if id(node) in left]
         self.inside = {id(inner): node for node in self.helpers for inner in every_node(node)}
@@ -40,21 +45,26 @@ class Lent:
     def shared(self) -> frozenset[int]:
         """The nodes of helpers and of what stands elsewhere that other files speak of, and may call or put something
         else in the place of, and of what calls these; and of what reads constants of the module that other files
-        bind."""
-        if not self.helpers and not self.constants and not self.moved:
+        bind, or settings that they speak of. So are functions of the module that give back what they make of what
+        they are given: what that is, only the project's own calls say."""
+        if not (self.helpers or self.constants or self.settings or self.moved):
             return frozenset()
         inner = {id(item) for each in self.functions for item in every_node(each) if item is not each}
         outer = [node for node in self.helpers if id(node) not in inner]
-        names = {name for name in {*self.moved, *(node.name for node in outer)} if self._is_said_elsewhere(name)}
+        made = [node for node in outer if node in self.file.tree.body and _is_given(node)]
+        said = {*self.moved, *self.settings, *(node.name for node in outer)}
+        names = {name for name in said if self._is_said_elsewhere(name)}
         names |= {name for name in self.constants if is_bound_elsewhere(self.sources, self.file.path, name)}
+        own = frozenset(id(item) for node in made for item in every_node(node))
         if not names:
-            return frozenset()
-        said = [node for node in self.file.tree.body if any(name in names for name in _said(node))]
-        return frozenset(id(item) for node in said for item in every_node(node))
+            return own
+        speaking = [node for node in self.file.tree.body if any(name in names for name in _said(node))]
+        return own | {id(item) for node in speaking for item in every_node(node)}
 
     def _is_said_elsewhere(self, name: str) -> bool:
         said = re.compile(rf"\b{name}\b".encode())
-        return any(said.search(item.unescaped) for path, item in self.sources.items() if path != self.file.path)
+        others = (item for path, item in self.sources.items() if path != self.file.path and path not in self.beside)
+        return any(said.search(item.unescaped) for item in others)
 
     def is_at_home(self, words: set[str], nodes: Iterable[ast.AST]) -> bool:
         """Whether words say in each of some helpers' nodes what they say where these are called."""
@@ -80,8 +90,21 @@ class Lent:
         return {id(item): set(Names(item).stores) for item in self.functions}
 
 
+def _is_given(node: Helper) -> bool:
+    """Whether a function gives back one expression, and has parameters."""
+    own = isinstance(node, ast.FunctionDef) and given_back(node) is not None
+    return own and any(isinstance(item, ast.arg) for item in every_node(node.args))
+
+
 def _constants(tree: ast.Module) -> Iterator[str]:
-    for node in (item for block in blocks(tree) for item in block):
+    return _bound(item for block in blocks(tree) for item in block)
+
+
+def _bound(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """The names that assignments and classes bind."""
+    for node in statements:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
         for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
             if isinstance(target, ast.Name):
                 yield target.id

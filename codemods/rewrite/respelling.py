@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.code.contexts import GRADIENTS, IDLE, MARKS
 from codemods.code.effects import BUILTINS
-from codemods.code.folding import KINDS
+from codemods.code.folding import CHANGED, KINDS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import made_of, written_as
@@ -18,8 +18,8 @@ from codemods.rule import NodeEdit, TextEdit, part_of
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 IDLE_CONTEXTS = frozenset(name.rpartition(".")[2] for name in (*IDLE, *MARKS, *GRADIENTS))
-HANDING = IDLE_CONTEXTS | {"getattr", "partial", "cast"}
-QUIET = BUILTINS | KINDS.keys() | {"range"}
+HANDING = IDLE_CONTEXTS | CHANGED | {"getattr", "partial", "cast", "get", "format", "join"}
+QUIET = BUILTINS | KINDS.keys() | {"range", "next", "iter", "abs"}
 """Functions that hand something on where the normal form does without them, or that only look at something."""
 FIRM = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
 """What needs no brackets wherever it stands."""

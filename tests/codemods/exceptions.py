@@ -76,7 +76,7 @@ for _names, _edits in (
         ("made by a function", "set behind", "taken for a method"),
     ),
     (("LIT210-0",), ("made by a function", "taken for a method")),
-    (("BWD002-1",), ("over enumerate", "over iter")),
+    (("BWD002-1",), ("over enumerate",)),
     (
         (
             "AMP001-2",

@@ -23,7 +23,7 @@ IMPORT = (("torch", None),)
 CLEARED = "the next forward must see the new weights"
 ADVICE = "call torch.clear_autocast_cache() after the change, or open the region anew for each forward"
 CHANGES = (
-    *(".step(", "first_step(", "second_step(", "ascent_step(", "descent_step("),
+    *(".step(", '"step"', "'step'", "first_step(", "second_step(", "ascent_step(", "descent_step("),
     *(".data.", ".data =", ".data=", ".data +=", ".data -=", ".data *="),
     *("load_state_dict", "copy_(", "add_(", "sub_(", "mul_(", "lerp_(", "clamp_(", "vector_to_parameters"),
     *(" += ", " -= ", " *= "),

@@ -32,7 +32,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for item in file.classes if stored else ():
             places = [node for node in _set_on_self(item, name) if id(node) in stored]
             fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
-            if fact is None or facts.kind(fact) != MODULE or _has(item, name) or _is_replaced(facts, fact, name):
+            if fact is None or facts.kind(fact) != MODULE or _is_replaced(facts, fact, name):
                 continue
             for node in places:
                 message = f"self.{name} cannot be set: LightningModule has it as a property"
@@ -51,14 +51,9 @@ def _is_replaced(facts: Facts, fact: ClassFact, name: str) -> bool:
     for other in (*facts.ancestry(fact), *facts.subclasses(fact)):
         file = facts.open(other.path)
         found = next((each for each in file.classes if each.qualname == other.name), None) if file else None
-        if found is None or name in other.methods or _has(found, name):
+        if found is None or name in other.methods or any(_binds(statement, name) for statement in found.node.body):
             return True
     return False
-
-
-def _has(item: ClassNode, name: str) -> bool:
-    """Whether a class binds a name in its body."""
-    return name in item.methods or any(_binds(statement, name) for statement in item.node.body)
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:

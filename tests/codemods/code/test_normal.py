@@ -168,7 +168,7 @@ LEFT = {
         "    def _g(self, y):\n        y.step()"
     ),
     "a dictionary that is changed": "def f(x):\n    k = {'a': 1}\n    x.update(k)\n    return T(**k)",
-    "a constant of a class, which anything may set": "class C:\n    a = 'x'\nT(a=C.a)",
+    "a constant of a class, which the file sets": "class C:\n    a = 'x'\nC.a = 'y'\nT(a=C.a)",
     "a module's name, which others may import": "k = 1",
 }
 

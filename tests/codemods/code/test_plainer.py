@@ -39,6 +39,43 @@ FORMS = {
         "def part(self, y):\n    y.step()\n\nclass A:\n\n    def f(self, x):\n        part(self, x)",
         "class A:\n\n    def f(self, x):\n        x.step()",
     ),
+    "letters in lower case": ("f(a='DDP'.lower())", "f(a='ddp')"),
+    "a part of a string": ("f(a='ddpx'[:-1])", "f(a='ddp')"),
+    "a number in a string": ("f(a=int('2'))", "f(a=2)"),
+    "a number without its sign": ("f(a=abs(-2))", "f(a=2)"),
+    "got from a dictionary": ("f(a={'b': g()}.get('b'))", "f(a=g())"),
+    "got from one without it": ("f(a={}.get('b', 0))", "f(a=0)"),
+    "the next of one": ("f(a=next(iter([g()])))", "f(a=g())"),
+    "one of a comprehension": ("f(a=[it for it in (g(),)][0])", "f(a=g())"),
+    "a default of a lambda": ("f(a=(lambda it=2: it)())", "f(a=2)"),
+    "a value that is kept for nobody": ("f(a=(kept := 2))", "f(a=2)"),
+    "a function that gives a constant": ("def given():\n    return 1\nf(given())", "f(1)"),
+    "a function that gives a call": (
+        "import t\n\ndef given(a, b=2):\n    made = t.T(a=a, b=b)\n    return made\nf(given(1))",
+        "import t\nf(t.T(a=1, b=2))",
+    ),
+    "a function that hands all on": (
+        "import t\n\ndef given(*args, **words):\n    return t.T(*args, **words)\nf(given(g(), b=2))",
+        "import t\nf(t.T(g(), b=2))",
+    ),
+    "a loop over one": ("for x in (g(),):\n    f(x)", "x = g()\nf(x)"),
+    "an object above": (
+        "class A:\n\n    def f(self):\n        above = super()\n        above.f()",
+        "class A:\n\n    def f(self):\n        super().f()",
+    ),
+    "what a loop goes over": (
+        "def f(x):\n    y = x.parts\n    for z in y:\n        g(z)",
+        "def f(x):\n    for z in x.parts:\n        g(z)",
+    ),
+    "a context by a name": (
+        "def f(x):\n    y = x.open()\n    with y:\n        g()",
+        "def f(x):\n    with x.open():\n        g()",
+    ),
+    "a method of its own class alone": (
+        "class A(B):\n\n    def f(self, x):\n        return self.build(x)\n\n    def build(self, x):\n"
+        "        return super().f(x)",
+        "class A(B):\n\n    def f(self, x):\n        return super().f(x)",
+    ),
     "a constant in front": ("if 0 == x % 2:\n    g()", "if x % 2 == 0:\n    g()"),
     "a keyword by dict": ("f(**dict(a=1))", "f(a=1)"),
     "an attribute by setattr": ("def f(x):\n    setattr(x, 'a', 1)", "def f(x):\n    x.a = 1"),
@@ -58,6 +95,18 @@ FORMS = {
     "a parameter that is anything": ("def f(x: object):\n    return x.y", "def f(x):\n    return x.y"),
 }
 LEFT = {
+    "a method that a framework may call": (
+        "class A(B):\n\n    def f(self, x):\n        return self.on_end(x)\n\n    def on_end(self, x):\n"
+        "        return x + 1"
+    ),
+    "a loop over one that is left": "for x in (g(),):\n    if x:\n        break\n    f(x)",
+    "a string that is no number": "f(a=int('two'))",
+    "a number that is none": "f(a=float('nan'))",
+    "got from one that may have it": "f(a={**x}.get('b', 0))",
+    "the next of two": "f(a=next(iter([1, 2])))",
+    "some of a comprehension": "f(a=[it for it in (g(),) if it][0])",
+    "a value that is kept": "f(a=(kept := 2))\ng(kept)",
+    "an abs of its own": "def abs(x):\n    return x\nf(a=abs(-2))",
     "a guard that raises": "def f(x):\n    if x is None:\n        raise ValueError('no x')\n    return g(x)",
     "an attribute onto itself": "def f(self):\n    self.a = 1\n    self.a = self.a",
     "a format": "def f(x):\n    return g(f'{x:.2f}')",
@@ -65,9 +114,16 @@ LEFT = {
         "def f(x):\n    try:\n        assert isinstance(x, int)\n    except AssertionError:\n        g(x)"
     ),
     "an assertion in what may answer it": "def f(x):\n    with g():\n        assert isinstance(x, int)\n        h(x)",
-    "a constant dictionary of the module": "GIVEN = {'a': 1}\nf(GIVEN['a'])",
-    "a namespace": "from types import SimpleNamespace\ngiven = SimpleNamespace(a=1)\nf(given.a)",
-    "a function that gives a constant": "def given():\n    return 1\nf(given())",
+    "a function that gives a constant twice": "def given():\n    return 1\nf(given(), given())",
+    "a function that gives two in another order": (
+        "import t\n\ndef given(*, a, b):\n    return t.T(a=a, b=b)\nf(given(b=g(), a=h()))"
+    ),
+    "a function whose name is another one": (
+        "import t\n\ndef given(a):\n    return t.T(a)\n\ndef h(t):\n    return given(1)"
+    ),
+    "a function that gives one twice": "import t\n\ndef given(a):\n    return t.T(a, a)\nf(given(g()))",
+    "a function that is handed on": "import t\n\ndef given():\n    return t.T()\nf(given)",
+    "a function with a mark": "@g\ndef given():\n    return 1\nf(given())",
     "a keyword that is overridden": "import functools\nfunctools.partial(f, a=1)(a=2)",
     "a keyword that a dictionary may override": "import functools\nfunctools.partial(f, a=1)(**g())",
     "a keyword that is worked out in front of an argument": "import functools\nfunctools.partial(f, a=g())(h())",

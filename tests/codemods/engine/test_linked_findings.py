@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -112,3 +113,28 @@ def test_names_that_meet_are_not_put_together() -> None:
 def test_files_that_take_from_one_another_end() -> None:
     one = "from train import Model\n\n\nclass Half(Model):\n    pass\n"
     assert run_rules({"half.py": one, "train.py": BELOW.format("Half")}, RULE).bugs == ()
+
+
+@pytest.mark.parametrize("name", ["a base", "a mixin"])
+def test_what_one_file_alone_takes_is_rewritten_where_it_stands(name: str) -> None:
+    made = run_rules(KINDS[name], RULE, unsafe=True)
+    assert made.bugs == () and set(made.final()) == {"half.py"}
+    assert "retain_graph" not in made.final()["half.py"].decode()
+
+
+def test_what_the_file_of_a_base_does_not_import_is_not_written_there() -> None:
+    base = "from lightning.pytorch import LightningModule\n\n\nclass Half(LightningModule):\n"
+    grown = "    def grow(self):\n        self.layers = []\n        self.layers.append(make())\n"
+    below = f"from torch import nn\nfrom half import Half\n\n\nclass Model(Half):\n{INIT}"
+    made = run_rules({"half.py": base + grown, "train.py": below}, rule("GRD005"))
+    assert made.bugs == () and "nn.ModuleList" not in made.final().get("half.py", b"").decode()
+
+
+def test_a_rule_that_fails_on_files_together_says_so_and_keeps_what_it_found() -> None:
+    def fails(file: PythonFile, facts: Facts) -> object:
+        if file.text.count("class ") > 1:
+            raise KeyError("nothing is there")
+        return RULE.check(file, facts)  # type: ignore[arg-type]
+
+    made = find(sources(KINDS["a base"]), Options((replace(RULE, check=fails),)))  # type: ignore[arg-type]
+    assert any("BWD005 could not look at all of this file" in item.message for item in made.findings)

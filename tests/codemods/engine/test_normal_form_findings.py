@@ -140,11 +140,11 @@ FORMS = {
 }
 LEFT = {
     "a lambda with a parameter": "x = (lambda a=b: f(a))()",
-    "a lambda that binds": "x = (lambda: (y := 1))()",
+    "a lambda that binds": "x = (lambda: (y := 1) + y)()",
     "a cast of another": "def cast(a, b):\n    return f(b)\nx = cast(object, f(1))",
     "getattr with a default": "x = getattr(a, 'b', None)",
     "a private getattr, which no class renames": "class C:\n\n    def f(self):\n        return getattr(self, '__b')",
-    "a getattr of its own": "def getattr(a, b):\n    return b\nx = getattr(a, 'b')",
+    "a getattr of its own": "def getattr(a, b):\n    return b\nx = getattr(a, 'b')\ny = getattr(a, 'c')",
     "two turns": "def f(x):\n    for _ in range(2):\n        x.step()",
     "a turn that is left": "def f(x):\n    for _ in range(1):\n        if x:\n            break\n        x.step()",
     "a turn whose number is read": "def f(x):\n    for i in range(1):\n        x.step(i)",

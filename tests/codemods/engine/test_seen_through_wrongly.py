@@ -29,14 +29,13 @@ HELD = {
         f"from types import SimpleNamespace\n{HEAD}given = SimpleNamespace(value=None)\n"
         "given.__dict__.update(read())\n" + RUN.format("given.value")
     ),
-    "an item of a dictionary of the module": (
-        f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]')
+    "an item of a dictionary that the module fills": (
+        f'{HEAD}GIVEN = {{"value": None}}\nGIVEN.update(read())\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]')
     ),
     "a constant of another class": (
         f"{HEAD}class Defaults:\n    _value = None\n\n\nclass Run:\n    def __init__(self, value):\n"
         f"        self._value = value\n\n{METHOD}"
     ),
-    "a function of the module": (f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()")),
 }
 
 
@@ -72,6 +71,28 @@ def test_a_constant_that_a_line_of_its_module_may_set_is_not_known(line: str) ->
 
 
 OVERRIDDEN = {
+    "a function of the module": (
+        f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()"),
+        "import a\n\na.value = read\na.run()\n",
+    ),
+    "a dictionary of the module": (
+        f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]'),
+        "import a\n\na.GIVEN.update(read())\na.run()\n",
+    ),
+    "a dictionary that is handed on": (
+        f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN.get("value")'),
+        "from a import GIVEN, run\n\nload(GIVEN)\nrun()\n",
+    ),
+    "a namespace": (
+        f"from types import SimpleNamespace\n{HEAD}given = SimpleNamespace(value=None)\n\n\ndef run():\n    "
+        + RUN.format("given.value"),
+        "from a import given, run\n\nload(given)\nrun()\n",
+    ),
+    "a dataclass": (
+        f"from dataclasses import dataclass\n{HEAD}@dataclass\nclass Given:\n    value: str = None\n\n\n"
+        "def run():\n    " + RUN.format("Given().value"),
+        "from a import Given, run\n\nload(Given)\nrun()\n",
+    ),
     "a class that is set": (
         f"{HEAD}class Given:\n    value = None\n\n\ndef run():\n    " + RUN.format("Given.value"),
         'from a import Given, run\n\nGiven.value = "full"\nrun()\n',
@@ -84,7 +105,7 @@ OVERRIDDEN = {
 
 
 @pytest.mark.parametrize("name", OVERRIDDEN)
-def test_a_constant_of_a_class_that_another_file_sets_is_not_known(name: str) -> None:
+def test_what_another_file_may_set_is_not_known(name: str) -> None:
     text, other = OVERRIDDEN[name]
     assert levels({"a.py": text, "b.py": other}) == {"manual"}
     assert "stochastic_weight_avg" not in rewritten({"a.py": text}, rule("LIT110"))["a.py"]

@@ -67,9 +67,8 @@ def test_a_constructor_above_a_class_whose_flag_goes_into_its_body(head: str) ->
     own = "class GAN(Base):\n    "
     files = {"train.py": above("OPT001", BASE)}
     files["train.py"] = files["train.py"].replace(f"{own}def __init__(self):\n        super().__init__()\n", own + head)
-    reason, *others = refusals(files, "OPT001")
+    (reason,) = refusals(files, "OPT001")
     assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
-    assert all("in a roundabout way" in other for other in others)
 
 
 @pytest.mark.parametrize("base", [BASE, "class Base(LightningModule):\n    " + TRUE])

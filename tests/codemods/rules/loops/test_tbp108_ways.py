@@ -12,10 +12,7 @@ MADE = "return Trainer(gradient_clip_val=0.5)\n"
 FIT = "    trainer.fit(Model(), loader)\n"
 WAYS = {
     "a dictionary": f"    options = {{'gradient_clip_val': 0.5}}\n    trainer = Trainer(**options)\n{FIT}",
-    "a factory": f"    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
-    "a factory with a name": f"    trainer = build()\n{FIT}\n\ndef build():\n"
-    "    made = Trainer(gradient_clip_val=0.5)\n    return made\n",
-    "a factory at once": f"    build().fit(Model(), loader)\n\n\ndef build():\n    {MADE}",
+    "a factory that is called twice": f"    build()\n    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
     "a factory that hands on": f"    trainer = build(gradient_clip_val=0.5)\n{FIT}\n\ndef build(**given):\n"
     "    return Trainer(**given)\n",
     "a subclass": f"    trainer = Own(gradient_clip_val=0.5)\n{FIT}\n\nclass Own(Trainer):\n    pass\n",
@@ -24,6 +21,10 @@ WAYS = {
     f"    trainer = Trainer(gradient_clip_val=args.clip)\n{FIT}",
 }
 REWRITTEN = {
+    "a factory": f"    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
+    "a factory with a name": f"    trainer = build()\n{FIT}\n\ndef build():\n"
+    "    made = Trainer(gradient_clip_val=0.5)\n    return made\n",
+    "a factory at once": f"    build().fit(Model(), loader)\n\n\ndef build():\n    {MADE}",
     "a dictionary there": f"    trainer = Trainer(**{{'gradient_clip_val': 0.5}})\n{FIT}",
     "a partial": "    from functools import partial\n\n    build = partial(Trainer, gradient_clip_val=0.5)\n"
     f"    trainer = build()\n{FIT}",
@@ -56,5 +57,5 @@ def test_a_factory_of_another_file() -> None:
 
 
 def test_a_factory_for_a_module_that_lightning_optimizes_is_left() -> None:
-    text = BEFORE.replace(GIVEN, WAYS["a factory"]).replace("        self.automatic_optimization = False\n", "")
+    text = BEFORE.replace(GIVEN, REWRITTEN["a factory"]).replace("        self.automatic_optimization = False\n", "")
     assert run_rules({"train.py": text}, rule("TBP108")).findings == ()

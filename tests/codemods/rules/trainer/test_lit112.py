@@ -86,7 +86,7 @@ def test_moves(before: str, wanted: str) -> None:
         (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "handed on"),
         (BUILD + "t = build()\nt.test(m)\n", "fit is not seen"),
         (BUILD + "t = build()\nt.fit(m)\nother = build\n", "used for"),
-        (BUILD.replace("'a'", "p") + "t = build()\nt.fit(m)\n", "not seen"),
+        (BUILD.replace("'a'", "p") + "u = build()\nt = build()\nt.fit(m)\n", "not seen"),
         (KEPT + "        use(self.t)\n", "handed on"),
         (KEPT + "        self.t.fit(self, ckpt_path='b')\n", "already"),
         (KEPT + "\n\na = A()\na.t.fit(m)\n", "not all"),
