@@ -33,6 +33,7 @@ from verify.reading.targets import READ_BY, targets
 from verify.reading.variables import lent
 from verify.request import Bench, Pair, Request
 from verify.retried import Watching, otherwise, settled
+from verify.sandbox.jail import OUTSIDE
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 
 T = TypeVar("T")
@@ -168,6 +169,7 @@ def run_spec(
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
         "own": own_distribution(sources.root),
+        "outside": OUTSIDE if bench.contained.level == "full" else (),
     }
     before = ready.environment.role == "baseline"
     bench.started.append(Started("before" if before else "after", spec, record))

@@ -14,13 +14,16 @@ from verify.judging.record import Raw, read
 from verify.prove import prove
 from verify.request import Request
 from verify.retried import otherwise
+from verify.sandbox.containment import contain
 
 REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning==1.9.5",), (), timeout=120)
 
 
-def proven(folder: Path, name: str, said: list[str], spoiled: tuple[str, str] = ("", "")) -> Evidence:
-    """What a proof says of a project; of one whose patched tree was `spoiled`, one text for another."""
-    before = project(name)
+def proven(
+    folder: Path, name: str, said: list[str], spoiled: tuple[str, str] = ("", ""), other: tuple[str, str] = ("", "")
+) -> Evidence:
+    """What a proof says of a project, with one text for an `other`; of one whose patched tree was `spoiled` so."""
+    before = {path: text.replace(*other) for path, text in project(name).items()}
     after = {path: text.replace(*spoiled) for path, text in rewritten(before).items()}
     assert spoiled == ("", "") or after != rewritten(before)
     trees = [
@@ -71,6 +74,15 @@ def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_p
     evidence = proven(tmp_path, name, [])
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
+
+
+def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) -> None:
+    if contain(tmp_path / "tried").level != "full":
+        pytest.skip("there are no folders of a run's own outside of its copy")
+    evidence = proven(tmp_path, "starts_with_pictures", [], other=("data/pictures", "/home/someone/pictures"))
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    assert any("/home/someone/pictures (16 .png files)" in fact.text for fact in evidence.facts)
+    assert not Path("/home/someone").exists()
 
 
 def test_a_program_that_is_missing_is_stood_in_for(tmp_path: Path) -> None:

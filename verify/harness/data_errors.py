@@ -16,8 +16,10 @@ from types import FrameType
 from typing import Any
 
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
-from .made_data import FILES, Entry, cells, table
+from .made_data import FILES, Entry, cells, place_of, table
 
+OUTSIDE: list[str] = []
+"""Folders that are the run's own, empty, outside of its copy: what is to be there may be made up as well."""
 _TABLES = {".csv": ",", ".tsv": "\t", ".json": "", ".jsonl": "", ".parquet": "", ".feather": ""}
 _READ = re.compile(r"\bread_(csv|table|json|parquet|pickle|feather)\(")
 _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|sh|so|pyx?|ipynb)$|conf|hparam|setting")
@@ -80,10 +82,10 @@ def following(
         return _with(plan, made)
     for name in _paths(error):
         place = _inside(name, root)
-        if place and not (root / place).exists():
+        if place and not place_of(place, root).exists():
             found = _file(place, error, own, plan)
             return _with(plan, found) if found else None
-        if place and (root / place).is_dir() and isinstance(error, IsADirectoryError):
+        if place and place_of(place, root).is_dir() and isinstance(error, IsADirectoryError):
             return _flattened(plan, place)
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
     if names := _columns(error, own, line):
@@ -100,7 +102,7 @@ def may_follow(error: BaseException, root: Path) -> bool:
     frames = list(traceback.walk_tb(error.__traceback__))
     if _downloaded(frames, root) or _EMPTY.search(f"{type(error).__name__} {error}"):
         return True
-    places = [place for name in _paths(error) if (place := _inside(name, root)) and not (root / place).exists()]
+    places = [place for name in _paths(error) if (place := _inside(name, root)) and not place_of(place, root).exists()]
     own = [frame for frame, _ in frames if _is_own(frame, root)]
     return any(_file(place, error, own, ()) for place in places)
 
@@ -121,10 +123,16 @@ def _paths(error: BaseException) -> list[str]:
 
 
 def _inside(name: str, root: Path) -> str | None:
-    """Where a path leads, from the root of the project; None where that is outside, or below a file."""
-    place = (root / name).resolve()
-    inside = root.resolve() in place.parents and "\n" not in name and not any(part.is_file() for part in place.parents)
-    return place.relative_to(root.resolve()).as_posix() if inside else None
+    """Where a path leads: from the root of the project, from the home, which is the run's own, or in one of the folders
+    `OUTSIDE`; None for any other, and below a file."""
+    place, top, home = (root / name).resolve(), root.resolve(), Path.home().resolve()
+    if "\n" in name or any(part.is_file() for part in place.parents):
+        return None
+    if top in place.parents:
+        return place.relative_to(top).as_posix()
+    if OUTSIDE and home in place.parents:
+        return f"~/{place.relative_to(home).as_posix()}"
+    return place.as_posix() if any(Path(folder) in place.parents for folder in OUTSIDE) else None
 
 
 def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequence[Entry]) -> Entry | None:

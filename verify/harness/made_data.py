@@ -20,7 +20,7 @@ from typing import Any
 from .alone_files import write_file
 
 Entry = dict[str, Any]
-"""A path below the project's root, its `kind`, and what that kind has besides."""
+"""A path below the project's root, below the home or an absolute one, its `kind`, and what that kind has besides."""
 FILES, CLASSES = 16, 2
 ROWS = 64
 _SIZE, _WIDE = 28, 32
@@ -30,15 +30,20 @@ _CIFAR = {"cifar-10-batches-py": ("labels", 10), "cifar-100-python": ("fine_labe
 def write(plan: Iterable[Entry], root: Path) -> None:
     """Make what a plan says that is not there yet."""
     for entry in plan:
-        for place, make in _files(entry, root / entry["path"]):
+        for place, make in _files(entry, place_of(entry["path"], root)):
             if not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 make(place)
 
 
+def place_of(path: str, root: Path) -> Path:
+    """Where the path of an entry is: from the root, from the home, or as it is where it is absolute."""
+    return root / Path(path).expanduser()
+
+
 def remove(entry: Entry, root: Path) -> None:
     """Take away the files of an entry, before others take their place."""
-    for place, _ in _files(entry, root / entry["path"]):
+    for place, _ in _files(entry, place_of(entry["path"], root)):
         place.unlink(missing_ok=True)
 
 

@@ -103,6 +103,7 @@ def lend_what_is_missing(spec: dict[str, Any]) -> None:
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
+    beside("data_errors").OUTSIDE[:] = spec.get("outside", ())
     if plan := [json.loads(text) for text in spec.get("made", ())]:
         tools = beside("made_data")
         tools.write(plan, Path.cwd())

@@ -83,7 +83,7 @@ STAND_INS = {
         "what is read from there: the folder is empty",
     ),
     "data": StandIn(
-        "data below the project's root that a first run did not find",
+        "data that a first run did not find",
         "small files of the kind that the code reads: tables, pictures, arrays, lines, sounds, MNIST and CIFAR",
         "what is in them: columns and values are as the code asks for them by its errors, and mean nothing",
     ),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from verify.harness import data_errors
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs
 from verify.harness.made_data import Entry, cells, remove, table, told, write
@@ -152,6 +153,20 @@ def test_the_same_plan_makes_the_same_files(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == cells(made, "name") and len({row["x"] for row in rows}) > 60
     json.dumps(made)
+
+
+def test_folders_of_the_run_itself_hold_data_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    own, root = tmp_path / "data", tmp_path / "tree"
+    root.mkdir()
+    monkeypatch.setattr(data_errors, "OUTSIDE", [str(own)])
+    for text, path in {f"open({str(own)!r} + '/a.csv')": f"{own}/a.csv",
+                       "open(__import__('os').path.expanduser('~/a.csv'))": "~/a.csv"}.items():  # fmt: skip
+        found = following(raised(root, text), (), (), root)
+        assert found and found[0][0]["path"] == path
+        write(found[0], root)
+    assert (own / "a.csv").is_file() and (tmp_path / "home" / "a.csv").is_file()
+    assert following(raised(root, f"open({str(tmp_path)!r} + '/a.csv')"), (), (), root) is None
 
 
 def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
