@@ -89,7 +89,8 @@ def _with_data(
 ) -> tuple[Watching, str] | None:
     def start(tree: Sources, ready: Ready, more: Mapping[str, object]) -> tuple[Outcome, Path]:
         spec = {**_spec_of(tree, entry, ready, accelerators(bench.request, pair), bench), **more}
-        return run_spec(tree, spec, ready, bench, name, lambda _: None)
+        own = f"{name}-{'after' if tree is after else 'before'}"
+        return run_spec(tree, spec, ready, bench, own, lambda _: None)
 
     return with_data((before, after), entry, pair, bench, raws, start)
 

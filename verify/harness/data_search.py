@@ -71,15 +71,15 @@ def watch_globs(found: dict[str, None]) -> None:
     made: Any = glob
     paths: Any = Path
     system: Any = os
-    plain, walk = made.glob, system.walk
+    plain, walk = made.iglob, system.walk
 
     @functools.wraps(plain)
     def noted(pathname: Any, *args: Any, **kwargs: Any) -> Any:
-        held = plain(pathname, *args, **kwargs)
+        held = list(plain(pathname, *args, **kwargs))
         if not held:
             base = kwargs.get("root_dir")
             found[os.path.join(base, pathname) if base else str(pathname)] = None  # noqa: PTH118
-        return held
+        return iter(held)
 
     @functools.wraps(walk)
     def walked(top: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -99,7 +99,7 @@ def watch_globs(found: dict[str, None]) -> None:
 
         setattr(paths, name, noted)
 
-    made.glob, made.iglob = noted, lambda *args, **kwargs: iter(noted(*args, **kwargs))
+    made.iglob = noted
     system.walk = walked
     method("glob", "")
     method("rglob", "**")

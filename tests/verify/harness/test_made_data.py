@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import json
 import linecache
 from collections.abc import Callable
@@ -122,16 +123,16 @@ def test_patterns_that_find_nothing_are_filled_where_that_ends_a_run(
 ) -> None:
     for kind, name in ((Path, "glob"), (Path, "rglob")):
         monkeypatch.setattr(kind, name, getattr(kind, name))
-    for place in ("glob.glob", "glob.iglob", "os.walk"):
+    for place in ("glob.iglob", "os.walk"):
         monkeypatch.setattr(place, _held(place))
     globs: dict[str, None] = {}
     watch_globs(globs)
-    assert list((tmp_path / "data").glob("*/*.png")) == []
+    assert glob.glob(f"{tmp_path}/sounds/*.wav") == list((tmp_path / "data").glob("*/*.png")) == []  # noqa: PTH207
     error = raised(tmp_path, "raise ValueError('num_samples should be a positive integer value, but got 0')")
     found = following(error, (), globs, tmp_path)
-    assert found and [each["path"] for each in found[0]] == ["data"]
+    assert found and [each["path"] for each in found[0]] == ["sounds", "data"]
     write(found[0], tmp_path)
-    assert len(list((tmp_path / "data").glob("*/*.png"))) == 16
+    assert len(list((tmp_path / "data").glob("*/*.png"))) == len(list((tmp_path / "sounds").iterdir())) == 16
     assert following(error, found[0], globs, tmp_path) is None
 
 
