@@ -144,10 +144,7 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     form = reading[1] if reading else suffix.lstrip(".") if suffix in _TABLES else ""
     form = {"table": "tsv"}.get(form, form)
     if form:
-        separator = re.search(r"sep(?:arator)?\s*=\s*['\"](\\t|.)['\"]", lines)
-        given = "\t" if separator and separator[1] == "\\t" else separator[1] if separator else ""
-        return table(place, "jsonl" if "lines=True" in lines and form == "json" else form,
-                     given or ("\t" if form == "tsv" else ","))  # fmt: skip
+        return _table(place, form, lines)
     if suffix in (".npz", ".h5", ".hdf5", ".hdf"):
         return {"path": place, "kind": "arrays", "form": "npz" if suffix == ".npz" else "h5", "names": ["arr_0"]}
     reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
@@ -160,6 +157,17 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     return {"path": place, "kind": "folder", "suffix": _suffix_of(own), "count": FILES, "classes": classes}
 
 
+def _table(place: str, form: str, lines: str) -> Entry:
+    """A table as the line that reads it says: what is between its cells, one record a line, which columns it has."""
+    form = "jsonl" if form == "json" and "lines=True" in lines else form
+    separator = re.search(r"(?:sep|delimiter)\s*=\s*['\"](\\t|.)['\"]", lines)
+    default = "\t" if form == "tsv" else ","
+    made = table(place, form, separator[1].replace("\\t", "\t") if separator else default)
+    named = re.search(r"\b(?:names|usecols)\s*=\s*\[([^\]]*)\]", lines)
+    names = re.findall(r"['\"]([^'\"]+)['\"]", named[1]) if named else []
+    return {**made, "columns": {name: _kind(name) for name in names} or made["columns"]}
+
+
 def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:
     """Files for all rows of a table, where one of its cells is in the name; or for all numbers, where such a file was
     made before."""
@@ -170,9 +178,10 @@ def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:
                 continue
             names = [str(value) for value in cells(entry, column)]
             begins = len(folder) if entry["columns"][column] == "whole" else 0
-            cell = re.compile(rf"(?<!\d)(?:{'|'.join(map(re.escape, reversed(names)))})(?!\d)")
+            cell = re.compile(rf"(?<!\d)0*(?:{'|'.join(map(re.escape, reversed(names)))})(?!\d)")
             held = cell.search(place, begins)
             if held:
+                names = [value.zfill(len(held[0])) for value in names]
                 top = place[: held.start()].rpartition("/")[0]
                 pattern = f"{place[len(top) : held.start()].lstrip('/')}{{}}{place[held.end() :]}"
                 return {"path": top or ".", "kind": "numbered", "suffix": suffix, "count": len(names),

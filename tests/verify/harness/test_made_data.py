@@ -82,6 +82,29 @@ def test_pictures_are_made_for_all_rows_that_name_one(tmp_path: Path) -> None:
     assert told(pictures) == "img (64 .png files)"
 
 
+def test_numbers_in_names_of_files_are_as_wide_as_the_code_makes_them(tmp_path: Path) -> None:
+    text = ROWS + "for row in rows:\n    open(root / 'x' / (row['id'].zfill(4) + '.npy'), 'rb').read()\n"
+    _, arrays = climbed(tmp_path, text)
+    assert (arrays["pattern"], arrays["names"][:2]) == ("{}.npy", ["0000", "0001"])
+
+
+@pytest.mark.parametrize(
+    ("said", "columns", "separator"),
+    [
+        (", names=['id', 'y'], sep='\\t'", ["id", "y"], "\t"),
+        (", usecols=['text']", ["text"], ","),
+        (", header=None", ["column0"], ","),
+    ],
+)
+def test_a_table_is_as_the_line_that_reads_it_says(
+    said: str, columns: list[str], separator: str, tmp_path: Path
+) -> None:
+    reader = "class pd:\n    def read_csv(path, **_):\n        open(path)\n"
+    error = raised(tmp_path, f"{reader}pd.read_csv(root / 'a.csv'{said})")
+    found = following(error, (), (), tmp_path)
+    assert found and ([*found[0][0]["columns"]], found[0][0]["separator"]) == (columns, separator)
+
+
 def test_numbered_files_are_made_for_all_numbers(tmp_path: Path) -> None:
     text = "import numpy as np\nfor number in range(20):\n    np.load(root / f'arrays/{number:03}.npy')\n"
     entry = climbed(tmp_path, text)[-1]
