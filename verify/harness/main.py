@@ -39,6 +39,8 @@ PROGRAMS: dict[str, None] = {}
 """In place of which programs stands one that does nothing."""
 MADE: dict[str, None] = {}
 """Which files were made up."""
+HUB: list[str] = []
+"""What of the Hugging Face hub a small one stands in for."""
 WEIGHTS: list[str] = []
 """Which weights are not here: what they would have been loaded into stays random."""
 OPENED: dict[str, None] = {}
@@ -115,7 +117,9 @@ def lend_what_is_missing(spec: dict[str, Any]) -> None:
 
 def set_up(spec: dict[str, Any], record: Record) -> bool:
     """Set the variables that the script is to see, and run what is to be run before it; whether that went well."""
-    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
+    os.environ.update(
+        {"HYDRA_FULL_ERROR": "1", **({"HF_HUB_OFFLINE": "1"} if spec.get("hub") else {}), **spec.get("variables", {})}
+    )
     for words in spec.get("setup", ()):
         done = subprocess.run([sys.executable, *words], check=False)
         if done.returncode:
@@ -190,6 +194,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
+    if spec.get("hub"):
+        beside("hub").stand_in(HUB)
     if spec.get("made") or spec["mode"] == "data":
         beside("made_data").accepted(Path.cwd())
     watch.patch_torch()
@@ -306,6 +312,7 @@ def given() -> dict[str, list[str] | None]:
     """What the project had so far besides its files of code and its packages, and which functions of it were called."""
     kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
     kinds |= {"variables": VARIABLES, "programs": PROGRAMS, "made": MADE, "blank": dict.fromkeys(WEIGHTS)}
+    kinds["hub"] = dict.fromkeys(HUB)
     return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
 
 
@@ -344,8 +351,11 @@ def run_as_main(spec: dict[str, Any], script: Path) -> None:
 
 
 def lacking(error: BaseException, root: Path) -> str | None:
-    """What is not here and ended a run, of what can be stood in for: data that it reads, weights that it loads."""
+    """What is not here and ended a run, of what can be stood in for: data that it reads, weights that it loads,
+    models of a hub."""
     frames = tuple(traceback.walk_tb(error.__traceback__))
+    if beside("hub").is_asked(error, frames):
+        return "hub"
     if beside("alone_weights").is_missing(error, frames):
         return "weights"
     return "data" if beside("data_errors").may_follow(error, root) else None

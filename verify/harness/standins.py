@@ -92,6 +92,11 @@ STAND_INS = {
         "an empty file, from which nothing is loaded",
         "the modules keep the weights that they begin with; what else is asked of the file is empty",
     ),
+    "hub": StandIn(
+        "models, configurations and tokenizers that transformers asks the Hugging Face hub for, in a first run",
+        "ones of the same kind with two layers, random weights and a vocabulary of letters",
+        "the numbers of layers and of words; every word is taken apart into its letters",
+    ),
     "alone": StandIn(
         "the logger and the callbacks of a module that is trained alone",
         "a single logger that takes every call, and a ModelCheckpoint that saves nothing",

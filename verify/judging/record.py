@@ -25,6 +25,7 @@ _GIVEN = {
     "programs": "programs that do nothing, in place of those that are not installed",
     "made": "made-up files in place of data that is not here",
     "blank": "random weights in place of those that are not here",
+    "hub": "small untrained models and tokenizers in place of those of the Hugging Face hub",
     "moved": "another device in place of CUDA, which is not here, to",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -57,7 +58,8 @@ class Raw:
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `made` are the files that were made
-    up, `blank` the weights that were not here; it `lacks` "data" or "weights" where it failed for them.
+    up, `blank` the weights that were not here, `hub` what was made in place of what a hub has; it `lacks` "data",
+    "weights" or "hub" where it failed for that.
     """
 
     recording: Recording
@@ -78,6 +80,7 @@ class Raw:
     stands_for: str | None = None
     made: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
+    hub: tuple[str, ...] = ()
     lacks: str | None = None
 
     @property
@@ -138,7 +141,7 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "failure":
             failure = Failure(event["type"], event["message"], event["place"])
             raw = replace(raw, stands_for=stand_in if (stand_in := event.get("stands_for")) in STAND_INS else None)
-            raw = replace(raw, lacks=lacks if (lacks := event.get("lacks")) in ("data", "weights") else None)
+            raw = replace(raw, lacks=lacks if (lacks := event.get("lacks")) in ("data", "weights", "hub") else None)
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":

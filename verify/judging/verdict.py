@@ -110,7 +110,7 @@ def _doubted(judgement: Judgement, before: Raw | None, after: Raw, ground: Rung 
     """The judgement, unless it rests on data or weights that were made up and says nothing of the project's own: losses
     that are not finite are alike whatever is computed, and values of another kind may be what the patched tree refuses.
     """
-    if not (after.made or after.blank):
+    if not (after.made or after.blank or after.hub):
         return judgement
     losses = [*after.recording.losses, *(before.recording.losses if before else ())]
     failure = after.recording.failure
