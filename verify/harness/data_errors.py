@@ -138,6 +138,7 @@ def _inside(name: str, root: Path) -> str | None:
 def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequence[Entry]) -> Entry | None:
     """The entry for a path that was not found, by how it is called and by the code that reads it."""
     suffix, lines = PurePosixPath(place).suffix.lower(), lines_of(error)
+    lines += f"\n{_statement(own[-1])}" if own else ""
     if _NEVER.search(place.rpartition("/")[2].lower()):
         return None
     reading = _READ.search(lines)
@@ -166,6 +167,16 @@ def _table(place: str, form: str, lines: str) -> Entry:
     named = re.search(r"\b(?:names|usecols)\s*=\s*\[([^\]]*)\]", lines)
     names = re.findall(r"['\"]([^'\"]+)['\"]", named[1]) if named else []
     return {**made, "columns": {name: _kind(name) for name in names} or made["columns"]}
+
+
+def _statement(frame: FrameType) -> str:
+    """The lines of a call that a frame is at, as far as its brackets go."""
+    text = ""
+    for number in range(frame.f_lineno, frame.f_lineno + 8):
+        text += linecache.getline(frame.f_code.co_filename, number)
+        if text.count("(") <= text.count(")"):
+            break
+    return text
 
 
 def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:

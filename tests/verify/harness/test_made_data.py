@@ -88,6 +88,17 @@ def test_numbers_in_names_of_files_are_as_wide_as_the_code_makes_them(tmp_path: 
     assert (arrays["pattern"], arrays["names"][:2]) == ("{}.npy", ["0000", "0001"])
 
 
+READERS = """
+def read_csv(path, **given):
+    one(path)
+
+def one(path): two(path)
+def two(path): three(path)
+def three(path): four(path)
+def four(path): open(path)
+"""
+
+
 @pytest.mark.parametrize(
     ("said", "columns", "separator"),
     [
@@ -97,11 +108,15 @@ def test_numbers_in_names_of_files_are_as_wide_as_the_code_makes_them(tmp_path: 
     ],
 )
 def test_a_table_is_as_the_line_that_reads_it_says(
-    said: str, columns: list[str], separator: str, tmp_path: Path
+    said: str, columns: list[str], separator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = "class pd:\n    def read_csv(path, **_):\n        open(path)\n"
-    error = raised(tmp_path, f"{reader}pd.read_csv(root / 'a.csv'{said})")
-    found = following(error, (), (), tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "readers.py").write_text(READERS)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    root = tmp_path / "tree"
+    root.mkdir()
+    error = raised(root, f"import readers\nreaders.read_csv(\n    root / 'a.csv'{said},\n)")
+    found = following(error, (), (), root)
     assert found and ([*found[0][0]["columns"]], found[0][0]["separator"]) == (columns, separator)
 
 
