@@ -25,7 +25,7 @@ class Model(pl.LightningModule):
     def __init__(self, weights):
         super().__init__()
         self.layer = torch.nn.Linear(64, 64)
-        self.layer.load_state_dict(torch.load(weights, map_location="cpu")["state_dict"])
+        self.layer.load_state_dict(torch.load(weights, map_location="cpu"))
 
     def training_step(self, batch, batch_idx):
         return torch.nn.functional.mse_loss(self.layer(batch), batch)
