@@ -17,7 +17,7 @@ from verify.sandbox.process import Outcome, memory
 
 SHARE, LONGEST_S = 0.4, 150.0
 """How much of the time that is left goes into finding out what a script reads."""
-_LESS = {"limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1}
+_LESS = {"limit_train_batches": 1, "limit_val_batches": 1, "max_epochs": 1}
 _MEMORY = 0.3
 Start = Callable[[Sources, Ready, Mapping[str, object]], tuple[Outcome, Path]]
 

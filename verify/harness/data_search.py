@@ -43,6 +43,16 @@ def search(spec: dict[str, Any], root: Path, run: Callable[[], None], steps: Cal
     return plan
 
 
+class Trained(BaseException):
+    """`fit` came to its end: what the script does then reads nothing that a training needs."""
+
+
+def until_fitted(event: str, **values: Any) -> None:
+    """Takes what a training records, and ends the try with `fit`."""
+    if event == "fitted":
+        raise Trained
+
+
 def _tried(
     run: Callable[[], None], steps: Callable[[], int], plan: list[Entry], root: Path, tell: Callable[[str], None]
 ) -> dict[str, Any]:
@@ -51,6 +61,8 @@ def _tried(
     watch_globs(globs)
     try:
         run()
+    except Trained:
+        pass
     except SystemExit as stop:
         return {"plan": None, "why": f"it ends with {stop.code}"}
     except BaseException as error:

@@ -158,7 +158,9 @@ def find_data(spec: dict[str, Any], record: Record) -> int:
     watch = prepared(spec, record)
     if watch is None:
         return 3
-    found = beside("data_search").search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
+    tools = beside("data_search")
+    watch.record = tools.until_fitted
+    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
     record("made", plan=found)
     record("end")
     return 0
