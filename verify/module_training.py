@@ -42,7 +42,8 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
-    are a rounding away. `left` says how many seconds the clock allows."""
+    are a rounding away. `left` says how many seconds the clock allows, `by_hand` which
+    uses are left to do by hand, as a request has them."""
 
     before: Sources
     after: Sources
@@ -54,6 +55,7 @@ class Sides:
     functions: Sequence[str] = ()
     nudged: bool = False
     left: Callable[[], float] = lambda: math.inf
+    by_hand: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,14 @@ def train(
         pairs = [one for one in pairs if label_of(one[0]) not in labels] + better
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
     pairs = _with_evaluation(sides, pairs)
-    parts = tuple(part_of(*pair, problems, missing, per_batch) for pair in pairs)
+    parts = tuple(part_of(*pair, problems, missing, per_batch, by_hand=sides.by_hand) for pair in pairs)
     if any(part.verdict == "changed" for part in parts):
         again_before = _before_again(
             sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"]
         )
         parts = tuple(
-            part_of(*pair, problems, missing, per_batch, again_before.get(label_of(pair[0]))) for pair in pairs
+            part_of(*pair, problems, missing, per_batch, again_before.get(label_of(pair[0])), sides.by_hand)
+            for pair in pairs
         )
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root

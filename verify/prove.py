@@ -235,7 +235,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     sides = module_training.Sides(
         before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout
     )
-    sides = replace(sides, left=bench.clock.allowed)
+    sides = replace(sides, left=bench.clock.allowed, by_hand=request.by_hand)
     per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
     found = module_training.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:

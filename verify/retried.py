@@ -11,8 +11,10 @@ from verify.harness import standins
 from verify.judging.record import Raw
 
 Watching = Mapping[str, tuple[str, ...]]
-"""What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), and the
-missing programs in whose place one is put that does nothing (`programs`)."""
+"""What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
+programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
+(`blank`) and small models stand in for those of a hub (`hub`), and what data is made up (`made`, each an entry of
+verify.harness.made_data as JSON)."""
 _PROGRAMS = (
     "ffmpeg",
     "ffprobe",
@@ -27,6 +29,11 @@ _PROGRAMS = (
     "aws",
     "dot",
 )
+_LENT = {
+    "weights": ("blank", "with random weights in place of those that are not here"),
+    "hub": ("hub", "with small untrained models in place of those of the Hugging Face hub"),
+}
+"""What is lent where a run fails for the want of it: how a harness is told, and a person."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
 _IS_MISSING = re.compile(
     r"No such file|not found|not installed|could not be found|couldn't find|command", re.IGNORECASE
@@ -38,11 +45,16 @@ def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, s
 
     The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
     network or an account write nothing then, unless the tree before trains with them. A program that is missing, as
-    `ffmpeg` is where a package asks for it when it is imported, is stood in for by one that does nothing.
+    `ffmpeg` is where a package asks for it when it is imported, is stood in for by one that does nothing. Weights that
+    a script loads from an address, or from a file that is not here, stay random.
     """
     if missing := _missing(old, new, watched.get("programs", ())):
         told = f"with a program that does nothing in place of {missing}, which is not installed"
         return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
+    lacks = {raw.lacks for raw in (old, new) if raw and not raw.recording.fitted}
+    for lack, (key, told) in _LENT.items():
+        if lack in lacks and not (old and old.recording.fitted) and not watched.get(key):
+            return {**watched, key: (lack,)}, told
     found = {raw.stands_for for raw in (old, new) if raw and raw.stands_for} - {None}
     left = tuple(sorted(name for name in found if name and standins.STAND_INS[name].optional))
     left = tuple(name for name in left if name not in watched.get("without", ()))

@@ -25,13 +25,15 @@ from verify.harness import HARNESS
 from verify.harness.standins import STAND_INS
 from verify.judging.record import CRASHED, Raw, read
 from verify.judging.recorded import Started
+from verify.made_up import with_data
 from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
 from verify.reading.variables import lent
 from verify.request import Bench, Pair, Request
-from verify.retried import otherwise, settled
+from verify.retried import Watching, otherwise, settled
+from verify.sandbox.jail import OUTSIDE
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 
 T = TypeVar("T")
@@ -67,12 +69,30 @@ def run_both(
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
         again = otherwise(old, new, bench.watching.get(entry.script, {}))
+        again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break
         bench.watching[entry.script], told = again
         bench.progress(f"running {entry.script} of both trees again, {told}")
         old, new = _both(before, after, entry, pair, bench, f"{name}-otherwise{number}")
     return old, settled(old, new)
+
+
+def _with_data(
+    before: Sources,
+    after: Sources,
+    entry: Entry,
+    pair: Pair,
+    bench: Bench,
+    name: str,
+    raws: tuple[Raw | None, Raw],
+) -> tuple[Watching, str] | None:
+    def start(tree: Sources, ready: Ready, more: Mapping[str, object]) -> tuple[Outcome, Path]:
+        spec = {**_spec_of(tree, entry, ready, accelerators(bench.request, pair), bench), **more}
+        own = f"{name}-{'after' if tree is after else 'before'}"
+        return run_spec(tree, spec, ready, bench, own, lambda _: None)
+
+    return with_data((before, after), entry, pair, bench, raws, start)
 
 
 def _both(before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str) -> tuple[Raw | None, Raw]:
@@ -113,7 +133,18 @@ def run_script(
     """Run one script in a copy of its tree; `may` are the accelerators that it may train on, `functions` those of which
     it is recorded whether they are called. `nudged` has it begin with weights that are a rounding away."""
     spec = {
+        **_spec_of(sources, entry, ready, may, bench),
         "mode": "train",
+        "functions": functions,
+        "nudged": nudged,
+    }
+    outcome, record = run_spec(sources, spec, ready, bench, name, tell)
+    return _closed(read(record, entry.script), outcome)
+
+
+def _spec_of(sources: Sources, entry: Entry, ready: Ready, may: Sequence[str], bench: Bench) -> dict[str, object]:
+    """What the harness is told of a script."""
+    return {
         "script": entry.script,
         "args": list(entry.args),
         "module": entry.module,
@@ -122,12 +153,8 @@ def run_script(
         "accelerators": may,
         "devices": bench.request.devices,
         "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
-        "functions": functions,
-        "nudged": nudged,
         **bench.watching.get(entry.script, {}),
     }
-    outcome, record = run_spec(sources, spec, ready, bench, name, tell)
-    return _closed(read(record, entry.script), outcome)
 
 
 def run_spec(
@@ -143,6 +170,7 @@ def run_spec(
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
         "own": own_distribution(sources.root),
+        "outside": OUTSIDE if bench.contained.level == "full" else (),
     }
     before = ready.environment.role == "baseline"
     bench.started.append(Started("before" if before else "after", spec, record))

@@ -14,17 +14,35 @@ from verify.judging.record import Raw, read
 from verify.prove import prove
 from verify.request import Request
 from verify.retried import otherwise
+from verify.sandbox.containment import contain
 
 REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning==1.9.5",), (), timeout=120)
 
 
-def proven(folder: Path, name: str, said: list[str]) -> Evidence:
-    before = project(name)
+def proven(
+    folder: Path, name: str, said: list[str], spoiled: tuple[str, str] = ("", ""), other: tuple[str, str] = ("", "")
+) -> Evidence:
+    """What a proof says of a project, with one text for an `other`; of one whose patched tree was `spoiled` so."""
+    before = {path: text.replace(*other) for path, text in project(name).items()}
+    after = {path: text.replace(*spoiled) for path, text in rewritten(before).items()}
+    assert spoiled == ("", "") or after != rewritten(before)
     trees = [
         tree(folder / role, **{path.removesuffix(".py"): text for path, text in files.items() if path.endswith(".py")})
-        for role, files in (("before", before), ("after", rewritten(before)))
+        for role, files in (("before", before), ("after", after))
     ]
     return prove(*trees, REQUEST, said.append)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoiled", "verdict"),
+    [
+        ("starts_with_a_table", ("cross_entropy(", "cross_entropy(2 * "), "changed"),
+        ("starts_with_a_table", ('row["label"]', 'row["lable"]'), "regressed"),
+        ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
+    ],
+)
+def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], verdict: str, tmp_path: Path) -> None:
+    assert proven(tmp_path, name, [], spoiled).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -36,12 +54,35 @@ def proven(folder: Path, name: str, said: list[str]) -> Evidence:
             ["environment variables that the code reads and nothing sets: IMAGE_PATH, LOADER_WORKERS"],
         ),
         ("starts_with_a_folder", []),
+        (
+            "starts_with_a_table",
+            [
+                "made-up files in place of data that is not here: data/train.csv (64 rows of image_id, label, age), "
+                "data/val.csv (64 rows of image_id, label, age), data/pictures (64 .jpg files)"
+            ],
+        ),
+        (
+            "starts_with_pictures",
+            [
+                "made-up files in place of data that is not here: data/pictures (16 .png files)",
+                "random weights in place of those that are not here: weights/pretrained.pth",
+            ],
+        ),
     ],
 )
 def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_path: Path) -> None:
     evidence = proven(tmp_path, name, [])
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
+
+
+def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) -> None:
+    if contain(tmp_path / "tried").level != "full":
+        pytest.skip("there are no folders of a run's own outside of its copy")
+    evidence = proven(tmp_path, "starts_with_pictures", [], other=("data/pictures", "/home/someone/pictures"))
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    assert any("/home/someone/pictures (16 .png files)" in fact.text for fact in evidence.facts)
+    assert not Path("/home/someone").exists()
 
 
 def test_a_program_that_is_missing_is_stood_in_for(tmp_path: Path) -> None:

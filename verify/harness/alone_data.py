@@ -141,7 +141,7 @@ class Offers:
         text = _source(cls) if cls else str(file["text"] if file else "")
         roots = [Path(self.bench.root), Path(tempfile.gettempdir())]
         began = time.monotonic()
-        spec, paths = _aside(lambda tell: described(job(Made(roots, text, tell))), self.left, self.bench.memory / 2)
+        spec, paths = aside(lambda tell: described(job(Made(roots, text, tell))), self.left, self.bench.memory / 2)
         self.left -= time.monotonic() - began
         for path in paths:
             remove(path)
@@ -311,7 +311,7 @@ def _tensor(value: Any, name: str, sizes: set[int]) -> Spec:
 # -- a process of its own
 
 
-def _aside(job: Callable[[Callable[[str], None]], Any], seconds: float, memory: float) -> tuple[Any, list[str]]:
+def aside(job: Callable[[Callable[[str], None]], Any], seconds: float, memory: float) -> tuple[Any, list[str]]:
     """What a job gives that runs in a process of its own, None where it fails or takes longer, and the paths that it
     said it made."""
     if not hasattr(os, "fork"):

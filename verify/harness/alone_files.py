@@ -21,13 +21,13 @@ from pathlib import Path
 MOST = 6
 """So many files and folders are made for one candidate."""
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp"})
-_SUFFIXES = (".npy", ".npz", ".wav", ".txt", ".png", ".jpg", ".jpeg", ".bmp")
+SUFFIXES = (".npy", ".npz", ".wav", ".txt", ".png", ".jpg", ".jpeg", ".bmp")
 _SIDE, _RATE = 64, 16_000
 _WORDS = ("one", "small", "line", "of", "words", "here")
 _ABSENT = re.compile(r"(?i)not exist|no such file|not found|cannot find|can't find|missing")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
-_LISTS = re.compile(r"\b(?:listdir|scandir|iterdir|walk)\(")
-_READERS = (
+LISTS = re.compile(r"\b(?:listdir|scandir|iterdir|walk)\(")
+READERS = (
     (re.compile(r"\bnp\.load\(|numpy\.load\("), ".npy"),
     (re.compile(r"Image\.open\(|\bimread\(|read_image\("), ".png"),
     (re.compile(r"wave\.open\(|wavfile\.read\("), ".wav"),
@@ -41,7 +41,7 @@ class Made:
     def __init__(self, roots: Sequence[Path], text: str, announce: Callable[[str], None]) -> None:
         self.roots = [root.resolve() for root in roots]
         self.announce = announce
-        self.suffix = next((found for found in re.findall(r"\.\w+(?=['\"])", text) if found in _SUFFIXES), ".png")
+        self.suffix = next((found for found in re.findall(r"\.\w+(?=['\"])", text) if found in SUFFIXES), ".png")
         self.count = 0
         self.folders: list[Path] = []
 
@@ -52,10 +52,10 @@ class Made:
         with contextlib.suppress(OSError, ImportError, ValueError):
             if isinstance(error, IsADirectoryError) and error.filename:
                 return self._flattened(Path(os.fspath(error.filename)))
-            for name in _named(error):
+            for name in paths_named(error):
                 place = self._inside(name)
                 if place is not None and not place.exists():
-                    return self._make(place, _lines(error))
+                    return self._make(place, lines_of(error))
         return False
 
     def _inside(self, name: str) -> Path | None:
@@ -64,23 +64,23 @@ class Made:
         return place if any(root in place.parents for root in self.roots) else None
 
     def _make(self, place: Path, lines: str) -> bool:
-        reader = next((suffix for pattern, suffix in _READERS if pattern.search(lines)), "")
+        reader = next((suffix for pattern, suffix in READERS if pattern.search(lines)), "")
         suffix = place.suffix.lower()
-        if suffix not in _SUFFIXES:
+        if suffix not in SUFFIXES:
             suffix = "" if suffix else reader
         elif reader == ".wav" or (reader == ".npy" and suffix not in (".npy", ".npz")):
             suffix = reader
-        if not suffix and (place.suffix or not (_LISTS.search(lines) or "open(" not in lines)):
+        if not suffix and (place.suffix or not (LISTS.search(lines) or "open(" not in lines)):
             return False
         self._begin(place)
         if suffix:
-            _write(place, suffix, self.count)
+            write_file(place, suffix, self.count)
             return True
         self.folders.append(place)
         for number in range(4):
             part = place / "ab"[number // 2] / f"{number % 2}{self.suffix}"
             part.parent.mkdir(parents=True, exist_ok=True)
-            _write(part, self.suffix, number)
+            write_file(part, self.suffix, number)
         return True
 
     def _flattened(self, place: Path) -> bool:
@@ -92,7 +92,7 @@ class Made:
         for part in list(folder.iterdir()):
             shutil.rmtree(part)
         for number in range(4):
-            _write(folder / f"{number}{self.suffix}", self.suffix, number)
+            write_file(folder / f"{number}{self.suffix}", self.suffix, number)
         return True
 
     def _begin(self, place: Path) -> None:
@@ -113,7 +113,7 @@ def remove(path: str) -> None:
             Path(path).unlink()
 
 
-def _named(error: BaseException) -> list[str]:
+def paths_named(error: BaseException) -> list[str]:
     """The paths that an error says are not there."""
     if isinstance(error, FileNotFoundError | NotADirectoryError) and error.filename:
         return [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
@@ -121,17 +121,17 @@ def _named(error: BaseException) -> list[str]:
     if not _ABSENT.search(text):
         return []
     words = [word.strip("'\"`,:;()[]").rstrip(".") for word in text.split()]
-    found = [*_QUOTED.findall(text), *(word for word in words if "/" in word or Path(word).suffix in _SUFFIXES)]
+    found = [*_QUOTED.findall(text), *(word for word in words if "/" in word or Path(word).suffix in SUFFIXES)]
     return [name for name in found if "://" not in name and "\0" not in name]
 
 
-def _lines(error: BaseException) -> str:
+def lines_of(error: BaseException) -> str:
     """The innermost lines of code that an error passed."""
     frames = list(traceback.walk_tb(error.__traceback__))[-4:]
     return "\n".join(linecache.getline(frame.f_code.co_filename, line).strip() for frame, line in frames)
 
 
-def _write(place: Path, suffix: str, seed: int) -> None:
+def write_file(place: Path, suffix: str, seed: int) -> None:
     """A small file of a kind; the same for the same seed. Pictures are PNG by any name: readers go by the content."""
     drawn = random.Random(seed)
     if suffix in PICTURES:

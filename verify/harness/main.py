@@ -37,6 +37,12 @@ VARIABLES: dict[str, None] = {}
 """Which of the environment variables that were lent were read."""
 PROGRAMS: dict[str, None] = {}
 """In place of which programs stands one that does nothing."""
+MADE: dict[str, None] = {}
+"""Which files were made up."""
+HUB: list[str] = []
+"""What of the Hugging Face hub a small one stands in for."""
+WEIGHTS: list[str] = []
+"""Which weights are not here: what they would have been loaded into stays random."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 
@@ -71,6 +77,8 @@ def main(spec_path: str, rank: int | None = None) -> int:
         return alone(spec, record)
     if rank is None and not set_up(spec, record):
         return 1
+    if spec["mode"] == "data":
+        return find_data(spec, record)
     if rank is None and spec.get("devices", 1) > 1:
         return int(beside("ranks").train([sys.executable, __file__, spec_path], spec, record))
     return train(spec, record)
@@ -97,6 +105,11 @@ def lend_what_is_missing(spec: dict[str, Any]) -> None:
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
+    beside("data_errors").OUTSIDE[:] = spec.get("outside", ())
+    if plan := [json.loads(text) for text in spec.get("made", ())]:
+        tools = beside("made_data")
+        tools.write(plan, Path.cwd())
+        MADE.update(dict.fromkeys(map(tools.told, plan)))
 
 
 # -- training
@@ -104,7 +117,9 @@ def lend_what_is_missing(spec: dict[str, Any]) -> None:
 
 def set_up(spec: dict[str, Any], record: Record) -> bool:
     """Set the variables that the script is to see, and run what is to be run before it; whether that went well."""
-    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
+    os.environ.update(
+        {"HYDRA_FULL_ERROR": "1", **({"HF_HUB_OFFLINE": "1"} if spec.get("hub") else {}), **spec.get("variables", {})}
+    )
     for words in spec.get("setup", ()):
         done = subprocess.run([sys.executable, *words], check=False)
         if done.returncode:
@@ -116,11 +131,7 @@ def set_up(spec: dict[str, Any], record: Record) -> bool:
 
 def train(spec: dict[str, Any], record: Record) -> int:
     """Run the script with a Trainer that does little and tells what it does."""
-    root = Path.cwd()
-    script = root / spec["script"]
-    sys.path[0] = str(script.parent)
-    sys.path[1:1] = [str(root), str(root / "src")]
-    sys.argv = [str(script), *spec["args"]]
+    root, script = as_started(spec)
     watch = prepared(spec, record)
     if watch is None:
         return 3
@@ -128,6 +139,31 @@ def train(spec: dict[str, Any], record: Record) -> int:
         record("failure", type="TooFewDevices", message=told, place=None)
         return 1
     return execute(spec, root, script, watch)
+
+
+def as_started(spec: dict[str, Any]) -> tuple[Path, Path]:
+    """Let a script see its path and its arguments as where a person starts it; the root of the project, and the
+    script."""
+    root = Path.cwd()
+    script = root / spec["script"]
+    sys.path[0] = str(script.parent)
+    sys.path[1:1] = [str(root), str(root / "src")]
+    sys.argv = [str(script), *spec["args"]]
+    return root, script
+
+
+def find_data(spec: dict[str, Any], record: Record) -> int:
+    """Record what data has to be made up for a script to train, as far as that is found."""
+    root, script = as_started(spec)
+    watch = prepared(spec, record)
+    if watch is None:
+        return 3
+    tools = beside("data_search")
+    watch.record = tools.until_fitted
+    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
+    record("made", plan=found)
+    record("end")
+    return 0
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
@@ -160,6 +196,10 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
+    if spec.get("hub"):
+        beside("hub").stand_in(HUB)
+    if spec.get("made") or spec["mode"] == "data":
+        beside("made_data").accepted(Path.cwd())
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:
@@ -273,7 +313,8 @@ def tell_exits(root: Path, record: Record, tell: Callable[[], None]) -> None:
 def given() -> dict[str, list[str] | None]:
     """What the project had so far besides its files of code and its packages, and which functions of it were called."""
     kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
-    kinds |= {"variables": VARIABLES, "programs": PROGRAMS}
+    kinds |= {"variables": VARIABLES, "programs": PROGRAMS, "made": MADE, "blank": dict.fromkeys(WEIGHTS)}
+    kinds["hub"] = dict.fromkeys(HUB)
     return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
 
 
@@ -290,10 +331,7 @@ def loaded(root: Path, script: Path) -> list[str]:
 def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -> int:
     """Run the script and return the status to end with."""
     try:
-        if spec["module"]:
-            runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(str(script), run_name="__main__")
+        run_as_main(spec, script)
     except SystemExit as stop:
         if stop.code not in (None, 0):
             record("failure", type="SystemExit", message=str(stop.code), place=None, when=time.time())
@@ -305,6 +343,26 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
     return 0
 
 
+def run_as_main(spec: dict[str, Any], script: Path) -> None:
+    """Run the script as `__main__`, without weights that are not here where that is asked for."""
+    with beside("alone_weights").blank(WEIGHTS if spec.get("blank") else None):
+        if spec["module"]:
+            runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(script), run_name="__main__")
+
+
+def lacking(error: BaseException, root: Path) -> str | None:
+    """What is not here and ended a run, of what can be stood in for: data that it reads, weights that it loads,
+    models of a hub."""
+    frames = tuple(traceback.walk_tb(error.__traceback__))
+    if beside("hub").is_asked(error, frames):
+        return "hub"
+    if beside("alone_weights").is_missing(error, frames):
+        return "weights"
+    return "data" if beside("data_errors").may_follow(error, root) else None
+
+
 def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:
     """Record an exception that ended a training, and what of ours it is about, if it is."""
     told = {
@@ -312,7 +370,8 @@ def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any
         "message": str(error)[:4000],
         "place": place(traceback.walk_tb(error.__traceback__), root),
     }
-    record("failure", **told, stands_for=beside("blame").blamed(error, spec), when=time.time())
+    lacks = lacking(error, root)
+    record("failure", **told, lacks=lacks, stands_for=beside("blame").blamed(error, spec), when=time.time())
     traceback.print_exc()
 
 

@@ -55,7 +55,11 @@ STAND_INS = {
         "none",
         "`trainer.profiler` is the one that does nothing; the callbacks are not in `trainer.callbacks`",
     ),
-    "wandb": StandIn("a run of wandb", "wandb's own disabled run", "what wandb's disabled run answers otherwise"),
+    "wandb": StandIn(
+        "a run of wandb",
+        "wandb's own disabled run, with its folder; `wandb.login` is told that all is well",
+        "what wandb's disabled run answers otherwise",
+    ),
     "neptune": StandIn("a run of Neptune", "Neptune's own run in its mode for debugging", "nothing is fetched"),
     "mlflow": StandIn("a server of MLflow", "MLflow's own files in a folder of the run's own", "`tracking_uri`"),
     "trackers": StandIn(
@@ -77,6 +81,21 @@ STAND_INS = {
         "an environment variable that the code reads by `os.environ[...]` and nothing sets",
         "a folder, a number, an address or a word, as its use or its name tells",
         "what is read from there: the folder is empty",
+    ),
+    "data": StandIn(
+        "data that a first run did not find",
+        "small files of the kind that the code reads: tables, pictures, arrays, lines, sounds, MNIST and CIFAR",
+        "what is in them: columns and values are as the code asks for them by its errors, and mean nothing",
+    ),
+    "weights": StandIn(
+        "weights that the code loads from an address, or from a file that is not here, in a first run",
+        "an empty file, from which nothing is loaded",
+        "the modules keep the weights that they begin with; what else is asked of the file is empty",
+    ),
+    "hub": StandIn(
+        "models, configurations and tokenizers that transformers asks the Hugging Face hub for, in a first run",
+        "ones of the same kind with two layers, random weights and a vocabulary of letters",
+        "the numbers of layers and of words; every word is taken apart into its letters",
     ),
     "alone": StandIn(
         "the logger and the callbacks of a module that is trained alone",

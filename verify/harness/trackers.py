@@ -61,12 +61,15 @@ def watch_trackers(root: str, tell: Tell) -> None:
 
         def init(*args: Any, **kwargs: Any) -> Any:
             run: Any = original(*args, **{**kwargs, "mode": "disabled"})
+            if isinstance(place := getattr(run, "dir", None), str):
+                os.makedirs(place, exist_ok=True)  # noqa: PTH103
             if log := getattr(run, "log", None):
                 told = telling(lambda run, *args, **kwargs: log(*args, **kwargs), "log", root, tell)
                 run.log = module.log = MethodType(told, run)
             return run
 
         module.init = init
+        module.login = lambda *args, **kwargs: True
 
     def watch_writer(module: Any) -> None:
         for method in ("add_scalar", "add_scalars"):

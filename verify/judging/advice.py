@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -55,6 +56,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it uses a name that NumPy dropped, and no version with it goes with this Python",
     ),
 )
+_REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
 _MOST = 2
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
@@ -79,7 +81,19 @@ def advice(
     missing = [match for text in texts if (match := _MISSING.search(text))]
     told = [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
     told += [*_of_data(failures, sources), *(line for text in texts for line in _matching(text))]
-    return tuple(Fact("next", text) for text in list(dict.fromkeys(told))[:_MOST])
+    known = [_to_paste(line, failures, found) for line in told]
+    return tuple(Fact("next", text) for text in list(dict.fromkeys(known))[:_MOST])
+
+
+def _to_paste(text: str, failures: Iterable[Failure], tried: Iterable[Evidence]) -> str:
+    """Advice with the script that was run and the arguments that it asked for, where those are known: settings that can
+    be taken over as they stand."""
+    scripts = (run.script for item in tried for run in (item.after,) if run is not None and not item.alone)
+    if script := next((name for name in scripts if name.endswith(".py")), None):
+        text = text.replace('script = "..."', f'script = "{script}"')
+    asked = (match[1] for failure in failures if (match := _REQUIRED.search(failure.message)))
+    words = [word for name in re.split(r",\s*", next(asked, "")) if name for word in (name.split("/")[-1], "...")]
+    return text.replace("args = [...]", f"args = {json.dumps(words)}") if words else text
 
 
 def _runs(item: Evidence) -> list[Recording]:

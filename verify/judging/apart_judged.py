@@ -9,6 +9,7 @@ from typing import Any
 from verify.evidence import Alone, Fact, Rung, Verdict
 from verify.harness.alone_errors import is_about_inputs
 from verify.judging.apart_told import facts_of_parts, notes_of, told_of, untrained
+from verify.judging.by_hand import stopped_at
 from verify.judging.proof_list import replace_by_hand
 from verify.judging.record import Raw
 from verify.judging.verdict import Judgement, judge, noise_of, steady, unsure
@@ -30,8 +31,10 @@ def part_of(
     missing: str,
     per_batch: bool,
     second: Raw | None = None,
+    by_hand: Sequence[tuple[str, str]] = (),
 ) -> Alone:
-    """What a recipe's trainings say: of the tree before, of the tree after, and a second one of the tree before."""
+    """What a recipe's trainings say: of the tree before, of the tree after, and a second one of the tree before, where
+    these uses are left to do by hand."""
     noise, kept = 0.0, old
     aside: tuple[Fact, ...] = ()
     if old and second:
@@ -40,6 +43,7 @@ def part_of(
     if second and second.ended:
         judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
+    mine += filter(None, [stopped_at(new.recording.failure, (), by_hand)])
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
         judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))

@@ -10,14 +10,30 @@ from verify.evidence import Failure
 
 def stopped_at(failure: Failure | None, problems: Iterable[str], left: Iterable[tuple[str, str]]) -> str | None:
     """The use that the target does not have and that a failure names, at its line or in quotes, where it is `left` to
-    do by hand: a path and what is said of it there. None where there is no such: then a rewrite wrote it, or forgot it.
+    do by hand: a path and what is said of it there; or a finding that names the call and the argument for which it
+    failed, of a package that the target does not say. None where there is no such: then a rewrite wrote it, or forgot
+    it.
     The problems are as `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such
     argument`."""
     if failure is None:
         return None
     known = tuple(left)
     named = (problem for problem in problems if _names(failure, problem))
-    return next((problem for problem in named if any(_is_of(problem, *one) for one in known)), None)
+    found = next((problem for problem in named if any(_is_of(problem, *one) for one in known)), None)
+    return found or next((f"{path}: {said}" for path, said in known if _is_refused(failure, path, said)), None)
+
+
+_REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '(\w+)'")
+
+
+def _is_refused(failure: Failure, path: str, said: str) -> bool:
+    """Whether a call failed for an argument that a finding of its file names, together with what is called: `Accuracy
+    wants to be told its task`."""
+    named = _REFUSED.search(failure.message)
+    is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
+    return (
+        bool(named) and is_there and all(re.search(rf"\b{name}\b", said) for name in (named.groups() if named else ()))
+    )
 
 
 def _is_of(problem: str, path: str, said: str) -> bool:

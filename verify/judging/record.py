@@ -23,6 +23,9 @@ _GIVEN = {
     "installed": "a version of the project's own distribution, which is not installed",
     "variables": "environment variables that the code reads and nothing sets",
     "programs": "programs that do nothing, in place of those that are not installed",
+    "made": "made-up files in place of data that is not here",
+    "blank": "random weights in place of those that are not here",
+    "hub": "small untrained models and tokenizers in place of those of the Hugging Face hub",
     "moved": "another device in place of CUDA, which is not here, to",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -54,7 +57,9 @@ class Raw:
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
-    verify.harness.standins does, what of ours the failure that ended it is about.
+    verify.harness.standins does, what of ours the failure that ended it is about. `made` are the files that were made
+    up, `blank` the weights that were not here, `hub` what was made in place of what a hub has; it `lacks` "data",
+    "weights" or "hub" where it failed for that.
     """
 
     recording: Recording
@@ -73,6 +78,10 @@ class Raw:
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
+    made: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
+    hub: tuple[str, ...] = ()
+    lacks: str | None = None
 
     @property
     def is_crashed(self) -> bool:
@@ -132,6 +141,7 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "failure":
             failure = Failure(event["type"], event["message"], event["place"])
             raw = replace(raw, stands_for=stand_in if (stand_in := event.get("stands_for")) in STAND_INS else None)
+            raw = replace(raw, lacks=lacks if (lacks := event.get("lacks")) in ("data", "weights", "hub") else None)
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,12 @@ MARGIN = 3
 _SHOWN = 4
 _LONGEST = 120
 """How much of the text of an exception a reason holds: the page and the recording have all of it."""
+_OF_VALUES = re.compile(
+    r"following values in|out of (?:bounds|range)|to be between|should be (?:probabilities|in the range)|only one class"
+    r"|not finite|contains? (?:nan|inf)|must be in (?:the )?range",
+    re.IGNORECASE,
+)
+"""What a package says of values that it does not take."""
 BY_ONE_RUN: tuple[Verdict, ...] = ("regressed", "repaired")
 """Verdicts that rest on how a run ended, which may be chance: both trees are run again."""
 
@@ -69,6 +76,19 @@ def judge(
     ground: Rung | None = None if problems else "conforms"
     if after is None:
         return Judgement("inconclusive", ground, missing or "the patched tree could not be run")
+    found = _of_runs(before, after, problems, ground, per_batch, missing, noise)
+    return _doubted(found, before, after, ground)
+
+
+def _of_runs(
+    before: Raw | None,
+    after: Raw,
+    problems: Sequence[str],
+    ground: Rung | None,
+    per_batch: bool,
+    missing: str,
+    noise: float,
+) -> Judgement:
     if after.unusable:
         return Judgement("inconclusive", ground, f"the target's Lightning could not be loaded: {after.unusable}")
     if before is not None and before.unusable:
@@ -84,6 +104,31 @@ def judge(
     if not before.recording.fitted:
         return _repaired(before, after, ground, flaw, problems, noise)
     return _compared(before, after, ground, flaw, problems, per_batch, noise)
+
+
+def _doubted(judgement: Judgement, before: Raw | None, after: Raw, ground: Rung | None) -> Judgement:
+    """The judgement, unless it rests on data or weights that were made up and says nothing of the project's own: losses
+    that are not finite are alike whatever is computed, and values of another kind may be what the patched tree refuses.
+    """
+    if not (after.made or after.blank or after.hub):
+        return judgement
+    losses = [*after.recording.losses, *(before.recording.losses if before else ())]
+    failure = after.recording.failure
+    if judgement.verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
+        reason = "both train on made-up data, with losses that are not finite, which compare nothing"
+    elif judgement.verdict == "regressed" and failure and _OF_VALUES.search(failure.message):
+        reason = f"the patched tree may not take the made-up data that the tree before takes: {_end(after)}"
+    else:
+        return judgement
+    told = (Fact("also", judgement.reason), OWN_DATA)
+    return Judgement("inconclusive", ground, reason, facts=(*judgement.facts, *told))
+
+
+OWN_DATA = Fact(
+    "next",
+    'put a small sample of its data where it is read, and write that with `setup = ["make_sample.py"]` under '
+    "[tool.fixer.verify] in pyproject.toml",
+)
 
 
 def _stood(*raws: Raw | None) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from verify.sandbox.jail import DEVICES, SYSTEM
+from verify.sandbox.jail import DEVICES, OUTSIDE, SYSTEM
 
 _ALWAYS = (
     "--unshare-user", "--unshare-pid", "--unshare-ipc", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent",
@@ -44,6 +44,9 @@ def arguments(
     seen.places += [Path("/dev"), Path("/proc")]
     for name in ("/tmp", "/var/tmp"):
         yield from ("--bind", str(private / "tmp"), name)
+    for name in OUTSIDE:
+        (private / "outside" / name[1:]).mkdir(parents=True, exist_ok=True)
+        yield from ("--bind", str(private / "outside" / name[1:]), name)
     for text in readable:
         yield from seen.read(Path(text))
     for text in writable:

@@ -11,7 +11,8 @@ leaves; "inside" sets the limits and becomes the program.
 
 Levels: "limits" has only those; "network" is a user and a network namespace of its own, without a network in it;
 "full" also has a process and a mount namespace: the system's programs and libraries and the readable folders can be
-read, the writable ones written, and nothing else is there, no process of others and no home either. In both of them
+read, the writable ones written, and nothing else is there, no process of others and no home either: where people keep
+data are empty folders of the program's own. In both of them
 no capability is left, and none can be gained.
 """
 
@@ -35,6 +36,11 @@ SYSTEM = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/machine-id", "/etc/mime.types",
     "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/tls/certs", "/etc/ssl/certs", "/etc/OpenCL",
 )  # fmt: skip
+OUTSIDE = (
+    "/home", "/root", "/Users", "/data", "/datasets", "/mnt", "/media", "/scratch", "/raid", "/storage", "/srv",
+    "/workspace", "/content", "/kaggle",
+)  # fmt: skip
+"""Where people keep data: empty folders of the program's own, thrown away with it, whatever is there outside."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "dxg", "nvidia*", "accel*")
 REFUSED = 125
 PROC = Path("/proc/self")
@@ -206,6 +212,11 @@ def furnish(libc: Any, spec: dict[str, Any]) -> None:
     for name in ("tmp", "var/tmp"):
         (root / name).mkdir(parents=True)
         mount(libc, str(Path(spec["private"]) / "tmp"), root / name, flags=_BIND | _REC)
+    for name in OUTSIDE:
+        source = Path(spec["private"]) / "outside" / name[1:]
+        source.mkdir(parents=True, exist_ok=True)
+        create(root / name[1:], folder=True)
+        mount(libc, str(source), root / name[1:], flags=_BIND | _REC)
     for place in spec["readable"]:
         show(libc, root, Path(place), readonly=True)
     for place in spec["writable"]:

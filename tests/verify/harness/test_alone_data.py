@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tests.verify.harness.test_alone import search
-from verify.harness.alone_data import Unsaid, _aside, described, first_batch
+from verify.harness.alone_data import Unsaid, aside, described, first_batch
 from verify.harness.alone_files import Made
 from verify.reading.datasets import nearest
 from verify.reading.sources import Sources
@@ -250,7 +250,7 @@ def test_a_batch_of_several_loaders_holds_that_of_each() -> None:
     assert found["a"].shape == found["b"][0].shape == (4, 3)
 
 
-def test_a_job_aside_is_ended_after_its_time_and_changes_nothing_here() -> None:
+def test_a_jobaside_is_ended_after_its_time_and_changes_nothing_here() -> None:
     held: list[int] = []
 
     def job(tell: Any) -> Any:
@@ -258,10 +258,10 @@ def test_a_job_aside_is_ended_after_its_time_and_changes_nothing_here() -> None:
         tell("made")
         time.sleep(60)
 
-    assert _aside(job, 0.2, 2**33) == (None, ["made"])
+    assert aside(job, 0.2, 2**33) == (None, ["made"])
     assert not held
-    assert _aside(lambda tell: {"a": 1}, 20, 2**33) == ({"a": 1}, [])
-    assert _aside(lambda tell: 1 / 0, 20, 2**33) == (None, [])
+    assert aside(lambda tell: {"a": 1}, 20, 2**33) == ({"a": 1}, [])
+    assert aside(lambda tell: 1 / 0, 20, 2**33) == (None, [])
 
 
 def test_the_nearest_files_with_data_come_first(tmp_path: Path) -> None:

@@ -7,9 +7,13 @@ from pathlib import Path
 from tests.verify.trees import tree, watched
 
 WANDB = """
+import os
+import tempfile
+
 class Run:
     def __init__(self, args, kwargs):
         self.made, self.kept = (args, kwargs), []
+        self.dir = os.path.join(tempfile.mkdtemp(), "wandb", "files")
         self.log = lambda data, step=None: self.kept.append(data)
 
 def init(*args, **kwargs):
@@ -17,6 +21,9 @@ def init(*args, **kwargs):
 
 def log(data):
     raise RuntimeError("no run was started")
+
+def login(**kwargs):
+    raise RuntimeError("no key")
 """
 WRITER = """
 class SummaryWriter:
@@ -37,6 +44,7 @@ import wandb
 import wandb.errors
 assert len(sys.meta_path) == before - 1 and os.environ["WANDB_MODE"] == "disabled"
 run = wandb.init("train", mode="online", project="p")
+assert os.path.isdir(run.dir) and wandb.login(key="none")
 assert run.made == (("train",), {"mode": "disabled", "project": "p"})
 wandb.log({"loss": torch.tensor(2.0), "text": "none"})
 run.log({"loss": 1}, step=3)

@@ -112,3 +112,11 @@ def test_reading_is_not_writing(tmp_path: Path) -> None:
     assert found and (found.path, found.written) == ("data/x.csv", None)
     made = missing_file(Failure("FileNotFoundError", f"{NOT_THERE}'made/x.npy'", None), sources)
     assert made and made.written == "b.py:2"
+
+
+def test_settings_can_be_taken_over_as_they_stand(tmp_path: Path) -> None:
+    asked = "exit status 2: train.py: error: the following arguments are required: --data, -b/--batch-size"
+    said = lacking(tmp_path, "pass\n", asked, "SystemExit")
+    assert '`script = "train.py"` and `args = ["--data", "...", "--batch-size", "..."]`' in said
+    other = lacking(tmp_path / "other", "open('data/a.csv')\n", f"{NOT_THERE}'data/a.csv'")
+    assert '`script = "train.py"` and `args = [...]`' in other

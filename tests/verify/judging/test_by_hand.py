@@ -62,3 +62,22 @@ def test_other_failures_are_not(problem: str, message: str, place: str) -> None:
 
 def test_without_a_failure_there_is_nothing() -> None:
     assert stopped_at(None, (GPUS,), [left(GPUS)]) is None
+
+
+METRIC = ("model.py", "Accuracy wants to be told its task since torchmetrics 0.11")
+
+
+@pytest.mark.parametrize(
+    ("message", "place", "is_of"),
+    [
+        ("Accuracy.__new__() missing 1 required positional argument: 'task'", "model.py:16", True),
+        ("Accuracy.__new__() missing 1 required positional argument: 'task'", "other.py:16", False),
+        ("Accuracy.__new__() missing 1 required positional argument: 'threshold'", "model.py:16", False),
+        ("F1Score.__new__() missing 1 required positional argument: 'task'", "model.py:16", False),
+        ("Accuracy.__new__() missing 1 required positional argument: 'task'", None, False),
+        ("there is no task for Accuracy", "model.py:16", False),
+    ],
+)
+def test_a_call_that_is_refused_for_what_a_finding_names(message: str, place: str | None, is_of: bool) -> None:
+    told = stopped_at(Failure("TypeError", message, place), (), [METRIC])
+    assert told == (f"{METRIC[0]}: {METRIC[1]}" if is_of else None)

@@ -11,6 +11,7 @@ import pytest
 
 from verify.sandbox import bubblewrap
 from verify.sandbox.containment import Containment, contain
+from verify.sandbox.jail import OUTSIDE
 from verify.sandbox.process import Limits
 
 ROOMY = Limits(30, 2 * 2**30)
@@ -66,7 +67,8 @@ def test_bubblewrap_is_asked_for_what_we_would_do_ourselves(tmp_path: Path) -> N
     assert not any(place in shown for pair in read for place in pair), "they are shown already"
     assert read.count(("/usr", "/usr")) == 1
     private = str(own / "private" / "tmp")
-    assert written == [(private, "/tmp"), (private, "/var/tmp"), (str(own), str(own))]
+    kept = [(str(own / "private" / "outside" / name[1:]), name) for name in OUTSIDE]
+    assert written == [(private, "/tmp"), (private, "/var/tmp"), *kept, (str(own), str(own))]
     assert "/" not in {place for pair in (*read, *written) for place in pair}
     assert not {place for _, place in read} & {"/etc", "/home", "/root", str(tmp_path), str(Path.home())}
     assert command[-2:] == ["python", "x.py"] and json.loads(command[-3])["level"] == "inside"

@@ -1,0 +1,105 @@
+"""What stands in for models and tokenizers of a hub that is not reached: a package of ours that is built as
+transformers is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from verify.harness import hub
+
+
+class Config:
+    model_type = "bert"
+
+    def __init__(self) -> None:
+        self.num_hidden_layers, self.hidden_size, self.vocab_size, self.num_labels = 12, 768, 30522, 2
+        self.num_attention_heads = 12
+
+    @classmethod
+    def from_pretrained(cls, name: str, **given: Any) -> Any:
+        raise OSError(f"We couldn't connect to 'https://huggingface.co' to load {name}")
+
+
+class Model:
+    config_class = Config
+
+    def __init__(self, config: Config) -> None:
+        self.config, self.training = config, True
+
+    def eval(self) -> Model:
+        self.training = False
+        return self
+
+    @classmethod
+    def from_pretrained(cls, name: str, **given: Any) -> Any:
+        if Path(name).is_dir():
+            return "its own"
+        if name == "bert-broken":
+            raise ValueError("it is broken")
+        raise OSError(f"Can't load the model for '{name}'")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    package: Any = ModuleType("transformers")
+    package.AutoConfig = SimpleNamespace(for_model=lambda family: Config())
+    monkeypatch.setitem(sys.modules, "transformers", package)
+    monkeypatch.setattr(hub, "tokenizer", lambda family: SimpleNamespace(pad_token_id=0, family=family))
+    for cls, kind in ((Config, "config"), (Model, "model")):
+        monkeypatch.setattr(cls, "from_pretrained", cls.__dict__["from_pretrained"])
+        hub._changed(SimpleNamespace(Own=cls), ("Own", "NotThere"), kind, found)
+    return found
+
+
+def test_a_model_is_a_small_one_of_its_class_and_width(asked: list[str]) -> None:
+    made = Model.from_pretrained("bert-large-uncased", num_labels=7)
+    assert isinstance(made, Model) and not made.training
+    held = made.config
+    assert (held.num_hidden_layers, held.hidden_size, held.vocab_size, held.num_labels) == (2, 1024, 512, 7)
+    assert asked == ["bert-large-uncased"]
+    assert Config.from_pretrained("bert-base-cased").hidden_size == 768
+
+
+def test_what_is_here_is_broken_or_unknown_is_left(asked: list[str], tmp_path: Path) -> None:
+    (tmp_path / "bert").mkdir()
+    assert Model.from_pretrained(str(tmp_path / "bert")) == "its own"
+    with pytest.raises(ValueError, match="broken"):
+        Model.from_pretrained("bert-broken")
+    with pytest.raises(OSError, match="Can't load"):
+        Model.from_pretrained("someone/something-else")
+    assert asked == []
+
+
+def test_a_wrong_argument_still_fails(asked: list[str]) -> None:
+    with pytest.raises(TypeError):
+        Model.from_pretrained()
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("bert-base-uncased", "bert"),
+        ("klue/roberta-large", "roberta"),
+        ("distilbert-base", "distilbert"),
+        ("microsoft/DialoGPT-small", "gpt2"),
+        ("google/mt5-small", "t5"),
+        ("facebook/wav2vec2-base", None),
+    ],
+)
+def test_families_go_by_name(name: str, family: str | None) -> None:
+    assert hub._family(name) == family
+
+
+def test_only_what_transformers_asks_for_is_of_the_hub() -> None:
+    inside: Any = SimpleNamespace(f_globals={"__name__": "transformers.utils.hub"})
+    other: Any = SimpleNamespace(f_globals={"__name__": "train"})
+    gone = OSError("We couldn't connect to 'https://huggingface.co'")
+    assert hub.is_asked(gone, ((other, 1), (inside, 2)))
+    assert not hub.is_asked(gone, ((other, 1),))
+    assert not hub.is_asked(ValueError("We couldn't connect to"), ((inside, 1),))

@@ -1,0 +1,214 @@
+"""What errors of a script say of data that is not here, and the files that are made up for it."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import json
+import linecache
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verify.harness import data_errors
+from verify.harness.data_errors import following, may_follow
+from verify.harness.data_search import watch_globs
+from verify.harness.made_data import Entry, cells, remove, table, told, write
+
+
+def raised(root: Path, text: str, **names: Any) -> BaseException:
+    """The error that code of a project raises."""
+    script = root / "train.py"
+    script.write_text(text)
+    linecache.checkcache(str(script))
+    try:
+        exec(compile(text, str(script), "exec"), {"root": root, "__name__": "train", **names})
+    except Exception as error:
+        return error
+    raise AssertionError("it raised nothing")
+
+
+def climbed(root: Path, text: str, tries: int = 12) -> list[Entry]:
+    """The plan with which code of a project runs."""
+    plan: list[Entry] = []
+    for _ in range(tries):
+        write(plan, root)
+        try:
+            error = raised(root, text)
+        except AssertionError:
+            return plan
+        found = following(error, plan, (), root)
+        assert found, error
+        for entry in plan:
+            if entry not in found[0]:
+                remove(entry, root)
+        plan = found[0]
+    raise AssertionError(plan)
+
+
+ROWS = "import csv\nrows = list(csv.DictReader(open(root / 'data/a.csv')))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "columns"),
+    [
+        (ROWS + "[int(row['label']) for row in rows]\n", "data/a.csv", {"label": "class"}),
+        (ROWS + "[float(row['comment']) for row in rows]\n", "data/a.csv", {"comment": "number"}),
+        (ROWS + "[row['weight'] and float(row['height']) for row in rows]\n", "data/a.csv",
+         {"weight": "number", "height": "number"}),
+        ("import json\n[each['text'].split() for each in json.load(open(root / 'a.json'))]\n", "a.json",
+         {"text": "words"}),
+        ("import json\nheld = json.load(open(root / 'a.json'))\n[row['score'] + 1 for row in held['rows']]\n", "a.json",
+         {"score": "number"}),
+        ("import json\n[json.loads(line)['title'].upper() for line in open(root / 'a.jsonl')]\n", "a.jsonl",
+         {"title": "words"}),
+    ],
+)  # fmt: skip
+def test_a_table_gets_the_columns_that_are_asked_for(
+    text: str, path: str, columns: dict[str, str], tmp_path: Path
+) -> None:
+    (entry,) = climbed(tmp_path, text)
+    assert (entry["path"], entry["columns"]) == (path, columns)
+
+
+def test_pictures_are_made_for_all_rows_that_name_one(tmp_path: Path) -> None:
+    text = ROWS + "for row in rows:\n    open(root / 'img' / (row['image'] + '.png'), 'rb').read()\n"
+    first, pictures = climbed(tmp_path, text)
+    assert first["columns"] == {"image": "name"}
+    assert (pictures["path"], pictures["count"], pictures["pattern"]) == ("img", 64, "{}.png")
+    assert told(pictures) == "img (64 .png files)"
+
+
+def test_numbers_in_names_of_files_are_as_wide_as_the_code_makes_them(tmp_path: Path) -> None:
+    text = ROWS + "for row in rows:\n    open(root / 'x' / (row['id'].zfill(4) + '.npy'), 'rb').read()\n"
+    _, arrays = climbed(tmp_path, text)
+    assert (arrays["pattern"], arrays["names"][:2]) == ("{}.npy", ["0000", "0001"])
+
+
+READERS = """
+def read_csv(path, **given):
+    one(path)
+
+def one(path): two(path)
+def two(path): three(path)
+def three(path): four(path)
+def four(path): open(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "columns", "separator"),
+    [
+        (", names=['id', 'y'], sep='\\t'", ["id", "y"], "\t"),
+        (", usecols=['text']", ["text"], ","),
+        (", header=None", ["column0"], ","),
+    ],
+)
+def test_a_table_is_as_the_line_that_reads_it_says(
+    said: str, columns: list[str], separator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "readers.py").write_text(READERS)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    root = tmp_path / "tree"
+    root.mkdir()
+    error = raised(root, f"import readers\nreaders.read_csv(\n    root / 'a.csv'{said},\n)")
+    found = following(error, (), (), root)
+    assert found and ([*found[0][0]["columns"]], found[0][0]["separator"]) == (columns, separator)
+
+
+def test_numbered_files_are_made_for_all_numbers(tmp_path: Path) -> None:
+    text = "import numpy as np\nfor number in range(20):\n    np.load(root / f'arrays/{number:03}.npy')\n"
+    entry = climbed(tmp_path, text)[-1]
+    assert (entry["kind"], entry["pattern"]) == ("numbered", "{}.npy")
+    assert (tmp_path / "arrays" / "019.npy").is_file()
+
+
+def test_arrays_of_an_archive_get_their_names(tmp_path: Path) -> None:
+    text = "import numpy as np\nheld = np.load(root / 'a.npz')\nheld['x'], held['y']\n"
+    (entry,) = climbed(tmp_path, text)
+    assert entry["names"] == ["arr_0", "x", "y"]
+    with np.load(tmp_path / "a.npz") as held:
+        assert held["x"].shape == (64, 32)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open('/data/a.csv')",
+        "open(root.parent / 'a.csv')",
+        "open(root / 'configs' / 'train.yaml')",
+        "open(root / 'hparams.json')",
+        "open(root / 'model.ckpt', 'rb')",
+        "open(root / 'tokens.vocab')",
+        "open(root / 'train.py' / 'a.csv')",
+        "raise KeyError('label')",
+        "raise ValueError('could not convert string to float')",
+        "import not_installed",
+    ],
+)
+def test_what_is_no_data_of_the_project_is_not_made_up(text: str, tmp_path: Path) -> None:
+    error = raised(tmp_path, text)
+    assert following(error, (), (), tmp_path) is None
+    assert not may_follow(error, tmp_path)
+
+
+def test_patterns_that_find_nothing_are_filled_where_that_ends_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, name in ((Path, "glob"), (Path, "rglob")):
+        monkeypatch.setattr(kind, name, getattr(kind, name))
+    for place in ("glob.iglob", "os.walk"):
+        monkeypatch.setattr(place, _held(place))
+    globs: dict[str, None] = {}
+    watch_globs(globs)
+    assert glob.glob(f"{tmp_path}/sounds/*.wav") == list((tmp_path / "data").glob("*/*.png")) == []  # noqa: PTH207
+    error = raised(tmp_path, "raise ValueError('num_samples should be a positive integer value, but got 0')")
+    found = following(error, (), globs, tmp_path)
+    assert found and [each["path"] for each in found[0]] == ["sounds", "data"]
+    write(found[0], tmp_path)
+    assert len(list((tmp_path / "data").glob("*/*.png"))) == len(list((tmp_path / "sounds").iterdir())) == 16
+    assert following(error, found[0], globs, tmp_path) is None
+
+
+def _held(place: str) -> Callable[..., Any]:
+    import importlib
+
+    module, name = place.split(".")
+    held: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return held
+
+
+def test_the_same_plan_makes_the_same_files(tmp_path: Path) -> None:
+    made = {**table("a.csv", "csv"), "columns": {"x": "number", "name": "name", "day": "day"}}
+    for place in ("one", "two"):
+        write([made, {"path": "d", "kind": "digits"}], tmp_path / place)
+    for name in ("a.csv", "d/train-images-idx3-ubyte"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    with (tmp_path / "one/a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == cells(made, "name") and len({row["x"] for row in rows}) > 60
+    json.dumps(made)
+
+
+def test_folders_of_the_run_itself_hold_data_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    own, root = tmp_path / "data", tmp_path / "tree"
+    root.mkdir()
+    monkeypatch.setattr(data_errors, "OUTSIDE", [str(own)])
+    for text, path in {f"open({str(own)!r} + '/a.csv')": f"{own}/a.csv",
+                       "open(__import__('os').path.expanduser('~/a.csv'))": "~/a.csv"}.items():  # fmt: skip
+        found = following(raised(root, text), (), (), root)
+        assert found and found[0][0]["path"] == path
+        write(found[0], root)
+    assert (own / "a.csv").is_file() and (tmp_path / "home" / "a.csv").is_file()
+    assert following(raised(root, f"open({str(tmp_path)!r} + '/a.csv')"), (), (), root) is None
+
+
+def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("own\n1\n")
+    write([table("a.csv", "csv")], tmp_path)
+    assert (tmp_path / "a.csv").read_text() == "own\n1\n"

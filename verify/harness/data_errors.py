@@ -1,0 +1,377 @@
+"""What an error says of data that a script reads: which file is not there, which column, of which kind a value is.
+
+Runs in the target's interpreter, beside the harness: standard library alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import re
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from types import FrameType
+from typing import Any
+
+from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
+from .made_data import FILES, Entry, cells, place_of, table
+
+OUTSIDE: list[str] = []
+"""Folders that are the run's own, empty, outside of its copy: what is to be there may be made up as well."""
+_TABLES = {".csv": ",", ".tsv": "\t", ".json": "", ".jsonl": "", ".parquet": "", ".feather": ""}
+_READ = re.compile(r"\bread_(csv|table|json|parquet|pickle|feather)\(")
+_NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|sh|so|pyx?|ipynb)$|conf|hparam|setting")
+"""What is no data: weights, settings, code."""
+_EMPTY = re.compile(
+    r"num_samples should be|empty (?:iterable|sequence|range|list|dataset)|at least one array"
+    r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range|division by zero"
+    r"|need at least one|With n_samples=0"
+)
+_COLUMNS = re.compile(
+    r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
+    r"not (?:found )?in axis|object '\w+' doesn't exist|Missing column"
+)
+_KINDS: tuple[tuple[str, str], ...] = (
+    (r"label|target|class|category|sentiment|^y$|fold|split|is_|has_|gender|sex", "class"),
+    (r"path|file|fname|image|img|photo|audio|wav|video|mask", "name"),
+    (
+        r"text|sentence|comment|review|title|content|question|answer|prompt|tweet|utterance|body|document|summary",
+        "words",
+    ),
+    (r"date|timestamp|^time$|^day$", "day"),
+    (r"(^|_)(id|idx|index|user|item|movie|num|count|year|age)s?$|id$", "whole"),
+)
+"""What a column holds by its name, the first row that fits; else numbers."""
+_WANTS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
+    (
+        re.compile(
+            r"could not convert string|invalid literal for|must be real number|numpy\.object_|and 'str'|'str' and "
+            r"|instances of 'str'|data type 'str'|too many dimensions 'str'|decimal|unsupported operand.*str|dtype .?<U"
+        ),
+        "number",
+        ("name", "words", "day"),
+    ),
+    (
+        re.compile(
+            r"expected str|not (?:float|int|numpy\.\w+)\b|'(?:float|int|numpy\.\w+|\w*float\d*|\w*int\d*)' object"
+            r"|concatenate str|\.str accessor|decoding to str|expected string|must be str|text input must be"
+        ),
+        "name",
+        ("number", "class", "whole"),
+    ),
+    (
+        re.compile(
+            r"expected scalar type Long|interpreted as an integer|only integer|dtype Long|'Float'|be integers?\b"
+        ),
+        "class",
+        ("number",),
+    ),
+)
+"""What an error says a value should be, and which kinds of columns it may be about."""
+
+
+def following(
+    error: BaseException, plan: Sequence[Entry], globs: Iterable[str], root: Path
+) -> tuple[list[Entry], str] | None:
+    """The plan with what an error asks for, and in words what that is; None where it asks for nothing that is known."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    own = [frame for frame, _ in frames if _is_own(frame, root)]
+    if made := _downloaded(frames, root):
+        return _with(plan, made)
+    for name in _paths(error):
+        place = _inside(name, root)
+        if place and not place_of(place, root).exists():
+            found = _file(place, error, own, plan)
+            return _with(plan, found) if found else None
+        if place and place_of(place, root).is_dir() and isinstance(error, IsADirectoryError):
+            return _flattened(plan, place)
+    line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
+    if names := _columns(error, own, line):
+        return _with_columns(plan, names, own, line)
+    if changed := _with_kind(error, plan, own):
+        return changed
+    if _EMPTY.search(f"{type(error).__name__} {error}"):
+        return _with_globs(plan, globs, own, root)
+    return None
+
+
+def may_follow(error: BaseException, root: Path) -> bool:
+    """Whether an error says that data is not there which could be made up."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if _downloaded(frames, root) or _EMPTY.search(f"{type(error).__name__} {error}"):
+        return True
+    places = [place for name in _paths(error) if (place := _inside(name, root)) and not place_of(place, root).exists()]
+    own = [frame for frame, _ in frames if _is_own(frame, root)]
+    return any(_file(place, error, own, ()) for place in places)
+
+
+def _with(plan: Sequence[Entry], entry: Entry) -> tuple[list[Entry], str] | None:
+    if entry in plan:
+        return None
+    return [*(each for each in plan if each["path"] != entry["path"]), entry], str(entry["path"])
+
+
+# -- files
+
+
+def _paths(error: BaseException) -> list[str]:
+    if isinstance(error, IsADirectoryError) and isinstance(error.filename, str):
+        return [error.filename]
+    return paths_named(error)
+
+
+def _inside(name: str, root: Path) -> str | None:
+    """Where a path leads: from the root of the project, from the home, which is the run's own, or in one of the folders
+    `OUTSIDE`; None for any other, and below a file."""
+    place, top, home = (root / name).resolve(), root.resolve(), Path.home().resolve()
+    if "\n" in name or any(part.is_file() for part in place.parents):
+        return None
+    if top in place.parents:
+        return place.relative_to(top).as_posix()
+    if OUTSIDE and home in place.parents:
+        return f"~/{place.relative_to(home).as_posix()}"
+    return place.as_posix() if any(Path(folder) in place.parents for folder in OUTSIDE) else None
+
+
+def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequence[Entry]) -> Entry | None:
+    """The entry for a path that was not found, by how it is called and by the code that reads it."""
+    suffix, lines = PurePosixPath(place).suffix.lower(), lines_of(error)
+    lines += f"\n{_statement(own[-1])}" if own else ""
+    if _NEVER.search(place.rpartition("/")[2].lower()):
+        return None
+    reading = _READ.search(lines)
+    form = reading[1] if reading else suffix.lstrip(".") if suffix in _TABLES else ""
+    form = {"table": "tsv"}.get(form, form)
+    if form:
+        return _table(place, form, lines)
+    if suffix in (".npz", ".h5", ".hdf5", ".hdf"):
+        return {"path": place, "kind": "arrays", "form": "npz" if suffix == ".npz" else "h5", "names": ["arr_0"]}
+    reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
+    kind = suffix if suffix in SUFFIXES else "" if suffix else reader
+    if kind:
+        return _many(place, kind, plan) or {"path": place, "kind": "file", "suffix": kind, "seed": len(plan)}
+    if suffix or ("open(" in lines and not LISTS.search(lines)):
+        return None
+    classes = any(frame.f_code.co_filename.endswith("torchvision/datasets/folder.py") for frame in _all(error))
+    return {"path": place, "kind": "folder", "suffix": _suffix_of(own), "count": FILES, "classes": classes}
+
+
+def _table(place: str, form: str, lines: str) -> Entry:
+    """A table as the line that reads it says: what is between its cells, one record a line, which columns it has."""
+    form = "jsonl" if form == "json" and "lines=True" in lines else form
+    separator = re.search(r"(?:sep|delimiter)\s*=\s*['\"](\\t|.)['\"]", lines)
+    default = "\t" if form == "tsv" else ","
+    made = table(place, form, separator[1].replace("\\t", "\t") if separator else default)
+    named = re.search(r"\b(?:names|usecols)\s*=\s*\[([^\]]*)\]", lines)
+    names = re.findall(r"['\"]([^'\"]+)['\"]", named[1]) if named else []
+    return {**made, "columns": {name: _kind(name) for name in names} or made["columns"]}
+
+
+def _statement(frame: FrameType) -> str:
+    """The lines of a call that a frame is at, as far as its brackets go."""
+    text = ""
+    for number in range(frame.f_lineno, frame.f_lineno + 8):
+        text += linecache.getline(frame.f_code.co_filename, number)
+        if text.count("(") <= text.count(")"):
+            break
+    return text
+
+
+def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:
+    """Files for all rows of a table, where one of its cells is in the name; or for all numbers, where such a file was
+    made before."""
+    folder, _, name = place.rpartition("/")
+    for entry in plan:
+        for column in entry["columns"] if entry["kind"] == "table" else ():
+            if entry["columns"][column] not in ("name", "whole"):
+                continue
+            names = [str(value) for value in cells(entry, column)]
+            begins = len(folder) if entry["columns"][column] == "whole" else 0
+            cell = re.compile(rf"(?<!\d)0*(?:{'|'.join(map(re.escape, reversed(names)))})(?!\d)")
+            held = cell.search(place, begins)
+            if held:
+                names = [value.zfill(len(held[0])) for value in names]
+                top = place[: held.start()].rpartition("/")[0]
+                pattern = f"{place[len(top) : held.start()].lstrip('/')}{{}}{place[held.end() :]}"
+                return {"path": top or ".", "kind": "numbered", "suffix": suffix, "count": len(names),
+                        "pattern": pattern, "names": names}  # fmt: skip
+    number = re.search(r"\d+(?=\D*$)", name)
+    if number:
+        pattern = f"{name[: number.start()]}{{}}{name[number.end() :]}"
+        same = re.compile(re.escape(pattern).replace(r"\{\}", r"\d+"))
+        before = (PurePosixPath(each["path"]) for each in plan if each["kind"] == "file")
+        if any(each.parent == PurePosixPath(folder) and same.fullmatch(each.name) for each in before):
+            width = len(number[0])
+            names = [str(value).zfill(width) for value in range(4 * FILES)]
+            return {"path": folder or ".", "kind": "numbered", "suffix": suffix, "count": len(names),
+                    "pattern": pattern, "names": names}  # fmt: skip
+    return None
+
+
+def _flattened(plan: Sequence[Entry], place: str) -> tuple[list[Entry], str] | None:
+    """A folder whose parts are read as files: without folders of classes."""
+    for number, entry in enumerate(plan):
+        inside = entry["kind"] == "folder" and place.startswith(entry["path"])
+        if inside and entry["classes"]:
+            return [*plan[:number], {**entry, "classes": False}, *plan[number + 1 :]], entry["path"]
+    return None
+
+
+def _suffix_of(own: Sequence[FrameType]) -> str:
+    """The kind of file that the code around names first."""
+    for frame in reversed(own):
+        text = "".join(linecache.getlines(frame.f_code.co_filename))
+        found = next((each for each in re.findall(r"\.\w+(?=['\"])", text) if each in SUFFIXES), None)
+        if found:
+            return str(found)
+    return ".png"
+
+
+def _with_globs(
+    plan: Sequence[Entry], globs: Iterable[str], own: Sequence[FrameType], root: Path
+) -> tuple[list[Entry], str] | None:
+    """Files for the patterns that found none, and for folders that were walked and are not there."""
+    made = list(plan)
+    for pattern in globs:
+        place = _inside(pattern, root)
+        if place is None or any(each["path"] == place or each.get("glob") == pattern for each in plan):
+            continue
+        parts = PurePosixPath(place).parts
+        fixed = list(itertools.takewhile(lambda part: "*" not in part and "?" not in part, parts))
+        wild = [{"**": "part"}.get(part, part) for part in parts[len(fixed) :]]
+        suffix = PurePosixPath(place).suffix.lower() if wild else ""
+        suffix = suffix if suffix in SUFFIXES else _suffix_of(own)
+        if wild:
+            last = wild[-1].replace("*", "{}", 1).replace("*", "").replace("?", "0")
+            last = last if "{}" in last else f"{last}{{}}"
+            last = last if PurePosixPath(last).suffix.lower() == suffix else last + suffix
+            folders = [part.replace("*", "a").replace("?", "a") for part in wild[:-1]]
+            made.append({"path": "/".join(fixed) or ".", "kind": "numbered", "suffix": suffix, "count": FILES,
+                         "pattern": "/".join([*folders, last]), "glob": pattern})  # fmt: skip
+        else:
+            made.append({"path": place, "kind": "folder", "suffix": suffix, "count": FILES, "classes": False})
+    return (made, made[-1]["path"]) if len(made) > len(plan) else None
+
+
+# -- what is in tables
+
+
+def _columns(error: BaseException, own: Sequence[FrameType], line: str) -> list[str]:
+    """The columns or keys that an error says are not there, which a line of the project's asks for."""
+    text = str(error)
+    if isinstance(error, TypeError) and "indices must be integers" in text:
+        pairs = re.findall(r"(\w+)(?:\(.*\))?\[['\"](\w+)['\"]\]", line)
+        held = own[-1].f_locals if own else {}
+        return [key for name, key in pairs if isinstance(held.get(name), list) or name == "load"][:1]
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+        text = error.args[0]
+        if (name := text.partition(" is not a file in the archive")[0]) != text or not _COLUMNS.search(text):
+            return [name]
+    if not _COLUMNS.search(text) or (
+        isinstance(error, AttributeError) and not re.search(r"'(DataFrame|Series)'", text)
+    ):
+        return []
+    text = re.sub(r"dtype='\w+'|'(?:DataFrame|Series)' object", "", text)
+    return list(dict.fromkeys(re.findall(r"'([^'\n]+)'", text)))
+
+
+def _with_columns(
+    plan: Sequence[Entry], names: Sequence[str], own: Sequence[FrameType], line: str
+) -> tuple[list[Entry], str] | None:
+    """The last tables that were made, with further columns: those that are not there, and those that code asks of the
+    same name; or arrays of those names; or lists of records below them."""
+    for number in reversed(range(len(plan))):
+        entry = plan[number]
+        if entry["kind"] == "arrays" and not {*names} <= {*entry["names"]}:
+            changed = {**entry, "names": [*entry["names"], *names]}
+        elif entry["kind"] == "table" and not {*names} <= {*entry["columns"]}:
+            if entry["form"] == "json" and _is_top(names[0], entry, own, line):
+                changed = {**entry, "under": [*entry["under"], names[0]]}
+            else:
+                wanted = [*names, *_asked_beside(names[0], own)]
+                kept = {name: kind for name, kind in entry["columns"].items() if name != "column0"}
+                changed = {**entry, "columns": {**{name: _kind(name) for name in wanted}, **kept}}
+        else:
+            continue
+        return [*plan[:number], changed, *plan[number + 1 :]], f"{entry['path']} with {', '.join(names)}"
+    return None
+
+
+def _is_top(name: str, entry: Entry, own: Sequence[FrameType], line: str) -> bool:
+    """Whether a key is asked of all that a file holds, and not of a record in it."""
+    holder = re.search(rf"(\w+)\[['\"]{re.escape(name)}['\"]\]", line)
+    if not holder or not own or re.search(r"json\.loads?\(.*\)\[", line):
+        return "json.load" in line
+    value = own[-1].f_locals.get(holder[1])
+    return isinstance(value, list) or (isinstance(value, dict) and {*value} == {*entry["under"]})
+
+
+def _asked_beside(name: str, own: Sequence[FrameType]) -> Iterator[str]:
+    """The other names that the file asks of what it asks one of: `row["text"]` beside `row["label"]`."""
+    for frame in reversed(own[-2:]):
+        try:
+            tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+        except SyntaxError:
+            continue
+        asked = [(ast.unparse(node.value), node.slice.value) for node in ast.walk(tree)
+                 if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+                 and isinstance(node.slice.value, str) and isinstance(node.ctx, ast.Load)]  # fmt: skip
+        holders = {holder for holder, key in asked if key == name}
+        yield from dict.fromkeys(key for holder, key in asked if holder in holders)
+
+
+def _kind(name: str) -> str:
+    return next((kind for pattern, kind in _KINDS if re.search(pattern, name.lower())), "number")
+
+
+def _with_kind(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameType]) -> tuple[list[Entry], str] | None:
+    """The plan with columns of another kind: those that the code at hand names, else all that may be meant."""
+    if not isinstance(error, TypeError | ValueError | RuntimeError | AttributeError):
+        return None
+    lines = "\n".join(linecache.getline(frame.f_code.co_filename, frame.f_lineno) for frame in own[-4:])
+    for pattern, wanted, kinds in _WANTS:
+        if not pattern.search(str(error)):
+            continue
+        for number in reversed(range(len(plan))):
+            entry = plan[number]
+            meant = [name for name, kind in entry.get("columns", {}).items() if kind in kinds]
+            meant = [name for name in meant if re.search(rf"\b{re.escape(name)}\b", lines)] or meant
+            if meant and not {(name, wanted) for name in meant} & {tuple(each) for each in entry.get("tried", ())}:
+                columns = {**entry["columns"], **dict.fromkeys(meant, wanted)}
+                tried = [*entry.get("tried", ()), *((name, wanted) for name in meant)]
+                changed = {**entry, "columns": columns, "tried": tried}
+                return [*plan[:number], changed, *plan[number + 1 :]], f"{entry['path']} with a {wanted} as {meant[0]}"
+    return None
+
+
+# -- torchvision's own
+
+
+def _downloaded(frames: Sequence[tuple[FrameType, int]], root: Path) -> Entry | None:
+    """What a data set of torchvision's asks a server for, in its own format, where that is known."""
+    for frame, _ in reversed(frames):
+        if not frame.f_code.co_filename.replace("\\", "/").endswith(("datasets/mnist.py", "datasets/cifar.py")):
+            continue
+        held: Any = frame.f_locals.get("self")
+        if held is None or not hasattr(held, "root"):
+            continue
+        if frame.f_code.co_filename.endswith("mnist.py"):
+            place = _inside(str(held.raw_folder), root)
+            return {"path": place, "kind": "digits"} if place else None
+        lists: Mapping[str, Any] = vars(type(held)) | {
+            name: getattr(held, name) for name in ("train_list", "test_list", "meta")
+        }
+        names = [name for name, *_ in (*lists["train_list"], *lists["test_list"])] + [lists["meta"]["filename"]]
+        place = _inside(str(Path(held.root) / held.base_folder), root)
+        return {"path": place, "kind": "cifar", "names": names} if place else None
+    return None
+
+
+def _is_own(frame: FrameType, root: Path) -> bool:
+    return Path(frame.f_code.co_filename).resolve().is_relative_to(root.resolve())
+
+
+def _all(error: BaseException) -> list[FrameType]:
+    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)]

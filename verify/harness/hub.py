@@ -1,0 +1,170 @@
+"""Small untrained models and tokenizers in place of those of the Hugging Face hub, where it is not reached.
+
+Runs in the target's interpreter, beside the harness. What is asked for keeps its class, its widths and the names of its
+tokens; it has two layers, a vocabulary of letters, and weights that begin at random.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from .alone_weights import unreached
+from .trackers import Changed
+
+Make = Callable[..., Any]
+_FAMILIES: tuple[tuple[str, str], ...] = (
+    (r"xlm-r|xlm_r", "xlm-roberta"),
+    (r"camembert", "camembert"),
+    (r"roberta", "roberta"),
+    (r"distilbert", "distilbert"),
+    (r"albert", "albert"),
+    (r"electra", "electra"),
+    (r"deberta", "deberta-v2"),
+    (r"bert", "bert"),
+    (r"gpt-?2|dialogpt", "gpt2"),
+    (r"\bm?t5|flan|ul2", "t5"),
+    (r"bart", "bart"),
+)
+"""What kind of model a name of the hub is of, by the first row that fits."""
+_ABSENT = re.compile(r"Can't load (?:the )?(?:tokenizer|configuration|model)|couldn't connect|offline mode")
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers",
+           "decoder_layers")  # fmt: skip
+_BASE = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}
+_LARGE = {"hidden_size": 1024, "num_attention_heads": 16, "intermediate_size": 4096}
+_WIDTHS: tuple[tuple[str, dict[str, int]], ...] = (
+    (r"bart-base", {"d_model": 768, "encoder_attention_heads": 12, "decoder_attention_heads": 12,
+                    "encoder_ffn_dim": 3072, "decoder_ffn_dim": 3072}),
+    (r"t5-base", {"d_model": 768, "num_heads": 12, "d_ff": 3072}),
+    (r"electra-base", {**_BASE, "embedding_size": 768}),
+    (r"large", _LARGE),
+    (r"(?:albert|deberta).*base", _BASE),
+)  # fmt: skip
+"""The widths of models by their names, the first row that fits, where they are not the default of their kind."""
+_VOCABULARY = 512
+_LONGEST = 512
+_LETTERS = [chr(code) for code in range(33, 127)]
+_BERT = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+_ROBERTA = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>",
+            "cls_token": "<s>", "sep_token": "</s>"}  # fmt: skip
+_TOKENS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "bart"), _ROBERTA),
+    "gpt2": dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"),
+    "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
+}
+_PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("transformers.modeling_utils", ("PreTrainedModel",), "model"),
+    ("transformers.models.auto.auto_factory", ("_BaseAutoModelClass",), "model"),
+    ("transformers.configuration_utils", ("PretrainedConfig", "PreTrainedConfig"), "config"),
+    ("transformers.models.auto.configuration_auto", ("AutoConfig",), "config"),
+    ("transformers.tokenization_utils_base", ("PreTrainedTokenizerBase",), "tokenizer"),
+    ("transformers.models.auto.tokenization_auto", ("AutoTokenizer",), "tokenizer"),
+)
+"""The modules and classes whose `from_pretrained` asks the hub, and for what."""
+
+
+def is_asked(error: BaseException | None, frames: tuple[tuple[FrameType, int], ...]) -> bool:
+    """Whether a run failed for the want of what transformers asks the hub for."""
+    names = (str(frame.f_globals.get("__name__")) for frame, _ in frames)
+    return _is_unreached(error) and any(name.startswith("transformers.") for name in names)
+
+
+def _is_unreached(error: BaseException | None) -> bool:
+    return unreached(error) or (isinstance(error, OSError) and _ABSENT.search(str(error)) is not None)
+
+
+def stand_in(asked: list[str]) -> None:
+    """Have it so for what is imported from now on; the names that were asked for are added to `asked`."""
+    for name, classes, kind in _PLACES:
+        change = functools.partial(_changed, classes=classes, kind=kind, asked=asked)
+        if name in sys.modules:
+            change(sys.modules[name])
+        else:
+            sys.meta_path.insert(0, Changed(name, change))
+
+
+def _changed(module: Any, classes: tuple[str, ...], kind: str, asked: list[str]) -> None:
+    for cls in dict.fromkeys(filter(None, (getattr(module, name, None) for name in classes))):
+        original = cls.__dict__["from_pretrained"].__func__
+        cls.from_pretrained = classmethod(_patient(original, kind, asked))
+
+
+def _patient(original: Make, kind: str, asked: list[str]) -> Make:
+    """A `from_pretrained` that makes a small one of what the hub does not give."""
+
+    @functools.wraps(original)
+    def from_pretrained(cls: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+        family = _family(str(name))
+        if str(name) not in asked or family is None:
+            try:
+                return original(cls, name, *args, **kwargs)
+            except Exception as error:
+                if not any(map(_is_unreached, _chain(error))) or family is None:
+                    raise
+            asked.append(str(name))
+        if kind == "tokenizer":
+            return tokenizer(family)
+        given = kwargs.get("config")
+        config = _config(cls, family, str(name), kwargs) if given is None or isinstance(given, str) else given
+        return config if kind == "config" else _model(cls, config)
+
+    return from_pretrained
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _family(name: str) -> str | None:
+    return next((family for pattern, family in _FAMILIES if re.search(pattern, name.lower())), None)
+
+
+def _config(cls: Any, family: str, name: str, given: dict[str, Any]) -> Any:
+    """The configuration of a class, or of the family for one that finds its class by itself: with two layers."""
+    from transformers import AutoConfig  # type: ignore[import-not-found,unused-ignore]
+
+    own = getattr(cls, "config_class", None) or (cls if getattr(cls, "model_type", "") else None)
+    config = own() if isinstance(own, type) else AutoConfig.for_model(family)
+    widths = next((found for pattern, found in _WIDTHS if re.search(pattern, name.lower())), {})
+    sizes = {**dict.fromkeys(_LAYERS, 2), **widths, "vocab_size": _VOCABULARY}
+    for key, value in {**sizes, **{key: value for key, value in given.items() if key != "config"}}.items():
+        if hasattr(config, key):
+            setattr(config, key, value)
+    tokens = tokenizer(family)
+    for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        if getattr(tokens, key, None) is not None and hasattr(config, key):
+            setattr(config, key, getattr(tokens, key))
+    if getattr(config, "is_encoder_decoder", False) and getattr(config, "decoder_start_token_id", None) is None:
+        config.decoder_start_token_id = config.pad_token_id
+    return config
+
+
+def _model(cls: Any, config: Any) -> Any:
+    """A model with weights as it begins with, out of training as `from_pretrained` gives it."""
+    return (cls.from_config(config) if hasattr(cls, "from_config") else cls(config)).eval()
+
+
+def tokenizer(family: str) -> Any:
+    """A tokenizer that takes words apart into letters, with the special tokens of a family."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors  # type: ignore[import-not-found,unused-ignore]
+    from transformers import PreTrainedTokenizerFast
+
+    tokens = _TOKENS.get(family, _BERT)
+    words = list(dict.fromkeys([*tokens.values(), *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]))
+    numbers = {word: number for number, word in enumerate(words)}
+    made = Tokenizer(models.WordPiece(numbers, unk_token=tokens["unk_token"], max_input_chars_per_word=1000))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    begin, end = tokens.get("cls_token", ""), tokens.get("sep_token", tokens.get("eos_token", ""))
+    if family != "gpt2":
+        parts = [(word, numbers[word]) for word in dict.fromkeys((begin, end)) if word]
+        pair = f"{begin} $A {end} $B:1 {end}:1".strip()
+        made.post_processor = processors.TemplateProcessing(f"{begin} $A {end}".strip(), pair, parts)
+    names = ["input_ids", "token_type_ids", "attention_mask"] if tokens is _BERT else ["input_ids", "attention_mask"]
+    names = [name for name in names if family != "distilbert" or name != "token_type_ids"]
+    return PreTrainedTokenizerFast(tokenizer_object=made, model_input_names=names, model_max_length=_LONGEST, **tokens)
