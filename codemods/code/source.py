@@ -383,6 +383,12 @@ class PythonFile:
         text = self._text_at(node)
         return text if not self.plain or says(text, node) else ast.unparse(node)
 
+    def place_in(self, node: ast.expr, text: str) -> int | None:
+        """The offset at which a text stands in a node as the file writes it; None where it does not stand there once,
+        as in a node of the normal form that stands for a name."""
+        written = self._text_at(node)
+        return self.offsets(node)[0] + written.index(text) if written.count(text) == 1 else None
+
     def _text_at(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         if node.lineno == node.end_lineno and (line := self.lines[node.lineno - 1]).isascii():
             return line[node.col_offset : node.end_col_offset]

@@ -128,6 +128,8 @@ class Origin:
             if not isinstance(node, ast.expr | ast.stmt):
                 continue
             start, end = self.file.offsets(node)
+            if start < edit.start < end < edit.end or edit.start < start < edit.end < end:
+                return False  # it was meant for what the normal form has here
             if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
                 around.append(node)
             inside = edit.start <= start and end <= edit.end

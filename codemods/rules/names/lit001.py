@@ -209,15 +209,14 @@ def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterato
         if not hit or hit[1].old in TEST_TUBE:
             continue
         namespace, entry = hit
-        text = file.source_of(node)
+        start = file.place_in(node, value)
         if entry.new and "sys.modules" in file.lines[node.lineno - 1]:
             yield left_match(
                 file, node, namespace, entry, "it is a key of sys.modules: who asks for the old name needs it"
             )
         elif entry.new and metric_of(spelled(entry.new, namespace)):
             yield left_match(file, node, namespace, entry, TASK)
-        elif entry.new and not entry.expression and text.count(value) == 1:
-            start = file.offsets(node)[0] + text.index(value)
+        elif entry.new and not entry.expression and start is not None:
             edit = TextEdit(start, start + len(value), spelled(entry.new, namespace))
             yield moved_match(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
         else:

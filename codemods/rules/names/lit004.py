@@ -215,7 +215,6 @@ def _named(file: PythonFile, call: ast.Call, given: set[str | None]) -> list[Tex
 def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int, ast.AST]) -> Use:
     """The dotted name in a dictionary beside its arguments, or beside a dictionary of them."""
     around = parents.get(id(node))
-    text = file.source_of(node)
     pairs = list(zip(around.keys, around.values, strict=True)) if isinstance(around, ast.Dict) else []
     own = [key for key, item in pairs if item is node]
     inner = [item for _, item in pairs if isinstance(item, ast.Dict)]
@@ -227,9 +226,9 @@ def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int
     if "name" not in names:
         return Use(node, why='its name, "default" so far, is not given')
     parts = split(value)
-    if text.count(value) != 1 or parts is None:
+    start = file.place_in(node, value)
+    if start is None or parts is None:
         return Use(node, why="the string is written in parts")
-    start = file.offsets(node)[0] + text.index(value)
     return Use(node, (TextEdit(start, start + len(value), spelled(f"pl.loggers.{NEW}", parts[0])),))
 
 

@@ -208,10 +208,9 @@ def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
     loaded = {id(item) for call in calls for item in _spelled_out(file, call, calls)}
     for node, value in sites.strings:
         new = renamed(value, to) if DOTTED.fullmatch(value) else None
-        text = file.source_of(node)
-        if not new or text.count(value) != 1 or ("." not in value and id(node) not in loaded):
+        start = file.place_in(node, value)
+        if not new or start is None or ("." not in value and id(node) not in loaded):
             continue
-        start = file.offsets(node)[0] + text.index(value)
         yield _Place(node, (TextEdit(start, start + len(value), new),))
 
 

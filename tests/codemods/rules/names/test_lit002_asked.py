@@ -139,6 +139,7 @@ def test_not_meant(text: str) -> None:
         "NAMES = ['pytorch_lightning']\nsizes = [size(name) for name in NAMES]\n"
         "specs = [find_spec(name) for name in NAMES]\n",
         "for name in ['pytorch_lightning']:\n    print(import_module(name), version(name))\n",
+        "for n in ['pytorch_lightning']:\n    print(import_module(n), version(n), 'pytorch_lightning'[:3])\n",
         "for name in ['pytorch_lightning']:\n    def load(name):\n        return import_module(name)\n",
     ],
 )
