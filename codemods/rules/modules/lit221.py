@@ -21,7 +21,7 @@ from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import Asked, of_callbacks
-from codemods.rules.modules.of_instances import of_instances
+from codemods.rules.modules.of_instances import made_by, of_instances
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -89,12 +89,15 @@ PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-tr
 
 
 def _collect(file: PythonFile) -> frozenset[str]:
-    return frozenset(name for name in MISSING if name in file.text and any(True for _ in file.attributes(name)))
+    asked = frozenset(name for name in MISSING if name in file.text and any(True for _ in file.attributes(name)))
+    return asked | {f"class {name}" for name in made_by(file) if asked & {*ASKED_OF_INSTANCES}}
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
     """Files that define what is asked of a module are read: a class below may have it."""
-    return definitions(sorted({name for names in collected.values() for name in names}))
+    every = sorted({name for names in collected.values() for name in names})
+    classes = tuple(name.encode() for name in every if name.startswith("class "))
+    return (*definitions([name for name in every if " " not in name]), *classes)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -22,6 +22,17 @@ def class_of(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) ->
     return facts.find_class(dotted, file.path) if dotted else None
 
 
+def made_by(file: PythonFile) -> frozenset[str]:
+    """The last names of what the values of a file's assignments are made or loaded by."""
+    called = [item.node.value.func for item in file.assignments if isinstance(item.node.value, ast.Call)]
+    makers = [each.value if isinstance(each, ast.Attribute) and each.attr == LOAD else each for each in called]
+    return frozenset(
+        each.attr if isinstance(each, ast.Attribute) else each.id
+        for each in makers
+        if isinstance(each, ast.Attribute | ast.Name)
+    )
+
+
 def of_instances(
     file: PythonFile, facts: Facts, names: Collection[str]
 ) -> Iterator[tuple[CallNode, ast.Attribute, ClassFact]]:
