@@ -136,7 +136,7 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
         tail = file.source_of(node.right)
         written = isinstance(node.right, ast.Constant | ast.JoinedStr) and _is_text(tail)
         if isinstance(node.op, ast.Div):
-            return (file.source_of(node.left), tail) if written and "/" not in tail else None
+            return _below(file, node.left, tail) if written else None
         cut = _cut(tail) if written and isinstance(node.op, ast.Add) and "/" in tail else None
         if cut is None:
             return None
@@ -160,6 +160,14 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
             return None
         heads, tail = [*heads, cut[0]], cut[1]
     return heads[0] if len(heads) == 1 else f"{file.source_of(node.func)}({', '.join(heads)})", tail
+
+
+def _below(file: PythonFile, folder: ast.expr, tail: str) -> tuple[str, str] | None:
+    """The texts of a folder and a name, of which a path has a part behind its last `/`."""
+    cut = _cut(tail) if "/" in tail else None
+    if "/" not in tail or cut is None:
+        return (file.source_of(folder), tail) if "/" not in tail else None
+    return f"{file.source_of(folder)} / {cut[0]}", cut[1]
 
 
 def _added(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:

@@ -36,6 +36,8 @@ MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") f
 TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
+UNTOLD = "ModelCheckpoint has no default monitor since Lightning 0.10"
+BEST = "Up to 0.9 it watched val_loss where nothing was said; every later release raises here."
 ACCUMULATED = "early_stop_on"
 WATCHED = {
     ACCUMULATED: 'It watched "early_stop_on" where nothing was said, which has to be said now.',
@@ -275,6 +277,12 @@ def _monitored(
             "M021",
             (NodeEdit(call, partial(_with_monitor, name=monitor)),),
         )
+    if owner.endswith(".ModelCheckpoint") and not call.args and "monitor" not in given and not open_ended:
+        best = literal(given["save_top_k"].value)[1] if "save_top_k" in given else None
+        if type(best) is int and best > 1:
+            level: Fix = "safe" if _is_spoken(facts, "val_loss") else "unsafe"
+            edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
+            yield Match(file.span(call), f"{UNTOLD}, and refuses to keep the best {best}", level, BEST, edits=(edit,))
     mode = given.get("mode")
     asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
     if mode is None or not (asked or _is_auto(mode.value)):

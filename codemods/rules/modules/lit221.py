@@ -21,6 +21,7 @@ from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import Asked, of_callbacks
+from codemods.rules.modules.of_instances import made_by, of_instances
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -78,6 +79,7 @@ MISSING |= {
 }
 LOADERS = "_dataloader"
 """What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
+ASKED_OF_INSTANCES = ("summarize", "grad_norm", "get_progress_bar_dict")
 TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
 """What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
 MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
@@ -87,17 +89,25 @@ PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-tr
 
 
 def _collect(file: PythonFile) -> frozenset[str]:
-    return frozenset(name for name in MISSING if name in file.text and any(True for _ in file.attributes(name)))
+    asked = frozenset(name for name in MISSING if name in file.text and any(True for _ in file.attributes(name)))
+    return asked | {f"class {name}" for name in made_by(file) if asked & {*ASKED_OF_INSTANCES}}
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
     """Files that define what is asked of a module are read: a class below may have it."""
-    return definitions(sorted({name for names in collected.values() for name in names}))
+    every = sorted({name for names in collected.values() for name in names})
+    classes = tuple(name.encode() for name in every if name.startswith("class "))
+    return (*definitions([name for name in every if " " not in name]), *classes)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for asked in of_callbacks(file, facts, TOLD):
         yield _asked_by_callback(file, facts, asked)
+    for call, function, _ in of_instances(file, facts, ASKED_OF_INSTANCES):
+        missing = MISSING[function.attr]
+        message = f"`{function.attr}` of a module is gone since Lightning {missing.since}"
+        advice = missing.advice.replace("self", file.source_of(function.value))
+        yield Match(file.span(call.node), message, "manual", f"Not rewritten: {advice}.", missing.row)
     for name, missing in MISSING.items():
         places = (
             [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.kinds import bound_once
+from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Match, TextEdit
+from codemods.rules.modules.of_instances import class_of, has
 
 KINDS = (MODULE, f"{ROOT}.LightningDataModule")
 STAGED = ("setup", "teardown")
@@ -27,24 +27,9 @@ def unstaged(file: PythonFile) -> Iterator[tuple[CallNode, ast.Attribute]]:
 
 def told(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call, function in unstaged(file):
-        fact = _class_of(file, facts, call, function.value)
-        if fact is None or facts.kind(fact) not in KINDS or _has(facts, fact, function.attr):
+        fact = class_of(file, facts, call, function.value)
+        if fact is None or facts.kind(fact) not in KINDS or has(facts, fact, function.attr):
             continue
         end = file.offsets(call.node)[1] - 1
         message = f"{function.attr}() wants its stage since Lightning 1.8"
         yield Match(file.span(call.node), message, "safe", _ALONE, edits=(TextEdit(end, end, "stage=None"),))
-
-
-def _class_of(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> ClassFact | None:
-    """The project's class that a name was made of by its one assignment."""
-    value = bound_once(facts, file, call, owner.id) if isinstance(owner, ast.Name) else owner
-    dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
-    return facts.find_class(dotted, file.path) if dotted else None
-
-
-def _has(facts: Facts, fact: ClassFact, hook: str) -> bool:
-    """Whether a class, or one above it, may have a hook of its own."""
-    return any(
-        not base.startswith("lightning.") if isinstance(base, str) else hook in base.methods or not all(base.bases)
-        for base in (fact, *facts.lineage(fact))
-    )

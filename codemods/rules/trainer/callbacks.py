@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
+from functools import partial
 from typing import Literal
 
+from codemods.code.nodes import every_node
 from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_shared, takes
+from codemods.code.syntax import always_leaves, is_shared, returns, takes
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once
@@ -74,7 +77,75 @@ def is_callback(
 ) -> bool:
     """Whether a value is an instance of one of Lightning's callbacks, or of a class of the project below it."""
     made = built(facts, file, call, node)
-    return bool(made) and all(_is_one(file, facts, call, item, kinds) for item in made)
+    if made:
+        return all(_is_one(file, facts, call, item, kinds) or _gives(file, facts, item, None, kinds) for item in made)
+    return isinstance(node, ast.Name) and any(
+        _gives(file, facts, item, part, kinds) for item, part in _unpacked(file, call, node.id)
+    )
+
+
+def _unpacked(file: PythonFile, call: CallNode, name: str) -> list[tuple[ast.Call, int]]:
+    """The call of which the function of another call unpacks one part to a name, that it binds nowhere else, with the
+    place of the part."""
+    space = space_of(file, call)
+    if is_shared(space, name) or takes(space, name) or sum(map(partial(_stores, name), every_node(space))) != 1:
+        return []
+    return [
+        (node.value, place)
+        for node in every_node(space)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Tuple)
+        for place, item in enumerate(node.targets[0].elts)
+        if isinstance(item, ast.Name) and item.id == name and not any(map(_is_spread, node.targets[0].elts))
+    ]
+
+
+def _stores(name: str, node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+
+
+def _is_spread(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
+
+
+def _gives(file: PythonFile, facts: Facts, made: ast.Call, part: int | None, kinds: tuple[str, ...]) -> bool:
+    """Whether a function of the file gives such an instance each time, or a tuple with one at a place."""
+    named = made.func.id if isinstance(made.func, ast.Name) else ""
+    found = [node for node in file.tree.body if getattr(node, "name", "") == named and named]
+    function = found[0] if len(found) == 1 else None
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or file.assignments_to(named):
+        return False
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in every_node(function)):
+        return False
+    given = [node.value for node in returns(function)]
+    if part is not None:
+        given = [
+            node.elts[part]
+            if isinstance(node, ast.Tuple) and part < len(node.elts) and not any(map(_is_spread, node.elts))
+            else None
+            for node in given
+        ]
+    inner = {item.node: item for item in file.calls if function in item.within}
+    return (
+        bool(given)
+        and always_leaves(function.body)
+        and all(
+            node is not None
+            and any(_is_one(file, facts, inner[value], value, kinds) for value in _value_in(function, node, inner))
+            for node in given
+        )
+    )
+
+
+def _value_in(function: ast.FunctionDef, node: ast.expr, calls: Collection[ast.Call]) -> list[ast.Call]:
+    """The call that an expression in a function is, or that the one assignment of the name to which it refers makes."""
+    if isinstance(node, ast.Name) and sum(map(partial(_stores, node.id), every_node(function))) == 1:
+        values = [
+            item.value
+            for item in every_node(function)
+            if isinstance(item, ast.Assign) and any(_stores(node.id, target) for target in item.targets)
+        ]
+        node = values[0] if len(values) == 1 else node
+    return [node] if isinstance(node, ast.Call) and node in calls else []
 
 
 def _is_one(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call, kinds: tuple[str, ...]) -> bool:

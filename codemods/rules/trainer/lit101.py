@@ -181,7 +181,11 @@ def _with_strategy(
         return f"accelerator={old} named a strategy", why
     replaced_by = (("accelerator", _accelerator(asked)),)
     devices = (("devices", asked.devices),) if asked.devices != "" else ()
-    return Rewrite((*devices, ("strategy", text)), replaced_by, "" if strategy.text else BY_PROCESSES)
+    return Rewrite(
+        (*devices, ("strategy", text)),
+        replaced_by,
+        "" if strategy.text else f"accelerator={old} named it: {BY_PROCESSES}",
+    )
 
 
 def _accelerator(asked: Devices) -> str:

@@ -11,7 +11,7 @@ from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
-from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword
+from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
@@ -21,6 +21,8 @@ SPOKEN = f"trainer.{NAME}"
 MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
 SAFE = "It is an argument of fit since 1.5."
+PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+"""What may stand beside `or`: fit's own argument won where it was anything (read in 1.5.10 to 1.9.5)."""
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -46,8 +48,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _given(file: PythonFile, fits: Sequence[Fit], text: str) -> tuple[NodeEdit, ...]:
     """The edits that give the checkpoint to those of the `fit` calls that are in a file."""
-    change = partial(with_keyword, name="ckpt_path", text=text)
-    return tuple(NodeEdit(fit.node, change) for home, fit in fits if home.path == file.path)
+    own = [(home, fit, keyword(fit.node, "ckpt_path")) for home, fit in fits if home.path == file.path]
+    return tuple(
+        NodeEdit(fit.node, partial(with_keyword, name="ckpt_path", text=text))
+        if item is None
+        else NodeEdit(fit.node, partial(with_value, name="ckpt_path", text=f"{home.source_of(item.value)} or {text}"))
+        for home, fit, item in own
+    )
 
 
 def _unit(file: PythonFile, call: CallNode) -> str:
@@ -98,8 +105,12 @@ def _fits(
         if handed:
             return f"`{name}` is handed on, perhaps to another fit"
         return "its fit is not seen here" if name is not None else fits
-    if any(keyword(fit.node, "ckpt_path") or any(other.arg is None for other in fit.node.keywords) for _, fit in fits):
-        return "fit is given a checkpoint already, or may be"
+    if any(other.arg is None for _, fit in fits for other in fit.node.keywords):
+        return "fit may be given a checkpoint already"
+    given = [other.value for _, fit in fits if (other := keyword(fit.node, "ckpt_path"))]
+    plain = isinstance(item.value, PLAIN) and all(isinstance(value, PLAIN) for value in given)
+    if given and not (plain and all(home is file for home, _ in fits)):
+        return "fit is given a checkpoint already, which is to win where it is anything"
     return fits
 
 

@@ -54,6 +54,10 @@ def test_a_trainer_of_another_file_goes_with_its_fit_or_not_at_all() -> None:
     ("before", "wanted"),
     [
         (
+            "t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path=a.q)\n",
+            "t = Trainer()\nt.fit(m, ckpt_path=a.q or p)\n",
+        ),
+        (
             "trainer = Trainer(resume_from_checkpoint='a.ckpt')\ntrainer.fit(model)\n",
             "trainer = Trainer()\ntrainer.fit(model, ckpt_path='a.ckpt')\n",
         ),
@@ -79,7 +83,8 @@ def test_moves(before: str, wanted: str) -> None:
         ("t = Trainer(resume_from_checkpoint=p)\np = None\nt.fit(m)\n", "may change"),
         ("t = Trainer(resume_from_checkpoint=find())\nt.fit(m)\n", "may change"),
         ("t = Trainer(resume_from_checkpoint=a.p)\na.p = None\nt.fit(m)\n", "may change"),
-        ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path=q)\n", "already"),
+        ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path='b')\n", "already"),
+        ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path=q if x else r)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(**k)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "not seen"),
         ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "not seen"),
