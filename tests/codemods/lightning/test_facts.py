@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.class_answers import ClassAnswers
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts, FileFacts
 
 
 def _file(path: str, **collected: object) -> FileFacts:
@@ -29,3 +30,58 @@ def test_what_rules_collected_is_the_same_as_of_facts_made_anew(own: FileFacts) 
 
 def test_what_others_collected_is_shared() -> None:
     assert FACTS.having(replace(FACTS.files["b.py"], stars=("d",))).collected("A") is FACTS.collected("A")
+
+
+def _classes(path: str, bases: dict[str, tuple[str, ...]], **imports: str) -> FileFacts:
+    made = tuple(ClassFact(name, path, above, frozenset()) for name, above in bases.items())
+    names = frozenset({*bases, *imports})
+    return replace(_file(path), exports=imports, bound=names, classes=made)
+
+
+PROJECT = Facts({
+    item.path: item
+    for item in (
+        _classes("base.py", {"Base": (MODULE,), "Lone": ("object",)}),
+        _classes("mid.py", {"Mid": ("base.Base",)}, Again="base.Base", Base="base.Base"),
+        _classes("leaf.py", {"Leaf": ("mid.Mid",), "Through": ("mid.Again",)}),
+        _classes("apart.py", {"Callback": (CALLBACK,), "Below": ("apart.Callback",)}),
+    )
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        _classes("base.py", {"Base": ("object",), "Lone": ("object",)}),
+        _classes("base.py", {"Base": (MODULE,)}),
+        _classes("mid.py", {"Mid": ("object",)}, Again="base.Base"),
+        _classes("mid.py", {"Mid": ("base.Base",)}, Again="apart.Below", Base="base.Base"),
+        _classes("mid.py", {"Mid": ("base.Base",), "New": ("apart.Callback",)}, Again="base.Base"),
+        _classes("leaf.py", {"Leaf": ("mid.Mid",), "Base": (MODULE,), "Through": ("leaf.Base",)}),
+        _classes("apart.py", {"Callback": ("mid.Mid",), "Below": ("apart.Callback",)}),
+        _classes("apart.py", {}),
+    ],
+)
+def test_what_is_known_of_classes_is_the_same_as_of_facts_made_anew(own: FileFacts) -> None:
+    before = replace(PROJECT, of_classes=ClassAnswers())
+    _answers(before)
+    made = before.having(own)
+    alone = replace(PROJECT, files={**PROJECT.files, own.path: own}, of_classes=ClassAnswers())
+    assert _answers(made) == _answers(alone)
+    assert _answers(before) == _answers(replace(PROJECT, of_classes=ClassAnswers()))
+
+
+def test_classes_that_have_nothing_to_do_with_a_file_keep_their_answers() -> None:
+    before = replace(PROJECT, of_classes=ClassAnswers())
+    _answers(before)
+    made = before.having(_classes("leaf.py", {"Leaf": ("mid.Mid",), "New": ("mid.Again",)}))
+    known = {item.name for item in made.of_classes.kinds}
+    assert {"Callback", "Below", "Lone"} <= known and known.isdisjoint({"Leaf", "Through"})
+    assert {"Base", "Mid"} <= {item.name for item in made.of_classes.ancestry}
+
+
+def _answers(facts: Facts) -> list[object]:
+    return [
+        (item, facts.kind(item), facts.ancestry(item), facts.lineage(item), list(facts.subclasses(item)))
+        for item in facts.classes()
+    ]
