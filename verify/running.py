@@ -170,6 +170,7 @@ def run_spec(
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
         "own": own_distribution(sources.root),
+        "offline": bench.contained.level in ("full", "network"),
         "outside": OUTSIDE if bench.contained.level == "full" else (),
     }
     before = ready.environment.role == "baseline"

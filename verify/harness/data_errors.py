@@ -89,7 +89,7 @@ def following(
             return _flattened(plan, place)
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
     if names := _columns(error, own, line):
-        return _with_columns(plan, names, own, line)
+        return _with_columns(_nearest_last(plan, frames), names, own, line)
     if changed := _with_kind(error, plan, own):
         return changed
     if _EMPTY.search(f"{type(error).__name__} {error}"):
@@ -119,7 +119,7 @@ def _with(plan: Sequence[Entry], entry: Entry) -> tuple[list[Entry], str] | None
 def _paths(error: BaseException) -> list[str]:
     if isinstance(error, IsADirectoryError) and isinstance(error.filename, str):
         return [error.filename]
-    return paths_named(error)
+    return [] if isinstance(error, LookupError | AttributeError | TypeError) else paths_named(error)
 
 
 def _inside(name: str, root: Path) -> str | None:
@@ -297,6 +297,14 @@ def _with_columns(
             continue
         return [*plan[:number], changed, *plan[number + 1 :]], f"{entry['path']} with {', '.join(names)}"
     return None
+
+
+def _nearest_last(plan: Sequence[Entry], frames: Sequence[tuple[FrameType, int]]) -> list[Entry]:
+    """The plan with the table last that has most columns of the data frame which was asked; as it is for none."""
+    asked = (frame.f_locals.get("self") for frame, _ in frames)
+    held: Any = next((each for each in asked if type(each).__name__ == "DataFrame"), None)
+    known = set(map(str, held.columns)) if held is not None else set()
+    return sorted(plan, key=lambda entry: len(known & {*entry.get("columns", ())}))
 
 
 def _is_top(name: str, entry: Entry, own: Sequence[FrameType], line: str) -> bool:

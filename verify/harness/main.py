@@ -102,6 +102,8 @@ def limit(spec: dict[str, Any]) -> None:
 def lend_what_is_missing(spec: dict[str, Any]) -> None:
     """Set the variables that the project reads and nothing sets, and put programs that are not here behind the rest."""
     beside("variables").lend(spec.get("lent", {}), VARIABLES)
+    if spec.get("offline"):
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # without a network its client tries again for minutes
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
@@ -117,9 +119,7 @@ def lend_what_is_missing(spec: dict[str, Any]) -> None:
 
 def set_up(spec: dict[str, Any], record: Record) -> bool:
     """Set the variables that the script is to see, and run what is to be run before it; whether that went well."""
-    os.environ.update(
-        {"HYDRA_FULL_ERROR": "1", **({"HF_HUB_OFFLINE": "1"} if spec.get("hub") else {}), **spec.get("variables", {})}
-    )
+    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
     for words in spec.get("setup", ()):
         done = subprocess.run([sys.executable, *words], check=False)
         if done.returncode:

@@ -74,6 +74,26 @@ def test_a_table_gets_the_columns_that_are_asked_for(
     assert (entry["path"], entry["columns"]) == (path, columns)
 
 
+class DataFrame:
+    """One that fails as that of pandas does."""
+
+    def __init__(self, *columns: str) -> None:
+        self.columns = columns
+
+    def drop(self, name: str) -> None:
+        raise KeyError(f"['{name}'] not found in axis")
+
+
+def test_the_table_of_the_frame_that_was_asked_gets_the_column(tmp_path: Path) -> None:
+    plan = [{**table(f"{name}.csv", "csv"), "columns": {name: "words", "id": "whole"}} for name in ("a", "b", "c")]
+    found = following(raised(tmp_path, "frame.drop('y')", frame=DataFrame("id", "b")), plan, (), tmp_path)
+    assert found and {entry["path"]: [*entry["columns"]] for entry in found[0]} == {
+        "a.csv": ["a", "id"],
+        "b.csv": ["y", "b", "id"],
+        "c.csv": ["c", "id"],
+    }
+
+
 def test_pictures_are_made_for_all_rows_that_name_one(tmp_path: Path) -> None:
     text = ROWS + "for row in rows:\n    open(root / 'img' / (row['image'] + '.png'), 'rb').read()\n"
     first, pictures = climbed(tmp_path, text)
