@@ -59,6 +59,22 @@ FORMS = {
         "import t\nf(t.T(g(), b=2))",
     ),
     "a loop over one": ("for x in (g(),):\n    f(x)", "x = g()\nf(x)"),
+    "a name that is bound to what its method gives": (
+        "def f(x):\n    y = x.a(2)\n    y = y.b(1)\n    g(y)\n    return y",
+        "def f(x):\n    y = x.a(2).b(1)\n    g(y)\n    return y",
+    ),
+    "two at once by a name": (
+        "def f(self):\n    both = g()\n    x, self.y = both\n    return x",
+        "def f(self):\n    x, self.y = g()\n    return x",
+    ),
+    "a class that adds nothing": (
+        "import t\n\nclass Own(t.T):\n    pass\nf(Own(1))",
+        "import t\n\nclass Own(t.T):\n    pass\nf(t.T(1))",
+    ),
+    "a base by its name": (
+        "import t\n\nclass Own(getattr(t, 'T')):\n    a = 1",
+        "import t\n\nclass Own(t.T):\n    a = 1",
+    ),
     "an object above": (
         "class A:\n\n    def f(self):\n        above = super()\n        above.f()",
         "class A:\n\n    def f(self):\n        super().f()",
@@ -95,6 +111,13 @@ FORMS = {
     "a parameter that is anything": ("def f(x: object):\n    return x.y", "def f(x):\n    return x.y"),
 }
 LEFT = {
+    "a class that adds nothing and is asked for": (
+        "import t\n\nclass Own(t.T):\n    pass\nf(Own(1))\nisinstance(g(), Own)"
+    ),
+    "a name that its method is given": "def f(x):\n    y = x.a(2)\n    y = y.b(y)\n    g(y)\n    return y",
+    "a name that something reads later": (
+        "def f(x):\n    y = x.a()\n    try:\n        y = x.c()\n        y = y.b()\n    finally:\n        g(y)"
+    ),
     "a method that a framework may call": (
         "class A(B):\n\n    def f(self, x):\n        return self.on_end(x)\n\n    def on_end(self, x):\n"
         "        return x + 1"
