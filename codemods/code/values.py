@@ -330,12 +330,10 @@ class _Reader:
 
 
 def _begins_with(node: ast.stmt) -> ast.expr | None:
-    """What a loop, a test or a context works out before it does anything else."""
+    """What a loop or a test works out before it does anything else."""
     if isinstance(node, ast.For):
         return node.iter
-    if isinstance(node, ast.If):
-        return node.test
-    return node.items[0].context_expr if isinstance(node, ast.With) else None
+    return node.test if isinstance(node, ast.If) else None
 
 
 def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:

@@ -83,10 +83,6 @@ FORMS = {
         "def f(x):\n    y = x.parts\n    for z in y:\n        g(z)",
         "def f(x):\n    for z in x.parts:\n        g(z)",
     ),
-    "a context by a name": (
-        "def f(x):\n    y = x.open()\n    with y:\n        g()",
-        "def f(x):\n    with x.open():\n        g()",
-    ),
     "a method of its own class alone": (
         "class A(B):\n\n    def f(self, x):\n        return self.build(x)\n\n    def build(self, x):\n"
         "        return super().f(x)",
