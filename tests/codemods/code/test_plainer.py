@@ -48,7 +48,6 @@ FORMS = {
     "the next of one": ("f(a=next(iter([g()])))", "f(a=g())"),
     "one of a comprehension": ("f(a=[it for it in (g(),)][0])", "f(a=g())"),
     "a default of a lambda": ("f(a=(lambda it=2: it)())", "f(a=2)"),
-    "a value that is kept for nobody": ("f(a=(kept := 2))", "f(a=2)"),
     "a function that gives a constant": ("def given():\n    return 1\nf(given())", "f(1)"),
     "a function that gives a call": (
         "import t\n\ndef given(a, b=2):\n    made = t.T(a=a, b=b)\n    return made\nf(given(1))",
