@@ -12,7 +12,7 @@ from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.syntax import taken
-from codemods.code.tree_copies import DEFINING, at, changed, replaced, replaced_at, with_statements
+from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
@@ -47,25 +47,7 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
 
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
-    made = with_statements(tree, swap, of=DEFINING) if empty or marked or told else tree
-    return _built_plainly(made, known.of(made), empty) if empty else made
-
-
-def _built_plainly(tree: ast.Module, known: Known, empty: dict[str, ast.ClassDef]) -> ast.Module:
-    """The module with calls of what stands above classes that add nothing, where nothing else is done with these."""
-    calls: dict[str, list[ast.Call]] = {name: [] for name, item in empty.items() if _above_it(item, known)}
-    for node in known.nodes[ast.Call]:
-        if isinstance(node.func, ast.Name) and node.func.id in calls:
-            calls[node.func.id].append(node)
-    alone = {name: every for name, every in calls.items() if len(every) == len(known.names.loads.get(name, ()))}
-    found = {id(call.func): at(empty[name].bases[0], call.func) for name, every in alone.items() for call in every}
-    places = [call for every in alone.values() for call in every]
-    return replaced_at(tree, places, lambda node: found.get(id(node))) if found else tree
-
-
-def _above_it(node: ast.ClassDef, known: Known) -> str | None:
-    """What is imported and stands above a class."""
-    return known.dotted(node.bases[0]) if node.bases else None
+    return with_statements(tree, swap, of=DEFINING) if empty or marked or told else tree
 
 
 def _made_later(functions: Iterable[Function]) -> set[tuple[int, int]]:
