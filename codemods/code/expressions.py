@@ -27,21 +27,13 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
     def swap(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
-        if isinstance(node, ast.NamedExpr):
-            return node.value if _is_unread(node, known) else None
         plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
         return plainer or displayed(node, known) or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    kept = [node for node in known.nodes[ast.NamedExpr] if _is_unread(node, known)]
-    places = [*odd, *kept, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
+    places = [*odd, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
-
-
-def _is_unread(node: ast.NamedExpr, known: Known) -> bool:
-    """Whether a value is also kept under a name that nothing in the file reads."""
-    return known.names.is_never_read(node.target.id)
 
 
 def _is_odd(node: ast.Call) -> bool:

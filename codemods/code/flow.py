@@ -109,8 +109,7 @@ class _Blocks:
         if isinstance(node, ast.For):
             if self.turns_once(node):
                 return node.body
-            one = _only_item(node)
-            return [_assign(node.target, one, node), *node.body] if one is not None else [_ended(self.over(node))]
+            return [_ended(self.over(node))]
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
@@ -197,15 +196,6 @@ class _Blocks:
         if isinstance(node, ast.Name) and node.id in COMMON:
             return True
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
-
-
-def _only_item(node: ast.For) -> ast.expr | None:
-    """The one item that a loop goes over, which is not left before its end."""
-    row = node.iter
-    if not isinstance(row, ast.List | ast.Tuple) or len(row.elts) != 1 or isinstance(row.elts[0], ast.Starred):
-        return None
-    leaving = (isinstance(item, ast.Break | ast.Continue) for each in node.body for item in walk(each))
-    return None if node.orelse or not isinstance(node.target, ast.Name) or any(leaving) else row.elts[0]
 
 
 def _is_left_at_once(node: ast.While) -> bool:

@@ -52,7 +52,9 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
         return changed(node, body=body) if body else None
 
     classes = known.nodes[ast.ClassDef]
-    if not any(isinstance(item, ast.FunctionDef) and may_go(item.name) for each in classes for item in each.body):
+    asked = Counter(item.attr for item in known.nodes[ast.Attribute]) if classes else Counter()
+    methods = (item for each in classes for item in each.body if isinstance(item, ast.FunctionDef))
+    if not any(asked[item.name] == 1 and may_go(item.name) for item in methods):
         return tree
     said.update(said_names(known))
     return with_statements(tree, swap, of=(ast.ClassDef,))

@@ -101,6 +101,10 @@ class _Reader:
         if id(node) in self.given:
             return  # it says more by now than what it was made of
         name = node.targets[0].id
+        if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
+            self.given[id(over)] = node.value
+            self.dropped.add(id(node))
+            return
         loads = self.names.reaches(name, block, index)
         if loads is None:
             if (
@@ -124,6 +128,21 @@ class _Reader:
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
+
+    def bound_over(self, node: ast.Assign, following: ast.stmt) -> ast.Name | None:
+        """The one reading of a name whose next statement binds it to what a method of it gives."""
+        name = node.targets[0].id  # type: ignore[attr-defined]
+        target = following.targets[0] if isinstance(following, ast.Assign) and len(following.targets) == 1 else None
+        if not isinstance(target, ast.Name) or target.id != name or not isinstance(following, ast.Assign):
+            return None
+        call = following.value
+        load = _root(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+        said = [item for item in every_node(call) if isinstance(item, ast.Name) and item.id == name]
+        if not isinstance(load, ast.Name) or said != [load]:
+            return None
+        outside = name in self.names.elsewhere or id(node) in self.seen_behind
+        plain = isinstance(node.value, ast.Call | ast.Attribute | ast.Subscript | ast.Name)
+        return load if plain and not outside else None
 
     def is_idle(self, node: ast.Assign) -> bool:
         """Whether nothing is missed where a value is not worked out."""
@@ -290,7 +309,8 @@ class _Reader:
             if isinstance(target, ast.Name):
                 return self.names.reaches(target.id, block, index) is None
             if isinstance(target, ast.Tuple | ast.List):
-                return all(isinstance(item, ast.Name) and item.id != load.id for item in target.elts)
+                roots = map(_root, target.elts)
+                return all(isinstance(item, ast.Name) and item.id != load.id for item in roots)
             return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
         return isinstance(node, ast.Return) and node.value is load
 
@@ -310,12 +330,10 @@ class _Reader:
 
 
 def _begins_with(node: ast.stmt) -> ast.expr | None:
-    """What a loop, a test or a context works out before it does anything else."""
+    """What a loop or a test works out before it does anything else."""
     if isinstance(node, ast.For):
         return node.iter
-    if isinstance(node, ast.If):
-        return node.test
-    return node.items[0].context_expr if isinstance(node, ast.With) else None
+    return node.test if isinstance(node, ast.If) else None
 
 
 def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:

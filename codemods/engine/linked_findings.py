@@ -83,8 +83,7 @@ def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: 
     torn = bool(whole.parts) and len(moved) < len(every)
     if torn or (whole.start and any(isinstance(edit, TextEdit) for match in every for edit in match.edits)):
         moved = [replace(match, fix="manual", edits=(), imports=(), creates=()) for match in moved]
-    beside = {owner.path, *(part.path for part, _ in whole.parts)}
-    return carried(moved, file, view, facts, owner.path, beside)
+    return carried(moved, file, view, facts, owner.path)
 
 
 def _found_in(rule: Rule, view: PythonFile, owner: PythonFile, facts: Facts) -> Sequence[Match]:

@@ -86,7 +86,7 @@ LEFT = {
     "two that would be one": "ModelCheckpoint(**{'period': 2, 'every_n_epochs': 1})\n",
     "a default": "def go(kind=ModelCheckpoint):\n    kind(period=2)\n",
     "one of several": "for kind in (ModelCheckpoint, find()):\n    kind(period=2)\n",
-    "an item": "KINDS = {'a': ModelCheckpoint}\n\nKINDS['a'](period=2)\n",
+    "an item": "KINDS = {'a': ModelCheckpoint}\nKINDS.update(find())\n\nKINDS['a'](period=2)\n",
     "values of which different things become": "def go(x):\n    ModelCheckpoint(prefix='' if x else 'a')\n\n\ngo(1)\n",
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ PROPERTIES = {
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for name, advice in PROPERTIES.items():
-        if f".{name}" not in file.text:
+        if name not in file.text:
             continue
         stored = {id(node) for node in file.attributes(name) if isinstance(node.ctx, ast.Store)}
         for item in file.classes if stored else ():

@@ -37,6 +37,8 @@ PRECISIONS: Mapping[Any, str] = {
     "64": "64-true",
 }
 COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
+_SAID = re.compile(r"\w+")
+"""What a text says of attributes that it may ask for by their names."""
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
 LIMITS = {"min_steps": "M247", "max_steps": "M248"}
 _OWN = "loops of one's own are gone: write the loop with Lightning Fabric, or override hooks"
@@ -95,7 +97,7 @@ def rows() -> Mapping[str, Row]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if "trainer" not in file.text.lower():
         return
-    pattern = _ANY if "Trainer" in file.text else _OWNED
+    pattern = _SAID if file.plain else _ANY if "Trainer" in file.text else _OWNED
     names = frozenset(pattern.findall(file.text)) & rows().keys()
     if not names:
         return

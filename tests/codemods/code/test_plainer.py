@@ -48,7 +48,6 @@ FORMS = {
     "the next of one": ("f(a=next(iter([g()])))", "f(a=g())"),
     "one of a comprehension": ("f(a=[it for it in (g(),)][0])", "f(a=g())"),
     "a default of a lambda": ("f(a=(lambda it=2: it)())", "f(a=2)"),
-    "a value that is kept for nobody": ("f(a=(kept := 2))", "f(a=2)"),
     "a function that gives a constant": ("def given():\n    return 1\nf(given())", "f(1)"),
     "a function that gives a call": (
         "import t\n\ndef given(a, b=2):\n    made = t.T(a=a, b=b)\n    return made\nf(given(1))",
@@ -58,7 +57,18 @@ FORMS = {
         "import t\n\ndef given(*args, **words):\n    return t.T(*args, **words)\nf(given(g(), b=2))",
         "import t\nf(t.T(g(), b=2))",
     ),
-    "a loop over one": ("for x in (g(),):\n    f(x)", "x = g()\nf(x)"),
+    "a name that is bound to what its method gives": (
+        "def f(x):\n    y = x.a(2)\n    y = y.b(1)\n    g(y)\n    return y",
+        "def f(x):\n    y = x.a(2).b(1)\n    g(y)\n    return y",
+    ),
+    "two at once by a name": (
+        "def f(self):\n    both = g()\n    x, self.y = both\n    return x",
+        "def f(self):\n    x, self.y = g()\n    return x",
+    ),
+    "a base by its name": (
+        "import t\n\nclass Own(getattr(t, 'T')):\n    a = 1",
+        "import t\n\nclass Own(t.T):\n    a = 1",
+    ),
     "an object above": (
         "class A:\n\n    def f(self):\n        above = super()\n        above.f()",
         "class A:\n\n    def f(self):\n        super().f()",
@@ -66,10 +76,6 @@ FORMS = {
     "what a loop goes over": (
         "def f(x):\n    y = x.parts\n    for z in y:\n        g(z)",
         "def f(x):\n    for z in x.parts:\n        g(z)",
-    ),
-    "a context by a name": (
-        "def f(x):\n    y = x.open()\n    with y:\n        g()",
-        "def f(x):\n    with x.open():\n        g()",
     ),
     "a method of its own class alone": (
         "class A(B):\n\n    def f(self, x):\n        return self.build(x)\n\n    def build(self, x):\n"
@@ -95,6 +101,13 @@ FORMS = {
     "a parameter that is anything": ("def f(x: object):\n    return x.y", "def f(x):\n    return x.y"),
 }
 LEFT = {
+    "a class that adds nothing and is asked for": (
+        "import t\n\nclass Own(t.T):\n    pass\nf(Own(1))\nisinstance(g(), Own)"
+    ),
+    "a name that its method is given": "def f(x):\n    y = x.a(2)\n    y = y.b(y)\n    g(y)\n    return y",
+    "a name that something reads later": (
+        "def f(x):\n    y = x.a()\n    try:\n        y = x.c()\n        y = y.b()\n    finally:\n        g(y)"
+    ),
     "a method that a framework may call": (
         "class A(B):\n\n    def f(self, x):\n        return self.on_end(x)\n\n    def on_end(self, x):\n"
         "        return x + 1"

@@ -115,13 +115,6 @@ def test_files_that_take_from_one_another_end() -> None:
     assert run_rules({"half.py": one, "train.py": BELOW.format("Half")}, RULE).bugs == ()
 
 
-@pytest.mark.parametrize("name", ["a base", "a mixin"])
-def test_what_one_file_alone_takes_is_rewritten_where_it_stands(name: str) -> None:
-    made = run_rules(KINDS[name], RULE, unsafe=True)
-    assert made.bugs == () and set(made.final()) == {"half.py"}
-    assert "retain_graph" not in made.final()["half.py"].decode()
-
-
 def test_what_the_file_of_a_base_does_not_import_is_not_written_there() -> None:
     base = "from lightning.pytorch import LightningModule\n\n\nclass Half(LightningModule):\n"
     grown = "    def grow(self):\n        self.layers = []\n        self.layers.append(make())\n"

@@ -100,7 +100,7 @@ def chain(length: int, last: str = "self.enc(x)") -> str:
 @pytest.mark.parametrize("code", ["AMP001", "AMP002"])
 def test_what_is_called_too_deep_to_be_followed_is_said(code: str) -> None:
     text = chain(9, "self.enc(x) + self.optimizers().step()")
-    (found,) = amp(text, code, fit=FIT).findings
+    found = amp(text, code, fit=FIT).findings[-1]
     assert (found.fix, found.span.line) == ("manual", text[: text.index("def training_step")].count("\n") + 1)
     assert "`training_step` calls too deep or too late to be followed" in found.message
     assert "clear_autocast_cache" in found.reason
