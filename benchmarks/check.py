@@ -128,9 +128,9 @@ def floors(tree: Path) -> tuple[tuple[int, int, int], bytes, bytes]:
     from codemods.engine.scan import scan
     from codemods.engine.triggers import triggered
     from fixer.project import open_tree
-    from fixer.settings import Asked, options_for, sources_of
+    from fixer.settings import SharedOptions, options_for, sources_of
 
-    asked = Asked(tree, jobs=1)
+    asked = SharedOptions(tree, jobs=1)
     project = open_tree(tree)
     options, sources = options_for(asked, project), sources_of(project)
     paths = [source.path for source in sources]

@@ -35,7 +35,7 @@ from codemods.engine.plan import Plan, plan  # noqa: E402
 from codemods.engine.scan import Options  # noqa: E402
 from codemods.rule import all_rules, select_rules  # noqa: E402
 from fixer.project import open_tree  # noqa: E402
-from fixer.settings import Asked, options_for, sources_of  # noqa: E402
+from fixer.settings import SharedOptions, options_for, sources_of  # noqa: E402
 
 TRAINING = ("train", "train_many", "same", "assert_same", "differences")
 
@@ -160,7 +160,7 @@ def _repository(folder: Path, select: tuple[str, ...], limit: int) -> dict[str, 
     for unsafe in (False, True):
         signal.alarm(limit)
         try:
-            options = options_for(Asked(folder, unsafe_fixes=unsafe, jobs=1, select=select or None), project)
+            options = options_for(SharedOptions(folder, unsafe_fixes=unsafe, jobs=1, select=select or None), project)
             made[unsafe] = plan(sources_of(project), options)
         except TimeoutError:
             return {"project": folder.name, "late": True}

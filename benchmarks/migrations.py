@@ -25,10 +25,10 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.pins import reach
 from codemods.rule import Match, Rule, TextEdit, all_rules, select_rules
 from fixer import settings
-from fixer.comparison import Trees, compare
+from fixer.comparison import ComparedTrees, compare
 from fixer.pipeline import RunOptions, run
 from fixer.result import Result
-from fixer.settings import Asked
+from fixer.settings import SharedOptions
 from tests.migrations.cases import MIGRATIONS, Kind, Migration
 from tests.support import commit_all, git
 
@@ -78,11 +78,13 @@ def judged(migration: Migration, kind: Kind, folder: Path) -> Row:
     chosen = mock.patch.object(settings, "select_rules", lambda select, ignore: rules)
     known = mock.patch.object(reach, "all_rules", lambda: (own, *all_rules()))
     with chosen, known:
-        ran = run(Asked(folder), RunOptions(), quiet)
+        ran = run(SharedOptions(folder), RunOptions(), quiet)
     write(folder, migration.files(kind, TARGET))
     made = commit_all(folder)
     git(folder, "checkout", "--quiet", base)
-    compared = compare(Trees.named([str(folder), f"{base}..{made}"], None, None), False, None, None, None, (), quiet)
+    compared = compare(
+        ComparedTrees.named([str(folder), f"{base}..{made}"], None, None), False, None, None, None, (), quiet
+    )
     return Row(migration, kind, (worst(ran), worst(compared)), compared.evidence[0].reason)
 
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from verify.environments.building import cache_folder
 from verify.environments.installer import find
-from verify.environments.versions import Wanted, baseline, target
+from verify.environments.versions import RequiredVersions, baseline, target
 from verify.prove import prove
 from verify.request import Request
 
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--cache", type=Path, default=cache_folder())
     given = parser.parse_args()
-    tools, wanted = find(threading.Event()), Wanted("pytorch-lightning", frozenset({"numpy"}))
+    tools, wanted = find(threading.Event()), RequiredVersions("pytorch-lightning", frozenset({"numpy"}))
     new = target(wanted, TARGET, None, tools, given.cache, print)
     old = baseline(wanted, ("pytorch-lightning==1.9.5",), None, new, TARGET, tools, given.cache, print)
     pythons = [str(new.interpreter.path), str(old.interpreter.path)]

@@ -66,10 +66,10 @@ def config(path: opt.PathArgument = Path()) -> None:
     from fixer.console import aside
     from fixer.project import open_settings
     from fixer.reports.settings import table
-    from fixer.settings import Asked, in_words, options_for
+    from fixer.settings import SharedOptions, in_words, options_for
 
     project = open_settings(path)
-    options_for(Asked(path), project)
+    options_for(SharedOptions(path), project)
     typer.echo(table(project.config, in_words()), nl=False)
     for message in project.about_settings:
         aside(message)

@@ -30,7 +30,7 @@ _STALE_S = 24 * 3600.0
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedCommit:
     """The work of one codemod, as one commit; `files` are new contents, relative to the step before."""
 
     code: str
@@ -69,7 +69,7 @@ def check_free(project: Project, branch: str) -> None:
 def land(
     project: Project,
     branch: str,
-    steps: Sequence[Step],
+    steps: Sequence[PlannedCommit],
     version: str,
     *,
     force: bool,
@@ -92,7 +92,7 @@ def land(
     return _publish(repository, branch, base, tree, commits, force, dry_run, bool(signature))
 
 
-def check_content(project: Project, branch: str, steps: Sequence[Step], version: str) -> None:
+def check_content(project: Project, branch: str, steps: Sequence[PlannedCommit], version: str) -> None:
     """Refuse, before any work is put into its proof, a result for which a branch with other content than fixer's would
     have to be moved. The proof may take rules out: a branch that holds fewer of them may turn out to be the same.
     """
@@ -197,7 +197,9 @@ class _Workshop:
         return self._repository.git(*arguments, data=data, environment=self._environment).decode().strip()
 
 
-def _build(workshop: _Workshop, base: str, steps: Sequence[Step], version: str) -> tuple[str, tuple[Commit, ...]]:
+def _build(
+    workshop: _Workshop, base: str, steps: Sequence[PlannedCommit], version: str
+) -> tuple[str, tuple[Commit, ...]]:
     """The tree after the last step, and the commits that lead there."""
     tree, head = workshop.start(base), base
     commits: list[Commit] = []
@@ -317,7 +319,7 @@ def _is_signed(repository: Repository, commit: str) -> bool:
     return b"\ngpgsig" in repository.git("cat-file", "commit", commit).partition(b"\n\n")[0]
 
 
-def _message(step: Step, version: str) -> str:
+def _message(step: PlannedCommit, version: str) -> str:
     trailers = {"Fixer-Rule": step.code, "Fixer-Group": step.group, "Fixer-Version": version}
     last = "\n".join(f"{key}: {_line(value)}" for key, value in trailers.items())
     parts = (_line(step.subject), step.body.replace("\0", "").strip(), last)

@@ -9,7 +9,7 @@ from pathlib import Path
 from fixer.proof_state import states
 from fixer.remembered import places
 from verify.environments.building import cache_folder
-from verify.environments.environment_cache import Kept, forget, kept, remove
+from verify.environments.environment_cache import CachedEnvironment, forget, kept, remove
 
 
 def listed() -> str:
@@ -48,11 +48,11 @@ def _remembered(what: str, looks: Sequence[Path]) -> str:
     )
 
 
-def _many(found: tuple[Kept, ...]) -> str:
+def _many(found: tuple[CachedEnvironment, ...]) -> str:
     return f"{len(found)} environment{'' if len(found) == 1 else 's'}"
 
 
-def _line(one: Kept) -> str:
+def _line(one: CachedEnvironment) -> str:
     used = "used today" if one.days < 1 else f"used {one.days:.0f} days ago"
     holds = ", ".join(one.holds) or "unfinished"
     shared = f" (and {_size(one.shared)} shared)" if one.shared else ""

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from fixer import __version__, about
 from fixer import options as opt
-from fixer.errors import Ended, UsageError, of_the_system
+from fixer.errors import CommandEnded, UsageError, of_the_system
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def start(argv: Sequence[str]) -> int:
         return _misused(argv, error)
     except UsageError as error:
         return _failed(argv, str(error))
-    except Ended as error:
+    except CommandEnded as error:
         return error.code
     except (KeyboardInterrupt, typer.Abort):
         return _failed(argv, "interrupted", INTERRUPTED)
@@ -122,9 +122,9 @@ def common(
 @app.command()
 @opt.expanded
 def run(
-    look: opt.Look,
+    look: opt.RuleOptions,
     proof: opt.Proof,
-    shown: opt.Shown,
+    shown: opt.OutputOptions,
     base: Annotated[str | None, typer.Option(help="Commit to start from [default: HEAD].", metavar="REV")] = None,
     branch: Annotated[
         str | None, typer.Option(help="Branch to make [default: fixer/lightning-VERSION].", metavar="NAME")
@@ -174,8 +174,8 @@ def run(
 @app.command()
 @opt.expanded
 def check(
-    look: opt.Look,
-    shown: opt.Shown,
+    look: opt.RuleOptions,
+    shown: opt.OutputOptions,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Count the findings of each rule instead of listing them.")
     ] = False,
@@ -203,7 +203,7 @@ def check(
 
 @app.command()
 @opt.expanded
-def diff(look: opt.Look, shown: opt.Shown, check_pins: opt.CheckPins = False) -> int:
+def diff(look: opt.RuleOptions, shown: opt.OutputOptions, check_pins: opt.CheckPins = False) -> int:
     """Show the changes that `fix` would make, and make none. Exits with 1 if there are any."""
     from fixer import pipeline
 
@@ -213,7 +213,7 @@ def diff(look: opt.Look, shown: opt.Shown, check_pins: opt.CheckPins = False) ->
 
 @app.command()
 @opt.expanded
-def fix(look: opt.Look, shown: opt.Shown, exit_non_zero_on_findings: opt.FindingsCount = False) -> int:
+def fix(look: opt.RuleOptions, shown: opt.OutputOptions, exit_non_zero_on_findings: opt.FindingsCount = False) -> int:
     """Change the files in place. Nothing is run and no branch is made."""
     from fixer import pipeline
 
@@ -228,7 +228,7 @@ def fix(look: opt.Look, shown: opt.Shown, exit_non_zero_on_findings: opt.Finding
 @opt.expanded
 def verify(
     proof: opt.Proof,
-    shown: opt.Shown,
+    shown: opt.OutputOptions,
     what: Annotated[
         list[str] | None,
         typer.Argument(
@@ -247,11 +247,11 @@ def verify(
 ) -> int:
     """Run two trees, and say whether they train the same. Each runs in the versions that it pins."""
     from fixer import pipeline
-    from fixer.comparison import Trees, compare
+    from fixer.comparison import ComparedTrees, compare
     from verify.sandbox.process import scratch
 
     rung = proof.rung or ("conforms" if conforms else None)
-    trees, readable, python = Trees.named(what or [], base, head), proof.folders(), proof.interpreter()
+    trees, readable, python = ComparedTrees.named(what or [], base, head), proof.folders(), proof.interpreter()
     given, budget = proof.given("--conforms" if conforms else None), proof.seconds()
     with scratch() as records:
         return _report(
@@ -267,7 +267,7 @@ def verify(
 
 @app.command()
 @opt.expanded
-def demo(shown: opt.Shown, no_verify: opt.NoVerify = False, budget: opt.Budget = None) -> int:
+def demo(shown: opt.OutputOptions, no_verify: opt.NoVerify = False, budget: opt.Budget = None) -> int:
     """Go the whole way on a small broken project. It lies in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
@@ -286,7 +286,7 @@ def demo(shown: opt.Shown, no_verify: opt.NoVerify = False, budget: opt.Budget =
 def _report(
     work: Callable[[Progress], Result],
     code: Callable[[Result], int],
-    shown: opt.Shown,
+    shown: opt.OutputOptions,
     *,
     keep: Path | None = None,
     of: Path | None = None,
@@ -313,7 +313,7 @@ def _report(
         show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
     if is_interrupted:
         complain("interrupted")
-        raise Ended(INTERRUPTED)
+        raise CommandEnded(INTERRUPTED)
     return code(result)
 
 

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Given:
+class EntryOptions:
     """`--script`, `--command`, `--args` and `--env`; None where nothing was said."""
 
     script: str | None = None
@@ -31,14 +31,16 @@ class Given:
         return next((name for name, value in said.items() if value is not None), None)
 
 
-def given(script: str | None, command: str | None, args: str | None, env: Sequence[str]) -> Given:
+def given(script: str | None, command: str | None, args: str | None, env: Sequence[str]) -> EntryOptions:
     """The options as they were typed. Raises UsageError for what cannot be meant."""
     if script is not None and command is not None:
         raise UsageError("--script and --command both name what is to be run; give one of them")
-    return Given(script, command, _words("--args", args) if args is not None else None, tuple(map(_variable, env)))
+    return EntryOptions(
+        script, command, _words("--args", args) if args is not None else None, tuple(map(_variable, env))
+    )
 
 
-def laid_over(project: Project, asked: Given) -> Project:
+def laid_over(project: Project, asked: EntryOptions) -> Project:
     """The project with what was asked for in the place of its settings: a script or a command in that of both and of
     their arguments, variables beside those that are set. Raises UsageError for a script that the project has not."""
     if asked.option is None:

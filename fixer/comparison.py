@@ -9,13 +9,13 @@ from pathlib import Path
 
 from codemods.engine.plan import find
 from codemods.lightning.pins.stated import is_forked, pins_of
-from fixer.command_line_entry import Given, laid_over
+from fixer.command_line_entry import EntryOptions, laid_over
 from fixer.errors import UsageError
 from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request
 from fixer.result import Result, RunInterrupted
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from verify.budget import Interrupted
 from verify.evidence import Evidence, Rung
 from verify.prove import prove
@@ -25,7 +25,7 @@ FURTHER = "give it more with --budget"
 
 
 @dataclass(frozen=True)
-class Trees:
+class ComparedTrees:
     """What is compared: `head` (the work tree where None) with `base`; `asked` says whether the user named either."""
 
     path: Path
@@ -34,7 +34,7 @@ class Trees:
     asked: bool
 
     @classmethod
-    def named(cls, words: Sequence[str], base: str | None, head: str | None) -> Trees:
+    def named(cls, words: Sequence[str], base: str | None, head: str | None) -> ComparedTrees:
         """The trees that a command line names: a path that is there, and one revision or `OLD..NEW`."""
         paths = [word for word in words if Path(word).exists()]
         revisions = [word for word in words if word not in paths]
@@ -52,7 +52,7 @@ class Trees:
 
 
 def compare(
-    trees: Trees,
+    trees: ComparedTrees,
     conforms: bool,
     target: str | None,
     python: Path | None,
@@ -62,7 +62,7 @@ def compare(
     records: Path | None = None,
     budget: float | None = None,
     required: Rung | None = None,
-    given: Given | None = None,
+    given: EntryOptions | None = None,
 ) -> Result:
     """The evidence on one tree against another. With `conforms` nothing of them is run, and without a revision the
     whole work tree is looked at. What is recorded is kept in `records`. `given` is to be run, this one time.
@@ -76,7 +76,7 @@ def compare(
     before = after if conforms and not trees.asked else open_commit(trees.path, trees.base)
     if not conforms and not after.config.verify.enabled:
         raise UsageError("verify.enabled is false in pyproject.toml; set it, or look only at names with --conforms")
-    options = options_for(Asked(trees.path, target=target), after)
+    options = options_for(SharedOptions(trees.path, target=target), after)
     between = f"{trees.base} and {trees.head or 'the work tree'}"
     changed = tuple(source.path for source in after.sources) if before is after else _changed(before, after)
     if not changed:

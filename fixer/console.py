@@ -84,7 +84,7 @@ def progress(quiet: bool) -> Iterator[Progress]:
         with _changing_line() as change:
             yield change
     else:
-        yield _Plain(time.monotonic())
+        yield _PlainConsole(time.monotonic())
 
 
 @contextmanager
@@ -101,15 +101,15 @@ def _changing_line() -> Iterator[Progress]:
 
 
 @dataclass
-class _Plain:
+class _PlainConsole:
     """Writes lines; `at` is when the last one was written."""
 
     at: float
 
     def __call__(self, message: str) -> None:
-        from verify.follow import Passing
+        from verify.follow import PassingLine
 
-        if not isinstance(message, Passing) or time.monotonic() - self.at >= SELDOM_S:
+        if not isinstance(message, PassingLine) or time.monotonic() - self.at >= SELDOM_S:
             self.at = time.monotonic()
             sys.stderr.write(f"{one_line(message)}\n")
             sys.stderr.flush()

@@ -15,7 +15,7 @@ from fixer.pulls.offer import Visit, conclude, offer, templates_of, visit
 from fixer.push import Remote, find_remote, look, publish
 from fixer.reports import Rules
 from fixer.result import Result
-from fixer.settings import Asked
+from fixer.settings import SharedOptions
 from fixer.tokens import Tokens
 
 ORIGIN = "origin"
@@ -76,7 +76,7 @@ class Delivery:
 
 def prepare(
     project: Project,
-    asked: Asked,
+    asked: SharedOptions,
     branch: str,
     base: str | None,
     push: str | None,

@@ -13,7 +13,7 @@ from pathlib import Path
 from fixer.errors import UsageError
 from fixer.pipeline import Progress, RunOptions, run
 from fixer.result import Result
-from fixer.settings import Asked
+from fixer.settings import SharedOptions
 
 
 def run_demo(verify: bool, progress: Progress, records: Path | None = None, budget: float | None = None) -> Result:
@@ -22,7 +22,7 @@ def run_demo(verify: bool, progress: Progress, records: Path | None = None, budg
     folder = Path(tempfile.mkdtemp(prefix="fixer-demo-"))
     try:
         write_demo(folder)
-        result = run(Asked(path=folder), RunOptions(verify=verify, records=records, budget=budget), progress)
+        result = run(SharedOptions(path=folder), RunOptions(verify=verify, records=records, budget=budget), progress)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -7,7 +7,7 @@ class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
 
 
-class Ended(Exception):
+class CommandEnded(Exception):
     """A command that has told how it ended; `code` is what it exits with."""
 
     def __init__(self, code: int) -> None:

@@ -18,7 +18,7 @@ _SERVERS: dict[ForgeKind, tuple[str, str, str]] = {
 
 
 @dataclass(frozen=True)
-class Place:
+class ForgeRepository:
     """A repository on a forge: its kind, the server, the address of the API, and the path of the repository."""
 
     kind: ForgeKind
@@ -32,7 +32,7 @@ class Place:
         return self.path.partition("/")[0]
 
 
-def place_of(url: str) -> Place | None:
+def place_of(url: str) -> ForgeRepository | None:
     """The repository that an address names; None where its server is not known as one of GitHub or GitLab.
 
     Known are github.com, gitlab.com, and the server that the variables of a pipeline name. Raises UsageError, without
@@ -46,11 +46,11 @@ def place_of(url: str) -> Place | None:
         for server in dict.fromkeys((os.environ.get(server_name) or public, public)):
             if host and host in (urlsplit(server).hostname, urlsplit(server).netloc):
                 named = os.environ.get(api_name) if server == os.environ.get(server_name, public) else None
-                return Place(kind, server.rstrip("/"), (named or _api(kind, server)).rstrip("/"), path)
+                return ForgeRepository(kind, server.rstrip("/"), (named or _api(kind, server)).rstrip("/"), path)
     return None
 
 
-def may_show_token(url: str, place: Place) -> bool:
+def may_show_token(url: str, place: ForgeRepository) -> bool:
     """Whether git may show the server's token at an address: over http, at that very server."""
     address, server = urlsplit(url), urlsplit(place.server)
     return address.scheme == server.scheme and address.netloc.rpartition("@")[2] == server.netloc

@@ -57,7 +57,7 @@ class GitError(UsageError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeEntry:
     """One file of a commit's tree."""
 
     mode: str
@@ -101,7 +101,7 @@ class Repository:
         id = found.decode("utf-8", "replace").strip()
         return id if _ID.fullmatch(id) else None
 
-    def entries(self, tree: str) -> list[Entry]:
+    def entries(self, tree: str) -> list[TreeEntry]:
         """The files of a commit or tree, submodules and symbolic links among them."""
         try:
             listing = self.git("ls-tree", "-r", "-z", "--full-tree", tree)
@@ -113,7 +113,7 @@ class Repository:
             if line:
                 head, _, path = line.partition(b"\t")
                 mode, _, id = head.decode().split(" ")
-                entries.append(Entry(mode, id, os.fsdecode(path)))
+                entries.append(TreeEntry(mode, id, os.fsdecode(path)))
         return entries
 
     def work_files(self) -> Iterator[str]:

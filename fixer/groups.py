@@ -8,7 +8,7 @@ from textwrap import fill
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
 from codemods.rule import Rule
-from fixer.branch import Step
+from fixer.branch import PlannedCommit
 
 TRIED = (
     "Not all of this can be told to be right from the code alone. It was tried by running the project before and "
@@ -35,7 +35,7 @@ def groups(made: Plan, options: Options) -> Mapping[str, tuple[str, ...]]:
     return {group: tuple(codes) for group, codes in found.items()}
 
 
-def steps_of(made: Plan, options: Options) -> tuple[Step, ...]:
+def steps_of(made: Plan, options: Options) -> tuple[PlannedCommit, ...]:
     """One commit a codemod, in the order in which they were applied."""
     rules = {rule.code: rule for rule in options.rules}
     steps = []
@@ -46,7 +46,7 @@ def steps_of(made: Plan, options: Options) -> tuple[Step, ...]:
         if not isinstance(options.unsafe, bool) and any(finding.fix == "unsafe" for finding in fixed):
             places += ["", fill(TRIED, 72)]
         steps.append(
-            Step(
+            PlannedCommit(
                 code=code,
                 group=group_of(rule, options.target),
                 subject=_subject(rule),

@@ -49,7 +49,7 @@ DEMO = Identity("demo", "demo")
 
 
 @dataclass(frozen=True)
-class Run:
+class KeptRun:
     """A kept run: its folder, whose name begins with the moment at which it was kept."""
 
     folder: Path
@@ -89,12 +89,12 @@ def identity(path: Path) -> Identity:
     return Identity(name, str(common), found.decode("ascii", "replace").strip())
 
 
-def runs_of(project: Identity) -> list[Run]:
+def runs_of(project: Identity) -> list[KeptRun]:
     """The runs of a project that are kept, the newest first."""
     return _runs_in(root() / project.key)
 
 
-def projects() -> dict[str, list[Run]]:
+def projects() -> dict[str, list[KeptRun]]:
     """The kept runs of each project, by where it lies, the newest first; of those that were kept before runs were kept
     by project, by ""."""
     top = root()
@@ -106,10 +106,10 @@ def projects() -> dict[str, list[Run]]:
     return {place: runs for place, runs in found.items() if runs}
 
 
-def _runs_in(folder: Path) -> list[Run]:
+def _runs_in(folder: Path) -> list[KeptRun]:
     if not folder.is_dir():
         return []
-    found = [Run(one) for one in folder.iterdir() if (one / RESULT).is_file()]
+    found = [KeptRun(one) for one in folder.iterdir() if (one / RESULT).is_file()]
     return sorted(found, key=lambda run: run.name, reverse=True)
 
 
@@ -126,7 +126,7 @@ def new_folder(project: Identity, what: str) -> Path:
 def make_room(room: int = ROOM) -> None:
     """Remove what is neither of the last days nor among a project's last runs; then, while all runs together need more
     than there is room for, the oldest recordings and after them the oldest runs. The newest run stays."""
-    left: list[Run] = []
+    left: list[KeptRun] = []
     then = datetime.now(timezone.utc) - timedelta(days=DAYS)
     for runs in projects().values():
         left += [run for number, run in enumerate(runs) if number < KEPT or run.kept_at >= then]
@@ -151,7 +151,7 @@ def why_gone(name: str) -> str | None:
     return next((_told(line) for line in _gone() if line["what"] == "run" and line["run"].startswith(name)), None)
 
 
-def why_without_recordings(run: Run) -> str | None:
+def why_without_recordings(run: KeptRun) -> str | None:
     """When and why the recordings of a run that is still there went."""
     return next((_told(line) for line in _gone() if line["run"] == run.name), None)
 
@@ -178,7 +178,7 @@ def _tidy() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove(run: Run, folder: Path, why: str) -> None:
+def _remove(run: KeptRun, folder: Path, why: str) -> None:
     """Remove a run, or its recordings, and write down that it went."""
     today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     line = {"run": run.name, "what": "run" if folder == run.folder else RECORDS, "day": today, "why": why}

@@ -18,8 +18,8 @@ from fixer.reports import OutputFormat
 from fixer.timing import seconds_of
 
 if TYPE_CHECKING:
-    from fixer.command_line_entry import Given
-    from fixer.settings import Asked
+    from fixer.command_line_entry import EntryOptions
+    from fixer.settings import SharedOptions
     from verify.evidence import Rung
 
 
@@ -129,7 +129,7 @@ Require = Annotated[
 
 
 @dataclass(frozen=True)
-class Look:
+class RuleOptions:
     """What the commands take that look at a project with the rules."""
 
     path: PathArgument = Path()
@@ -140,11 +140,11 @@ class Look:
     namespace: Spaces = None
     jobs: Jobs = None
 
-    def asked(self, *, check_pins: bool = False) -> Asked:
+    def asked(self, *, check_pins: bool = False) -> SharedOptions:
         """What is asked for, in fixer's own words."""
-        from fixer.settings import Asked
+        from fixer.settings import SharedOptions
 
-        return Asked(
+        return SharedOptions(
             self.path,
             codes(self.select),
             codes(self.ignore),
@@ -170,7 +170,7 @@ class Proof:
     args: ScriptArgs = None
     env: Variables = None
 
-    def given(self, runs: str | None) -> Given:
+    def given(self, runs: str | None) -> EntryOptions:
         """What is to be run, for this one time. `runs` is the option that has nothing run, where it was given. Raises
         UsageError for what cannot be meant."""
         from fixer.command_line_entry import given
@@ -204,7 +204,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutputOptions:
     """How a result is told."""
 
     output_format: Format = OutputFormat.text

@@ -24,10 +24,10 @@ from fixer.project import Project, open_commit, open_tree
 from fixer.remembered import remembering
 from fixer.reports.diff import unified
 from fixer.result import Command, FileDiff, Result, RunInterrupted, Skipped
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 
 if TYPE_CHECKING:
-    from fixer.command_line_entry import Given
+    from fixer.command_line_entry import EntryOptions
     from verify.evidence import Evidence, Rung
 
 Progress = Callable[[str], None]
@@ -51,7 +51,7 @@ class RunOptions:
     records: Path | None = None
     budget: float | None = None
     go_on: bool = False
-    given: Given | None = None
+    given: EntryOptions | None = None
     prove_unsafe: bool = False
 
 
@@ -70,7 +70,7 @@ SHORTEST = 0.005
 """Of rules that took fewer seconds nothing is told."""
 
 
-def check(asked: Asked, progress: Progress, how: CheckOptions = PLAIN) -> Result:
+def check(asked: SharedOptions, progress: Progress, how: CheckOptions = PLAIN) -> Result:
     """What the rules find in the files as they lie on disk. Nothing is rewritten or run."""
     result = _look("check", asked, progress, find, _timings if how.timings else None)
     if not (how.baseline or how.write_baseline):
@@ -91,12 +91,12 @@ def _timings(made: Plan) -> tuple[str, ...]:
     return (f"the rules took {sum(made.spent.values()):.2f} s of processor time together", *lines)
 
 
-def diff(asked: Asked, progress: Progress) -> Result:
+def diff(asked: SharedOptions, progress: Progress) -> Result:
     """What `fix` would change, as unified diffs."""
     return _look("diff", asked, progress, plan)
 
 
-def fix(asked: Asked, progress: Progress) -> Result:
+def fix(asked: SharedOptions, progress: Progress) -> Result:
     """Rewrites the files in place; a file that cannot be written is left and named, and is an error.
 
     Raises UsageError, before anything is written, where a new file would take the place of one that git ignores.
@@ -114,7 +114,7 @@ def fix(asked: Asked, progress: Progress) -> Result:
     return replace(result, duration_s=time.monotonic() - started)
 
 
-def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
+def run(asked: SharedOptions, how: RunOptions, progress: Progress) -> Result:
     """The whole way from the base commit to a proven branch.
 
     Raises UsageError where the repository, the branch or an option cannot be worked with; a proof that
@@ -213,7 +213,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     return replace(result, duration_s=time.monotonic() - started)
 
 
-def _arguments(asked: Asked, project: Project, off: Sequence[str], how: RunOptions) -> tuple[str, ...]:
+def _arguments(asked: SharedOptions, project: Project, off: Sequence[str], how: RunOptions) -> tuple[str, ...]:
     """The path and the options that lead to the same branch, without what is switched off in its pull request."""
     ignored = project.config.ignore if asked.ignore is None else asked.ignore
     given = replace(asked, ignore=(*ignored, *off)) if off else asked
@@ -257,7 +257,7 @@ def _reaches(item: Evidence, required: Rung) -> bool:
 
 def _look(
     command: Command,
-    asked: Asked,
+    asked: SharedOptions,
     progress: Progress,
     look: Callable[..., Plan],
     tell: Callable[[Plan], tuple[str, ...]] | None = None,
@@ -271,7 +271,9 @@ def _look(
     return replace(result, messages=messages, duration_s=time.monotonic() - started)
 
 
-def _resolved(result: Result, asked: Asked, sources: Sequence[Source], made: Plan, progress: Progress) -> Result:
+def _resolved(
+    result: Result, asked: SharedOptions, sources: Sequence[Source], made: Plan, progress: Progress
+) -> Result:
     """The result with what `--check-pins` found."""
     if not asked.check_pins:
         return result
@@ -280,19 +282,19 @@ def _resolved(result: Result, asked: Asked, sources: Sequence[Source], made: Pla
     return replace(result, messages=(*result.messages, *check_pins(sources, made.final(), progress)))
 
 
-def _open(command: Command, asked: Asked, progress: Progress) -> tuple[Project, Options, tuple[Source, ...]]:
-    from verify.follow import Passing
+def _open(command: Command, asked: SharedOptions, progress: Progress) -> tuple[Project, Options, tuple[Source, ...]]:
+    from verify.follow import PassingLine
 
-    progress(Passing(f"looking for files in {asked.path}"))
+    progress(PassingLine(f"looking for files in {asked.path}"))
     project = open_tree(asked.path)
     options = options_for(asked, project)
     return project, options, sources_of(project)
 
 
 def _counted(progress: Progress) -> Callable[[int, int], None]:
-    from verify.follow import Passing
+    from verify.follow import PassingLine
 
-    return lambda done, total: progress(Passing(f"reading files: {done} of {total}"))
+    return lambda done, total: progress(PassingLine(f"reading files: {done} of {total}"))
 
 
 def _result(command: Command, project: Project, options: Options, sources: Sequence[Source], made: Plan) -> Result:

@@ -33,7 +33,7 @@ _PARENT = re.compile(r"([^-].*)[~^]1?")
 
 
 @dataclass(frozen=True)
-class Source:
+class ProjectSource:
     """A file that some codemod reads. `path` is relative to the project's root, with forward slashes."""
 
     path: str
@@ -55,7 +55,7 @@ class Project:
 
     root: Path
     base: str | None
-    sources: tuple[Source, ...]
+    sources: tuple[ProjectSource, ...]
     skipped: tuple[Skipped, ...]
     config: Config
     messages: tuple[str, ...]
@@ -231,22 +231,22 @@ def _listed(repository: Repository | None, root: Path, place: Path) -> list[str]
     return sorted({*found, *asked})
 
 
-def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
+def _sort_out(items: Iterable[Item]) -> tuple[tuple[ProjectSource, ...], tuple[Skipped, ...]]:
     """The sources, and what was skipped."""
-    sources: list[Source] = []
+    sources: list[ProjectSource] = []
     skipped: list[Skipped] = []
     for item in items:
         if isinstance(item, Skipped):
             skipped.append(item)
         elif isinstance(item, File) and (kind := kind_of(item.path)):
-            sources.append(Source(item.path, kind, item.data))
+            sources.append(ProjectSource(item.path, kind, item.data))
     return (
         tuple(sorted(sources, key=lambda source: source.path)),
         tuple(sorted(skipped, key=lambda item: item.path)),
     )
 
 
-def _pyproject(sources: Iterable[Source]) -> bytes | None:
+def _pyproject(sources: Iterable[ProjectSource]) -> bytes | None:
     return next((source.data for source in sources if source.path == NAME), None)
 
 

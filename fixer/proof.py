@@ -27,7 +27,7 @@ from verify.budget import Budget, Clock, Interrupted
 from verify.environments.eras import oldest
 from verify.evidence import Evidence, Fact, Rung
 from verify.prove import prove
-from verify.reading.entry import Start
+from verify.reading.entry import EntrySettings
 from verify.reading.modules import touches
 from verify.request import TIMEOUT_S, Request
 from verify.sandbox.process import scratch
@@ -53,7 +53,7 @@ class ProofOptions:
     records: Path | None = None
     accelerator: str = "auto"
     devices: int = 1
-    start: Start | None = None
+    start: EntrySettings | None = None
     packages: tuple[str, ...] = ()
     clock: Clock | None = None
     finished: Path | None = None
@@ -100,7 +100,7 @@ def proof_options(
         config.devices,
         None
         if project.config.origin == NAME
-        else Start(config.script, config.command, config.args, config.env, config.setup),
+        else EntrySettings(config.script, config.command, config.args, config.env, config.setup),
         config.packages,
         Clock(Budget(budget or seconds_of(config.budget or DEFAULT_BUDGET), further=further)),
         required=required,

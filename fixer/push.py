@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fixer.errors import UsageError
-from fixer.forge import Place, may_show_token, place_of, without_user
+from fixer.forge import ForgeRepository, may_show_token, place_of, without_user
 from fixer.gitio import GitError, Repository, settings
 from fixer.ownership import first_foreign, is_within
 from fixer.tokens import NAMES, Tokens
@@ -36,7 +36,7 @@ class Remote:
     repository: Repository
     name: str
     address: str
-    place: Place | None
+    place: ForgeRepository | None
     tokens: Tokens
     variables: tuple[tuple[str, str], ...] = field(repr=False)
     shown: str
@@ -74,7 +74,7 @@ class Remote:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RemoteBranch:
     """What a remote's branch holds: its last commit (None where there is no branch), and the first commit on it,
     from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced), and its files."""
 
@@ -113,11 +113,11 @@ def head_of(remote: Remote, branch: str) -> str | None:
     return next((line.split("\t")[0] for line in listing.splitlines()), None)
 
 
-def look(remote: Remote, branch: str, base: str) -> Seen:
+def look(remote: Remote, branch: str, base: str) -> RemoteBranch:
     """What the branch of the remote holds now, seen from the commit that a new one would start at."""
     head = head_of(remote, branch)
     if head is None:
-        return Seen(None)
+        return RemoteBranch(None)
     with _apart(remote.repository) as scratch:
         local = _local_settings(remote.repository)
 
@@ -132,13 +132,13 @@ def look(remote: Remote, branch: str, base: str) -> Seen:
         head = scratch.resolve("refs/heads/seen") or head
         start = first_foreign(scratch, head)
         if start is None or is_within(remote.repository, start, base):
-            return Seen(head, tree=_tree_of(scratch, head))
+            return RemoteBranch(head, tree=_tree_of(scratch, head))
         fetch(_WHOLE, "+HEAD:refs/heads/main", f"+refs/heads/{branch}:refs/heads/seen")
         lost = None if is_within(scratch, start, "refs/heads/main") else start
-        return Seen(head, lost, _tree_of(scratch, head))
+        return RemoteBranch(head, lost, _tree_of(scratch, head))
 
 
-def push(remote: Remote, branch: str, head: str, seen: Seen) -> str | None:
+def push(remote: Remote, branch: str, head: str, seen: RemoteBranch) -> str | None:
     """Puts a commit on the remote's branch, if that still is as it was seen; the reason where it was refused."""
     ref = f"refs/heads/{branch}"
     said = remote.git(
@@ -150,7 +150,7 @@ def push(remote: Remote, branch: str, head: str, seen: Seen) -> str | None:
     return None if "Done" in said.splitlines() and not refused else remote.tokens.hidden("; ".join(refused))
 
 
-def publish(remote: Remote, branch: str, head: str, seen: Seen) -> tuple[str, str | None]:
+def publish(remote: Remote, branch: str, head: str, seen: RemoteBranch) -> tuple[str, str | None]:
     """Pushes a commit as the branch: what was done, and what went wrong where something did."""
     where = f"{remote.name} ({remote.address})"
     if head == seen.head or (seen.tree and seen.tree == _tree_of(remote.repository, head)):

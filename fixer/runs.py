@@ -14,7 +14,7 @@ from fixer.kept_runs import (
     RECORDS,
     RESULT,
     Identity,
-    Run,
+    KeptRun,
     make_room,
     moment_of,
     new_folder,
@@ -64,7 +64,7 @@ def listed(project: Identity) -> str:
     return "".join(lines)
 
 
-def load(run: Run) -> Result:
+def load(run: KeptRun) -> Result:
     """A kept result. Raises UsageError where it cannot be read, as where another fixer wrote it in another form."""
     place = run.folder / RESULT
     try:
@@ -74,7 +74,7 @@ def load(run: Run) -> Result:
     return result
 
 
-def recordings(run: Run) -> str | None:
+def recordings(run: KeptRun) -> str | None:
     """Where the recordings of a kept run are, or why they are not there any more, in a line; None where it never had
     any."""
     place = run.folder / RECORDS
@@ -84,7 +84,7 @@ def recordings(run: Run) -> str | None:
         return f"in {place}; what each file is cannot be read"
 
 
-def found(name: str | None, project: Identity) -> Run:
+def found(name: str | None, project: Identity) -> KeptRun:
     """A run by its name, or by how that begins: one of the project's, else the only one of any. Without a name the
     project's newest. Raises UsageError where there is none, which says what became of it as far as that is known."""
     own = runs_of(project)

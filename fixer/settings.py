@@ -25,7 +25,7 @@ _SHORT = re.compile(r"[vV]?\d+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Asked:
+class SharedOptions:
     """The options shared by all commands; None where the command line said nothing."""
 
     path: Path = Path()
@@ -48,7 +48,7 @@ class Asked:
         )
 
 
-def options_for(asked: Asked, project: Project) -> Options:
+def options_for(asked: SharedOptions, project: Project) -> Options:
     """The engine's options. Raises UsageError for a code or release that does not exist."""
     config = project.config
     select = asked.select if asked.select is not None else config.select or ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codemods.engine.plan import Change
-from verify.evidence import Evidence, Outcome, Share, Touched, outcome_of
+from verify.evidence import Evidence, FileCoverage, Outcome, Share, outcome_of
 from verify.reading.idle import changed_functions, code_outside, same_code
 
 
@@ -20,7 +20,7 @@ def with_shares(evidence: Evidence, changes: Iterable[Change]) -> Evidence:
     return replace(evidence, touched=kept, shares=tuple(shares))
 
 
-def _share(code: str, evidence: Evidence, files: Mapping[str, Touched], changes: Iterable[Change]) -> Share:
+def _share(code: str, evidence: Evidence, files: Mapping[str, FileCoverage], changes: Iterable[Change]) -> Share:
     own = tuple(_part(files[path], steps) for path, steps in _by_path(code, changes).items())
     return Share(code, _outcome(evidence, own), own)
 
@@ -33,14 +33,14 @@ def _by_path(code: str, changes: Iterable[Change]) -> Mapping[str, list[Change]]
     return found
 
 
-def _outcome(evidence: Evidence, files: tuple[Touched, ...]) -> Outcome:
+def _outcome(evidence: Evidence, files: tuple[FileCoverage, ...]) -> Outcome:
     """A commit of which nothing ran has no verdict, however the others of its group did."""
     if files and not any(file.is_covered for file in files):
         return "not executed"
     return outcome_of(evidence.verdict, files)
 
 
-def _part(file: Touched, steps: Iterable[Change]) -> Touched:
+def _part(file: FileCoverage, steps: Iterable[Change]) -> FileCoverage:
     """The file, by the functions and the code around them that one codemod changed. What it changed in a function
     counts where that function, as it is in the final tree, was called."""
     names: dict[str, None] = {}

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from codemods.code.source import Source
-from codemods.engine.line_map import Moved
+from codemods.engine.line_map import LineMap
 from codemods.engine.plan import Plan, find
 from codemods.engine.scan import Options
 from codemods.engine.scan_cache import Memory
@@ -123,13 +123,13 @@ def _found(sources: Sequence[Source], made: Plan, again: Sequence[Finding]) -> I
             places.add((item.code, item.path, item.cell, item.span.line))
             yield Stop(item.path, item.span.line, item.message, reason, item.code, item.cell)
     before, after = {source.path: source.data for source in sources}, made.final()
-    moved: dict[str, Moved] = {}
+    moved: dict[str, LineMap] = {}
     for item in made.findings:
         if not item.applied and _stops(item) and (item.code, item.path, item.message) not in said:
             line = item.span.line
             if item.cell is None and item.path in after:
                 if item.path not in moved:
-                    moved[item.path] = Moved(before.get(item.path, b""), after[item.path])
+                    moved[item.path] = LineMap(before.get(item.path, b""), after[item.path])
                 line = moved[item.path].line(line)
             if (item.code, item.path, item.cell, line) not in places:
                 yield Stop(item.path, line, item.message, item.reason, item.code, item.cell)

@@ -12,7 +12,7 @@ from fixer.demo import write_demo
 from fixer.pipeline import RunOptions, exit_code, run
 from fixer.project import open_commit
 from fixer.result import Result
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from tests.support import commit_all, git
 
 PROJECTS = Path(__file__).parent / "projects"
@@ -23,7 +23,7 @@ def say_nothing(message: str) -> None:
 
 
 def whole_way(folder: Path) -> Result:
-    result = run(Asked(path=folder), RunOptions(), say_nothing)
+    result = run(SharedOptions(path=folder), RunOptions(), say_nothing)
     assert result.branch == "fixer/lightning-2.6.6"
     assert exit_code(result, require="same") == 0
     return result
@@ -60,6 +60,6 @@ def test_old_and_new_train_the_same(name: str, tmp_path: Path) -> None:
 
 def _second_run_finds_nothing(folder: Path, result: Result) -> None:
     again = open_commit(folder, result.branch)
-    made = plan(sources_of(again), options_for(Asked(path=folder), again))
+    made = plan(sources_of(again), options_for(SharedOptions(path=folder), again))
     assert made.changes == ()
     assert git(folder, "status", "--porcelain") == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
 from verify.reading.entry import Entry
 from verify.reading.sources import Sources
@@ -21,8 +21,8 @@ class First:
     after: Sources
     entry: Entry
     pair: Pair
-    old: Raw
-    new: Raw
+    old: RunRecord
+    new: RunRecord
     problems: Sequence[str]
     per_batch: bool
 

@@ -40,7 +40,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Touched:
+class FileCoverage:
     """What the runs that a verdict rests on executed of one changed file, as it is in the tree after.
 
     `executed`: code that was changed ran; `read`: a configuration was opened; `installed`: the environment was
@@ -79,11 +79,11 @@ class Share:
 
     code: str
     outcome: Outcome
-    files: tuple[Touched, ...]
+    files: tuple[FileCoverage, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequirementFit:
     """How an environment stands to what the manifests of its tree ask for.
 
     `files` are the manifests. `differs` has what is there in another release than they ask for: its name, what they ask
@@ -118,7 +118,7 @@ class Environment:
     packages: tuple[tuple[str, str], ...]
     reason: str
     manifests: tuple[str, ...] = ()
-    asked: Asked | None = None
+    asked: RequirementFit | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Gradient:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostGradient:
     """A loss that no gradient flows back from: where it is differentiated, and the operation and line that took it
     out of the graph (None where none was seen)."""
 
@@ -209,7 +209,7 @@ class Recording:
     seconds: float
     devices: int | None = None
     gradients: tuple[Gradient, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostGradient, ...] = ()
     logged: tuple[tuple[str, tuple[float, ...]], ...] = ()
     gradient_norms: tuple[float, ...] = ()
     graphs: tuple[tuple[int, int], ...] = ()
@@ -278,7 +278,7 @@ class Evidence:
     unexecuted: tuple[str, ...] = ()
     furthest: str | None = None
     facts: tuple[Fact, ...] = ()
-    touched: tuple[Touched, ...] = ()
+    touched: tuple[FileCoverage, ...] = ()
     shares: tuple[Share, ...] = ()
 
     @property
@@ -288,7 +288,7 @@ class Evidence:
         return outcome_of(self.verdict, self.touched)
 
 
-def outcome_of(verdict: Verdict, touched: Iterable[Touched]) -> Outcome:
+def outcome_of(verdict: Verdict, touched: Iterable[FileCoverage]) -> Outcome:
     """A verdict on files of which these were executed as `touched` says. Other verdicts than `preserved` and
     `repaired` claim nothing of what did not run."""
     return verdict if all(file.is_covered for file in touched) else _IN_PART.get(verdict, verdict)

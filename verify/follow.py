@@ -15,13 +15,13 @@ _READ = 2**20
 Tell = Callable[[str], None]
 
 
-class Passing(str):
+class PassingLine(str):
     """A line of progress that the next one makes stale: for a terminal, and only now and then for a log."""
 
     __slots__ = ()
 
 
-class Board:
+class ProgressLine:
     """One line about runs that go on side by side, told anew whenever one of them gets on."""
 
     def __init__(self, progress: Tell, what: str) -> None:
@@ -38,12 +38,12 @@ class Board:
                 if self._told.get(name) != text:
                     self._told[name] = text
                     sides = "; ".join(f"{side}: {said}" for side, said in sorted(self._told.items(), reverse=True))
-                    self._progress(Passing(f"{self._what}: {sides}"))
+                    self._progress(PassingLine(f"{self._what}: {sides}"))
 
         return tell
 
 
-class Growing:
+class EventFile:
     """One file of events that grows, and what the events so far come to. What is in it is not trusted: the project's
     code can write to it too."""
 
@@ -102,11 +102,11 @@ class Growing:
 @contextlib.contextmanager
 def following(spec: Mapping[str, object], record: Path, tell: Tell) -> Iterator[None]:
     """Tells how far a run is while the body waits for its end; it writes to `record`, or to those of its recipes."""
-    files = [Growing(record)]
+    files = [EventFile(record)]
     recipes = spec.get("recipes")
     if isinstance(recipes, list):
         count = len(recipes)
-        files += [Growing(Path(one["record"]), f"{one['cls']} ({n} of {count})") for n, one in enumerate(recipes, 1)]
+        files += [EventFile(Path(one["record"]), f"{one['cls']} ({n} of {count})") for n, one in enumerate(recipes, 1)]
     ended = threading.Event()
 
     def look() -> None:

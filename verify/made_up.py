@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from verify.environments.versions import Ready
-from verify.judging.record import Raw, events
+from verify.environments.versions import ReadyEnvironment
+from verify.judging.record import RunRecord, events
 from verify.reading.entry import Entry
 from verify.reading.sources import Sources
 from verify.request import Bench, Pair
@@ -19,11 +19,16 @@ SHARE, LONGEST_S = 0.4, 150.0
 """How much of the time that is left goes into finding out what a script reads."""
 _LESS = {"limit_train_batches": 1, "limit_val_batches": 1, "max_epochs": 1}
 _MEMORY = 0.3
-Start = Callable[[Sources, Ready, Mapping[str, object]], tuple[Outcome, Path]]
+Start = Callable[[Sources, ReadyEnvironment, Mapping[str, object]], tuple[Outcome, Path]]
 
 
 def with_data(
-    trees: tuple[Sources, Sources], entry: Entry, pair: Pair, bench: Bench, raws: tuple[Raw | None, Raw], start: Start
+    trees: tuple[Sources, Sources],
+    entry: Entry,
+    pair: Pair,
+    bench: Bench,
+    raws: tuple[RunRecord | None, RunRecord],
+    start: Start,
 ) -> tuple[Watching, str] | None:
     """How both trees are to be run again with data that the tree before did not find, and why in words; None where it
     lacks none, or what it lacks is not found out. `trees` and `raws` are those before and after: the tree after is

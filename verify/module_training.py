@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verify.evidence import Alone, Failure, Touched
+from verify.evidence import Alone, Failure, FileCoverage
 from verify.harness.alone_errors import is_about_inputs
 from verify.harness.alone_tries import EVALUATIONS
 from verify.judging.apart_judged import judged, label_of, overall, part_of
 from verify.judging.executed_parts import parts as parts_of
-from verify.judging.record import CRASHED, Raw, events, read
+from verify.judging.record import CRASHED, RunRecord, events, read
 from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed
 from verify.reading import modules
 from verify.reading.idle import Executed, executed, watched
-from verify.reading.modules import Chosen
+from verify.reading.modules import ModuleFile
 from verify.reading.sources import NAMESPACES, Sources
 from verify.running import OUTPUT
 from verify.sandbox.process import Outcome, memory
@@ -59,7 +59,7 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class Result:
+class ModuleTraining:
     """What training alone came to: a judgement over all modules, each module, what could not be trained and why, and
     the changed files that none of the modules which the judgement rests on executed; `touched` is what they executed
     of each."""
@@ -68,16 +68,16 @@ class Result:
     alone: tuple[Alone, ...]
     failed: tuple[str, ...]
     unexecuted: tuple[str, ...] = ()
-    touched: tuple[Touched, ...] = ()
+    touched: tuple[FileCoverage, ...] = ()
 
 
 def train(
     sides: Sides, changed: Sequence[str], problems: Sequence[str], *, missing: str, per_batch: bool
-) -> Result | None:
+) -> ModuleTraining | None:
     """Train the changed modules alone; None where there is none that could be."""
     sides = replace(sides, functions=watched(sides.before, sides.after, changed))
     looked_at = [modules.chosen(sides.before, sides.after, changed), modules.reached(sides.after, changed)]
-    files: tuple[Chosen, ...] = ()
+    files: tuple[ModuleFile, ...] = ()
     recipes: list[Recipe] = []
     failed: tuple[str, ...] = ()
     seen = False
@@ -117,7 +117,7 @@ def train(
     root = sides.after.root
     runs = list(zip(parts, [new for _, _, new in pairs], strict=True))
 
-    def ran(*news: Raw) -> Executed:
+    def ran(*news: RunRecord) -> Executed:
         return executed(sides.before, sides.after, changed, news)
 
     counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
@@ -126,12 +126,12 @@ def train(
     rests = [new for part, new in runs if id(part) in rested]
     unexecuted = modules.unexecuted(root, changed, ran(*rests).held)
     news = rests or [new for _, new in runs]
-    return Result(judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news))
+    return ModuleTraining(judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news))
 
 
 def _with_evaluation(
-    sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]
-) -> list[tuple[Recipe, Raw | None, Raw]]:
+    sides: Sides, pairs: Sequence[tuple[Recipe, RunRecord | None, RunRecord]]
+) -> list[tuple[Recipe, RunRecord | None, RunRecord]]:
     """The trainings, those again with an evaluation that works in the tree before alone: unless made-up batches are
     what the tree after does not take."""
     more = []
@@ -149,7 +149,7 @@ def _with_evaluation(
     return [found.get(label_of(pair[0]), pair) for pair in pairs]
 
 
-def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, Raw]:
+def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, RunRecord | None, RunRecord]]) -> dict[str, RunRecord]:
     """Second trainings of the tree before, by module: they say how far it is from itself."""
     own = replace(sides, new=sides.old or sides.new, after=sides.before, old=None, nudged=True)
     again = _replay(own, [one[0] for one in pairs], "again")
@@ -157,7 +157,7 @@ def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]])
 
 
 def _confirmed(
-    sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]], parts: Sequence[Alone]
+    sides: Sides, pairs: Sequence[tuple[Recipe, RunRecord | None, RunRecord]], parts: Sequence[Alone]
 ) -> tuple[Alone, ...]:
     """The modules, those whose verdict rests on how a training ended after a second one of each tree."""
     unsure = [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict in BY_ONE_RUN]
@@ -172,11 +172,11 @@ def _confirmed(
     return tuple(told)
 
 
-def _knows(file: Chosen, known: set[str]) -> bool:
+def _knows(file: ModuleFile, known: set[str]) -> bool:
     return any(label.startswith(f"{file.path}:") for label in known)
 
 
-def _needs_own(old: Raw | None) -> bool:
+def _needs_own(old: RunRecord | None) -> bool:
     """Whether the tree before failed on batches that were made for the tree after."""
     return old is not None and not old.recording.fitted
 
@@ -194,7 +194,7 @@ def _namespaces(sources: Sources, files: Iterable[str]) -> list[str]:
 
 
 def _search(
-    sides: Sides, tree: Sources, start: Start, files: Sequence[Chosen], name: str
+    sides: Sides, tree: Sources, start: Start, files: Sequence[ModuleFile], name: str
 ) -> tuple[list[Recipe], tuple[str, ...], bool]:
     """The recipes found, slow ones last, what was not found and why, and whether anything of the project could be
     looked at."""
@@ -241,7 +241,7 @@ def _is_recipe(event: Mapping[str, Any]) -> bool:
     )
 
 
-def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Recipe, Raw | None, Raw]]:
+def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Recipe, RunRecord | None, RunRecord]]:
     """Each recipe with what its training recorded before and after."""
     if not recipes:
         return []
@@ -255,10 +255,10 @@ def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Re
     return [(recipe, told[1][at] if told[1:] else None, told[0][at]) for at, recipe in enumerate(recipes)]
 
 
-def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outcome) -> list[Raw]:
+def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outcome) -> list[RunRecord]:
     """What each training recorded. One process does them all, and a file is executed but once: of what trainings before
     it had loaded, a module has executed what its file reaches."""
-    found: list[Raw] = []
+    found: list[RunRecord] = []
     earlier: set[str] = set()
     for number, recipe in enumerate(recipes):
         label = f"{recipe['path']}: {recipe['cls']}, trained by itself"
@@ -315,7 +315,7 @@ def _start_replay(
     return start(name, tree, spec)
 
 
-def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
+def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> RunRecord:
     raw = read(path, label)
     recording = replace(raw.recording, output=outcome.output[-OUTPUT:])
     if not recording.fitted and recording.failure is None:

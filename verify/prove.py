@@ -19,14 +19,14 @@ from verify.environments import as_asked, versions
 from verify.environments import remembered_names as names
 from verify.environments.environment_pair import environments_for, tools_of, wanted_by
 from verify.environments.interpreters import Unavailable
-from verify.environments.versions import Ready
+from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Evidence, Fact
-from verify.follow import Board
+from verify.follow import ProgressLine
 from verify.judging.advice import advice
 from verify.judging.by_hand import stopped_at
 from verify.judging.executed_parts import further, installed_from, parts
 from verify.judging.proof_list import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
-from verify.judging.record import Raw, events
+from verify.judging.record import RunRecord, events
 from verify.judging.recorded import keep
 from verify.judging.requirements import misfit
 from verify.judging.unnoticed import unnoticed
@@ -172,7 +172,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
 _LACKING = re.compile(r"No module named '(\w+)'")
 
 
-def _unprovided(judgement: Judgement, before: Sources, new: Raw) -> Judgement:
+def _unprovided(judgement: Judgement, before: Sources, new: RunRecord) -> Judgement:
     """A package that the tree before imports too and that is not there is lacking in the environment, not in the
     patched tree."""
     failure = new.recording.failure
@@ -223,14 +223,14 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
-    def start(role: str, ready: Ready) -> module_training.Start:
+    def start(role: str, ready: ReadyEnvironment) -> module_training.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
             return run_spec(sources, {**spec, "accelerators": may}, ready, bench, name, board.side(side(role, ready)))
 
         return started
 
     may = accelerators(request, pair)
-    board = Board(bench.progress, "modules alone")
+    board = ProgressLine(bench.progress, "modules alone")
     old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
     sides = module_training.Sides(
         before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout
@@ -271,7 +271,7 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     return restated(replace(judgement, verdict="regressed", rung=None), told)
 
 
-def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:
+def _with_runs(evidence: Evidence, pair: Pair, old: RunRecord | None, new: RunRecord) -> Evidence:
     before = old.recording if old else None
     return replace(evidence, environments=pair.environments, before=before, after=new.recording)
 
@@ -299,7 +299,7 @@ def _conforming(after: Sources, bench: Bench) -> Evidence:
     return replace(judged, environments=(ready.environment,), problems=problems, left=left)
 
 
-def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _conform(after: Sources, ready: ReadyEnvironment, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the target does not have: in changed files, and in the others."""
     found = [use for path in after.paths() for use in of_file(after, path)]
     if not found:
@@ -312,7 +312,7 @@ def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...
     )
 
 
-def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Mapping[str, Any], ...]:
+def _told(uses: Mapping[str, list[Any]], ready: ReadyEnvironment, bench: Bench) -> tuple[Mapping[str, Any], ...]:
     """What the target says of names and methods; what it was asked before is remembered."""
     before = names.remembered(bench.cache, ready.interpreter)
     left = names.unanswered(uses, before)

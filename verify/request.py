@@ -10,10 +10,10 @@ from pathlib import Path
 from verify.budget import Budget, Clock
 from verify.environments.building import cache_folder
 from verify.environments.interpreters import Interpreter, inspect_named
-from verify.environments.versions import Ready, Wanted
+from verify.environments.versions import ReadyEnvironment, RequiredVersions
 from verify.evidence import Environment, Evidence, Rung
 from verify.judging.recorded import Started
-from verify.reading.entry import Start
+from verify.reading.entry import EntrySettings
 from verify.sandbox.containment import Containment
 
 TIMEOUT_S = 600.0
@@ -62,7 +62,7 @@ class Request:
     accelerator: str = "auto"
     devices: int = 1
     by_hand: tuple[tuple[str, str], ...] = ()
-    start: Start | None = None
+    start: EntrySettings | None = None
     packages: tuple[str, ...] = ()
     as_asked: bool = True
     clock: Clock | None = None
@@ -71,7 +71,7 @@ class Request:
 
 
 @dataclass
-class Known:
+class ProofProgress:
     """What a proof knows so far: what it is at, whether names were looked up, with what the target lacks, what each
     script came to, what one says whose second run was not made, and what modules alone did."""
 
@@ -93,12 +93,12 @@ class Bench:
     contained: Containment
     stop: threading.Event
     progress: Callable[[str], None]
-    pairs: list[tuple[Wanted, Wanted, Pair]] = field(default_factory=list)
+    pairs: list[tuple[RequiredVersions, RequiredVersions, Pair]] = field(default_factory=list)
     started: list[Started] = field(default_factory=list)
     watching: dict[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """How the trees are watched otherwise than at first, by script: both alike, and in each further run."""
     clock: Clock = field(default_factory=lambda: Clock(Budget()))
-    known: Known = field(default_factory=Known)
+    known: ProofProgress = field(default_factory=ProofProgress)
     digests: dict[Path, str] = field(default_factory=dict)
 
     @property
@@ -114,8 +114,8 @@ class Bench:
 class Pair:
     """The environments of the two trees; the baseline is None where it cannot be had, and `missing` says why."""
 
-    before: Ready | None
-    after: Ready
+    before: ReadyEnvironment | None
+    after: ReadyEnvironment
     contained: str
     missing: str = ""
 

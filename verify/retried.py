@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from verify.harness import standins
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
@@ -40,7 +40,7 @@ _IS_MISSING = re.compile(
 )
 
 
-def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, str] | None:
+def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple[Watching, str] | None:
     """How both trees are to be watched when they are run again, and why in words; None where nothing is to be tried.
 
     The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
@@ -66,7 +66,7 @@ def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, s
     return None
 
 
-def _missing(old: Raw | None, new: Raw, put: tuple[str, ...]) -> str | None:
+def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:
     """A program that a run failed for the want of, and that nothing stands in for yet."""
     for failure in (raw.recording.failure for raw in (old, new) if raw):
         named = _NAMES_ONE.search(failure.message) if failure and _IS_MISSING.search(failure.message) else None
@@ -75,7 +75,7 @@ def _missing(old: Raw | None, new: Raw, put: tuple[str, ...]) -> str | None:
     return None
 
 
-def settled(old: Raw | None, new: Raw) -> Raw:
+def settled(old: RunRecord | None, new: RunRecord) -> RunRecord:
     """The run of the tree after: a logger that works in the tree before fails there for what the tree after does."""
     works = old is not None and old.stands_for != "loggers"
     return replace(new, stands_for=None) if new.stands_for == "loggers" and works else new

@@ -18,12 +18,12 @@ from verify import finished
 from verify.budget import spelled
 from verify.checkout import SPARED, check_out
 from verify.environments.manifests import own_distribution
-from verify.environments.versions import Ready
+from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Failure
-from verify.follow import Board, Tell, following
+from verify.follow import ProgressLine, Tell, following
 from verify.harness import HARNESS
 from verify.harness.standins import STAND_INS
-from verify.judging.record import CRASHED, Raw, read
+from verify.judging.record import CRASHED, RunRecord, read
 from verify.judging.recorded import Started
 from verify.made_up import with_data
 from verify.reading.entry import Entry
@@ -48,7 +48,7 @@ OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
 
 
-def version_of(ready: Ready) -> Version:
+def version_of(ready: ReadyEnvironment) -> Version:
     held = ready.interpreter.packages
     return Version(held.get("pytorch-lightning") or held.get("lightning") or "0")
 
@@ -64,7 +64,7 @@ def accelerators(request: Request, pair: Pair) -> tuple[str, ...]:
 
 def run_both(
     before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str
-) -> tuple[Raw | None, Raw]:
+) -> tuple[RunRecord | None, RunRecord]:
     """Run a script in both trees; again, and otherwise watched, where what we put there fails and can be spared."""
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
@@ -85,9 +85,9 @@ def _with_data(
     pair: Pair,
     bench: Bench,
     name: str,
-    raws: tuple[Raw | None, Raw],
+    raws: tuple[RunRecord | None, RunRecord],
 ) -> tuple[Watching, str] | None:
-    def start(tree: Sources, ready: Ready, more: Mapping[str, object]) -> tuple[Outcome, Path]:
+    def start(tree: Sources, ready: ReadyEnvironment, more: Mapping[str, object]) -> tuple[Outcome, Path]:
         spec = {**_spec_of(tree, entry, ready, accelerators(bench.request, pair), bench), **more}
         own = f"{name}-{'after' if tree is after else 'before'}"
         return run_spec(tree, spec, ready, bench, own, lambda _: None)
@@ -95,11 +95,13 @@ def _with_data(
     return with_data((before, after), entry, pair, bench, raws, start)
 
 
-def _both(before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str) -> tuple[Raw | None, Raw]:
+def _both(
+    before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str
+) -> tuple[RunRecord | None, RunRecord]:
     board = board_of(bench, entry)
     new = board.side(side("after", pair.after))
     may, functions = accelerators(bench.request, pair), watched(before, after, bench.request.changed)
-    jobs: list[Callable[[], Raw]] = [
+    jobs: list[Callable[[], RunRecord]] = [
         lambda: run_script(after, entry, pair.after, may, bench, f"after{name}", new, functions)
     ]
     if (base := pair.before) is not None:
@@ -109,11 +111,11 @@ def _both(before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Benc
     return (results[1] if len(results) > 1 else None), results[0]
 
 
-def board_of(bench: Bench, entry: Entry) -> Board:
-    return Board(bench.progress, entry.script)
+def board_of(bench: Bench, entry: Entry) -> ProgressLine:
+    return ProgressLine(bench.progress, entry.script)
 
 
-def side(role: str, ready: Ready) -> str:
+def side(role: str, ready: ReadyEnvironment) -> str:
     """How a tree is called while it runs."""
     return f"{role}, on Lightning {version_of(ready)}"
 
@@ -121,7 +123,7 @@ def side(role: str, ready: Ready) -> str:
 def run_script(
     sources: Sources,
     entry: Entry,
-    ready: Ready,
+    ready: ReadyEnvironment,
     may: Sequence[str],
     bench: Bench,
     name: str,
@@ -129,7 +131,7 @@ def run_script(
     functions: Sequence[str] = (),
     *,
     nudged: bool = False,
-) -> Raw:
+) -> RunRecord:
     """Run one script in a copy of its tree; `may` are the accelerators that it may train on, `functions` those of which
     it is recorded whether they are called. `nudged` has it begin with weights that are a rounding away."""
     spec = {
@@ -142,7 +144,9 @@ def run_script(
     return _closed(read(record, entry.script), outcome)
 
 
-def _spec_of(sources: Sources, entry: Entry, ready: Ready, may: Sequence[str], bench: Bench) -> dict[str, object]:
+def _spec_of(
+    sources: Sources, entry: Entry, ready: ReadyEnvironment, may: Sequence[str], bench: Bench
+) -> dict[str, object]:
     """What the harness is told of a script."""
     return {
         "script": entry.script,
@@ -158,7 +162,7 @@ def _spec_of(sources: Sources, entry: Entry, ready: Ready, may: Sequence[str], b
 
 
 def run_spec(
-    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: Bench, name: str, tell: Tell
+    sources: Sources, spec: Mapping[str, object], ready: ReadyEnvironment, bench: Bench, name: str, tell: Tell
 ) -> tuple[Outcome, Path]:
     """Start the harness in a copy of a tree, for a short training; or take what it recorded, where this very run came
     to its end before."""
@@ -230,7 +234,7 @@ def namespaces(sources: Sources, script: str, installed: Container[str]) -> list
     return sorted("lightning.pytorch" if name == "lightning" else name for name in there or named)
 
 
-def _closed(raw: Raw, outcome: Outcome) -> Raw:
+def _closed(raw: RunRecord, outcome: Outcome) -> RunRecord:
     """A run together with how its process ended."""
     recording = replace(raw.recording, seconds=round(outcome.seconds, 3), output=outcome.output[-OUTPUT:])
     failure = recording.failure
@@ -248,7 +252,7 @@ def last_line(outcome: Outcome) -> str:
 
 
 def run_harness(
-    name: str, spec: Mapping[str, object], ready: Ready, folder: Path, bench: Bench
+    name: str, spec: Mapping[str, object], ready: ReadyEnvironment, folder: Path, bench: Bench
 ) -> tuple[Outcome, Path]:
     """Start the harness in an environment, with a home of its own, for as long as `spec` says and the clock allows."""
     home, record = bench.folder / name, bench.folder / name / RECORD

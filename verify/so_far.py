@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from verify.evidence import Evidence
-from verify.request import Bench, Known, Request
+from verify.request import Bench, ProofProgress, Request
 
 Join = Callable[[Evidence, Evidence], Evidence]
 
 
-def so_far(request: Request, known: Known, nothing: Evidence, join: Join, why: str) -> Evidence:
+def so_far(request: Request, known: ProofProgress, nothing: Evidence, join: Join, why: str) -> Evidence:
     """The best that is known, with why there is no more; `nothing` is what is said where no script was through, `join`
     puts modules alone beside a script."""
     ground = replace(nothing, rung="conforms" if known.looked and not known.problems else None)

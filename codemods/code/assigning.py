@@ -6,7 +6,7 @@ import ast
 from keyword import iskeyword
 from typing import TypeGuard
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import DEFINING, at, changed
 
@@ -14,7 +14,7 @@ Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def single(node: ast.Assign, owner: Owner, known: Known, caught: bool) -> list[ast.stmt]:
+def single(node: ast.Assign, owner: Owner, known: ModuleNames, caught: bool) -> list[ast.stmt]:
     """The assignments of one value to one target that one is; `caught` says that something around in the same function
     may answer an exception."""
     target, value = node.targets[0], node.value
@@ -71,7 +71,7 @@ def _target(node: ast.expr) -> str:
     return f"{node.value.id}.{node.attr}" if own and isinstance(node, ast.Attribute) else ""  # type: ignore[attr-defined]
 
 
-def _is_apart(node: ast.expr, names: set[str], known: Known) -> bool:
+def _is_apart(node: ast.expr, names: set[str], known: ModuleNames) -> bool:
     """Whether a value is the same before and after attributes of some names are set: it does not speak of them, and
     what it calls is imported or a class of the module without a constructor."""
     classes = {

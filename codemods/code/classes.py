@@ -8,14 +8,14 @@ from collections.abc import Container, Iterable
 from typing import Any
 
 from codemods.code.decorators import Idle
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.syntax import taken
 from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
 
-def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
+def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with its classes and functions in their plain form."""
     defined = [item for item in tree.body if isinstance(item, ast.ClassDef)]
     empty = {item.name: item for item in defined if _is_empty(item) and known.is_fixed(item)}
@@ -64,7 +64,7 @@ def _untold(node: ast.AST, told: Container[int]) -> ast.AST | None:
     return changed(node, annotation=None) if id(node) in told else None
 
 
-def _says_nothing(annotation: ast.expr, known: Known) -> bool:
+def _says_nothing(annotation: ast.expr, known: ModuleNames) -> bool:
     """Whether an annotation admits anything."""
     if isinstance(annotation, ast.Constant):
         return annotation.value in ("object", "Any")

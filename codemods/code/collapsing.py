@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.members import alias
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
@@ -20,7 +20,7 @@ REFLECTING = frozenset({"__mro__", "mro", "__bases__", "__base__", "__subclasses
 MARKS = frozenset({"property", "staticmethod", "classmethod"})
 
 
-def put_together(tree: ast.Module, known: Known) -> ast.Module:
+def put_together(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with its classes put together as far as its own statements say what is in them."""
     for step in (_of_functions, _with_functions, _with_bases):
         before = None
@@ -30,7 +30,7 @@ def put_together(tree: ast.Module, known: Known) -> ast.Module:
     return tree
 
 
-def _with_bases(tree: ast.Module, known: Known) -> ast.Module:
+def _with_bases(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what a base has in the one class that stands below it."""
     above = {base.id for item in tree.body if isinstance(item, ast.ClassDef) for base in _names(item.bases)}
     if not above & {item.name for item in tree.body if isinstance(item, ast.ClassDef)} or _is_told(known):
@@ -46,7 +46,7 @@ def _with_bases(tree: ast.Module, known: Known) -> ast.Module:
     return tree
 
 
-def _is_told(known: Known) -> bool:
+def _is_told(known: ModuleNames) -> bool:
     """Whether a module may tell of which classes another is made, or does something where one is."""
     said = {item.attr for item in known.nodes[ast.Attribute]} | known.said
     making = known.taken & {"__init_subclass__", "__set_name__"} or any(
@@ -59,7 +59,7 @@ def _names(nodes: Iterable[ast.expr]) -> Iterator[ast.Name]:
     return (item for item in nodes if isinstance(item, ast.Name))
 
 
-def _can_move(node: ast.ClassDef, known: Known) -> bool:
+def _can_move(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class is read once, and has the same in it wherever in the module it is defined."""
     if len(known.names.loads.get(node.name, ())) != 1 or not known.is_fixed(node):
         return False
@@ -68,7 +68,7 @@ def _can_move(node: ast.ClassDef, known: Known) -> bool:
     return all(_is_still(item, known) for item in node.body)
 
 
-def _is_still(node: ast.stmt, known: Known) -> bool:
+def _is_still(node: ast.stmt, known: ModuleNames) -> bool:
     """Whether a statement of a class does the same wherever in the module it is run."""
     if isinstance(node, ast.FunctionDef):
         marks = all(
@@ -126,7 +126,7 @@ def _read_in_class(node: ast.ClassDef) -> set[str]:
     return {item.id for item in every if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
 
 
-def _joined(below: ast.ClassDef, base: ast.ClassDef, known: Known) -> ast.ClassDef | None:
+def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.ClassDef | None:
     """A class with what its first base has; None where it is another's, or where both have something of one name."""
     first = below.bases[0] if below.bases else None
     if not isinstance(first, ast.Name) or first.id != base.name or _has_private(below):
@@ -153,7 +153,7 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _with_functions(tree: ast.Module, known: Known) -> ast.Module:
+def _with_functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with its functions in the one class that takes each for a method, in it or right behind."""
     functions = {item.name: item for item in tree.body if isinstance(item, ast.FunctionDef)}
     if not functions:
@@ -200,7 +200,7 @@ def _set_behind(node: ast.stmt) -> tuple[str, str, str]:
     return (target.value.id, target.attr, node.value.id) if isinstance(target.value, ast.Name) else ("", "", "")
 
 
-def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: Known) -> bool:
+def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a function of the module does the same as a method of a class, and is nothing else."""
     if len(known.names.loads.get(helper.name, ())) != 1 or not known.is_fixed(helper) or helper.decorator_list:
         return False
@@ -212,7 +212,7 @@ def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: Known) ->
     return not any(annotated) and helper.returns is None
 
 
-def _of_functions(tree: ast.Module, known: Known) -> ast.Module:
+def _of_functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with classes where a function that makes one is called, once."""
     makers = {item.name: item for item in tree.body if isinstance(item, ast.FunctionDef) and _made_by(item)}
     for index, node in enumerate(tree.body if makers else ()):
@@ -237,7 +237,7 @@ def _made_by(maker: ast.FunctionDef) -> ast.ClassDef | None:
     return body[0] if isinstance(given, ast.Name) and given.id == body[0].name else None
 
 
-def _unfolded(maker: ast.FunctionDef, call: ast.Call, name: str, known: Known) -> ast.ClassDef | None:
+def _unfolded(maker: ast.FunctionDef, call: ast.Call, name: str, known: ModuleNames) -> ast.ClassDef | None:
     """The class that a call of a function makes, with what it is given in the place of the parameters."""
     node, arguments = _made_by(maker), maker.args
     places = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
@@ -264,7 +264,7 @@ def _unfolded(maker: ast.FunctionDef, call: ast.Call, name: str, known: Known) -
     return new if name == node.name else changed(new, name=name)
 
 
-def _is_fixed(node: ast.expr, known: Known) -> bool:
+def _is_fixed(node: ast.expr, known: ModuleNames) -> bool:
     """Whether an argument is the same wherever in the module it is read."""
     if isinstance(node, ast.Constant) or known.dotted(node) is not None:
         return True

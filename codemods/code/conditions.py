@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
 
 SWAPPED: Mapping[type, type[ast.cmpop]] = {
@@ -53,7 +53,7 @@ def negated(node: ast.UnaryOp) -> ast.expr | None:
     return changed(inner, ops=[opposite()]) if opposite else None
 
 
-def holds(test: ast.expr, known: Known) -> ast.expr:
+def holds(test: ast.expr, known: ModuleNames) -> ast.expr:
     """A test without what changes nothing of whether it holds."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = holds(test.operand, known)

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TypeGuard
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import replaced
 
@@ -32,7 +32,7 @@ MAKERS = ("contextlib.contextmanager",)
 class Contexts:
     """The contexts of a module."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ModuleNames) -> None:
         self.known = known
 
     def is_null(self, item: ast.withitem, owner: ast.AST) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import changed
 
@@ -19,7 +19,7 @@ NOTES = frozenset({
 class Idle:
     """The decorators of a module that give back what they are put on, or what does the same."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ModuleNames) -> None:
         self.known = known
         functions = [item for item in known.tree.body if isinstance(item, ast.FunctionDef)]
         self.same = {item.name for item in functions if _gives_back(item, known) and known.is_fixed(item)}
@@ -41,7 +41,7 @@ class Idle:
 LIBRARIES = frozenset(name.partition(".")[0] for name in NOTES)
 
 
-def _makes(node: ast.FunctionDef, known: Known) -> bool:
+def _makes(node: ast.FunctionDef, known: ModuleNames) -> bool:
     """Whether a function makes such a decorator, and does nothing else."""
     body = _body(node)
     if len(body) != 2 or node.decorator_list or not isinstance(body[0], ast.FunctionDef):
@@ -52,7 +52,7 @@ def _makes(node: ast.FunctionDef, known: Known) -> bool:
     return back and "functools" not in own and _gives_back(inner, known)
 
 
-def _gives_back(node: ast.FunctionDef, known: Known) -> bool:
+def _gives_back(node: ast.FunctionDef, known: ModuleNames) -> bool:
     """Whether a function gives back its one argument, or what does the same, and does nothing else."""
     arguments, body = [*node.args.posonlyargs, *node.args.args], _body(node)
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.decorator_list or len(arguments) != 1:
@@ -67,7 +67,7 @@ def _body(node: ast.FunctionDef) -> list[ast.stmt]:
     return [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
 
 
-def _hands_on(inner: ast.stmt, last: ast.stmt, name: str, known: Known) -> bool:
+def _hands_on(inner: ast.stmt, last: ast.stmt, name: str, known: ModuleNames) -> bool:
     """Whether a function gives back one that wraps its argument and hands everything on to it."""
     if not isinstance(inner, ast.FunctionDef) or not isinstance(last, ast.Return):
         return False

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
 
 Items = list[tuple[ast.expr | None, ast.expr]]
 MAKERS = frozenset({"dict", "list", "tuple"})
 
 
-def scattered(known: Known) -> list[ast.expr]:
+def scattered(known: ModuleNames) -> list[ast.expr]:
     """The lists and dictionaries of a module that are written in a roundabout way."""
     calls = [item for item in known.nodes[ast.Call] if isinstance(item.func, ast.Name) and item.func.id in MAKERS]
     kinds = (ast.Dict, ast.List, ast.BinOp)
@@ -20,7 +20,7 @@ def scattered(known: Known) -> list[ast.expr]:
     return [item for item in every if displayed(item, known) is not None]
 
 
-def displayed(node: ast.AST, known: Known) -> ast.expr | None:
+def displayed(node: ast.AST, known: ModuleNames) -> ast.expr | None:
     """The list or dictionary that an expression comes to, with its items in the order in which they are worked out."""
     if isinstance(node, ast.Call):
         return _called(node, known)
@@ -64,7 +64,7 @@ def _joined(node: ast.BinOp) -> ast.expr | None:
     return None
 
 
-def _called(node: ast.Call, known: Known) -> ast.expr | None:
+def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What `dict(...)`, `list(...)` and `tuple(...)` make of what is written in them."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name not in MAKERS or name in known.taken or len(node.args) > 1:

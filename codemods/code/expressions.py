@@ -8,7 +8,7 @@ from keyword import iskeyword
 from codemods.code.assigning import is_attribute
 from codemods.code.displays import displayed, scattered
 from codemods.code.folding import foldable, folded
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
 
@@ -21,7 +21,7 @@ MODULES = ("typing", "typing_extensions")
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
-def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
+def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with every expression in its plain form."""
 
     def swap(node: ast.AST) -> ast.AST | None:
@@ -52,7 +52,7 @@ def _first_parameter(node: ast.Call) -> str | None:
     return FIRST.get(node.func.attr) if isinstance(node.func, ast.Attribute) else None
 
 
-def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
+def _either(node: ast.IfExp, known: ModuleNames) -> ast.expr | None:
     """What a conditional expression of two equal values, or one whose test is a constant, gives."""
     if isinstance(node.test, ast.Constant):
         return node.body if node.test.value else node.orelse
@@ -60,7 +60,7 @@ def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
     return twin(node.body, node.orelse) if same and known.is_quiet(node.test) else None
 
 
-def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
+def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What a call gives that only hands something on: of a lambda that is called at once, `cast`, `getattr` by a
     constant."""
     function, given = node.func, node.args
@@ -112,7 +112,7 @@ def _takes_more(arguments: ast.arguments) -> bool:
     return bool(arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg)
 
 
-def _call(node: ast.Call, known: Known) -> ast.Call | None:
+def _call(node: ast.Call, known: ModuleNames) -> ast.Call | None:
     """A call with what a partial one, or a dictionary written in it, gives."""
     made = node
     if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
@@ -132,7 +132,7 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
     return None if made is node else made
 
 
-def _is_one_call(inner: ast.Call, outer: ast.Call, known: Known) -> bool:
+def _is_one_call(inner: ast.Call, outer: ast.Call, known: ModuleNames) -> bool:
     """Whether a partial call and the call of it are one call of both their arguments, in the same order, of which none
     takes the place of another."""
     if not inner.args or isinstance(inner.args[0], ast.Starred):

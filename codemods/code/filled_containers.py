@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import DEFINING, blocks, changed, made_from, with_statements
@@ -18,7 +18,7 @@ ANSWERING = (ast.Try, ast.With, ast.AsyncWith)
 """What may go on behind an exception, and see what is half filled."""
 
 
-def plain_fillings(tree: ast.Module, known: Known) -> ast.Module:
+def plain_fillings(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with every list and dictionary of a function filled where it is made, as far as the statements right
     behind do nothing else."""
     if not any(_filled(node) for kind in (ast.Assign, ast.AugAssign, ast.Expr) for node in known.nodes[kind]):
@@ -30,7 +30,7 @@ def plain_fillings(tree: ast.Module, known: Known) -> ast.Module:
     return with_statements(tree, swap, of=(ast.FunctionDef, ast.AsyncFunctionDef))
 
 
-def _whole(owner: Any, known: Known) -> ast.AST | None:
+def _whole(owner: Any, known: ModuleNames) -> ast.AST | None:
     if not any(_is_made(one) and _filled(other) for one, other in _pairs(owner)):
         return None
     names = known.names_of(owner)

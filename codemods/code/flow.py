@@ -7,7 +7,7 @@ from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.contexts import Contexts
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
@@ -18,7 +18,7 @@ DEBUG = "__debug__"
 """True wherever assertions hold."""
 
 
-def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
+def plain_blocks(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with every block in its plain form."""
     made: ast.Module = _Blocks(known).inside(tree, tree)
     return made
@@ -27,7 +27,7 @@ def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
 class _Blocks:
     """`caught` is set where something around in the same function may answer an exception."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ModuleNames) -> None:
         self.known, self.caught, self.contexts = known, False, Contexts(known)
 
     def inside(self, node: Any, owner: Owner) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from codemods.code.conditions import compared, holds, negated
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
 
 LONG = 1000
@@ -33,7 +33,7 @@ TESTED = (ast.If, ast.While, ast.IfExp, ast.Assert)
 FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.JoinedStr, ast.Subscript)
 
 
-def folded(node: ast.AST, known: Known) -> ast.AST | None:
+def folded(node: ast.AST, known: ModuleNames) -> ast.AST | None:
     """What an expression comes to, where a constant or one part of it says that; a statement with its test so."""
     if isinstance(node, ast.BinOp):
         return _counted(node)
@@ -53,7 +53,7 @@ def folded(node: ast.AST, known: Known) -> ast.AST | None:
     return _called(node, known) if isinstance(node, ast.Call) else None
 
 
-def foldable(known: Known) -> list[ast.AST]:
+def foldable(known: ModuleNames) -> list[ast.AST]:
     """The nodes of a module that are folded."""
     calls = [node for node in known.nodes[ast.Call] if _may_be_constant(node.func)]
     every = (node for kind in FOLDED for node in known.nodes[kind])
@@ -66,7 +66,7 @@ def _may_be_constant(function: ast.expr) -> bool:
     return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant | ast.Dict)
 
 
-def _called(node: ast.Call, known: Known) -> ast.expr | None:
+def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What a call of a built-in function, or of a method of what is written there, comes to."""
     return _own_kind(node, known) or _said(node) or _got(node, known) or _first(node, known)
 
@@ -160,7 +160,7 @@ def _text(make: Callable[[tuple[Any, ...]], str], nodes: Sequence[ast.expr], pla
     return _constant(text, place) if text is not None and len(text) <= LONG else None
 
 
-def _picked(node: ast.Subscript, known: Known) -> ast.expr | None:
+def _picked(node: ast.Subscript, known: ModuleNames) -> ast.expr | None:
     """What a list, dictionary or string gives that is written in front of its key, where nothing else in it does
     anything."""
     row = _only_turn(node.value) or node.value
@@ -174,7 +174,7 @@ def _picked(node: ast.Subscript, known: Known) -> ast.expr | None:
     return _under(row, node.slice, known) if isinstance(row, ast.Dict) else None
 
 
-def _under(node: ast.Dict, key: ast.expr, known: Known) -> ast.expr | None:
+def _under(node: ast.Dict, key: ast.expr, known: ModuleNames) -> ast.expr | None:
     """What a dictionary has under a key, where nothing else in it does anything."""
     keys = [item.value if isinstance(item, ast.Constant) else None for item in node.keys]
     name = key.value if isinstance(key, ast.Constant) else None
@@ -184,7 +184,7 @@ def _under(node: ast.Dict, key: ast.expr, known: Known) -> ast.expr | None:
     return found if all(item is found or known.is_quiet(item) for item in node.values) else None
 
 
-def _got(node: ast.Call, known: Known) -> ast.expr | None:
+def _got(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What `{...}.get(key)` gives, with a default that does nothing."""
     function, given = node.func, node.args
     made = function.value if isinstance(function, ast.Attribute) and function.attr == "get" else None
@@ -199,7 +199,7 @@ def _got(node: ast.Call, known: Known) -> ast.expr | None:
     return given[1] if len(given) == 2 else made_from(node, ast.Constant(value=None, kind=None))
 
 
-def _first(node: ast.Call, known: Known) -> ast.expr | None:
+def _first(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """The one item of what `next(iter(...))` is given; of a number what `abs` makes."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None
@@ -249,7 +249,7 @@ def _part(text: str, node: ast.Subscript) -> ast.expr | None:
     return _constant(text[index], node) if index is not None and -len(text) <= index < len(text) else None
 
 
-def _own_kind(node: ast.Call, known: Known) -> ast.expr | None:
+def _own_kind(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """A constant that is made what it is already, or a number that is made another kind of one."""
     kind = KINDS.get(node.func.id) if isinstance(node.func, ast.Name) else None
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import at, blocks, replaced_at
@@ -18,7 +18,7 @@ DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
 Holder = ast.expr | ast.ClassDef
 
 
-def plain_holders(tree: ast.Module, known: Known) -> ast.Module:
+def plain_holders(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what its settings hold where it is read."""
     holders = _holders(tree, known)
     if not holders:
@@ -40,7 +40,7 @@ def plain_holders(tree: ast.Module, known: Known) -> ast.Module:
     return replaced_at(tree, [node for node in places if id(node) in found], swap)
 
 
-def _holders(tree: ast.Module, known: Known) -> dict[int, Holder]:
+def _holders(tree: ast.Module, known: ModuleNames) -> dict[int, Holder]:
     """The readings of names that stand for one container, object or class of settings alone, with that."""
     classes = {
         node.name: node
@@ -77,7 +77,7 @@ def _holders(tree: ast.Module, known: Known) -> dict[int, Holder]:
     return found
 
 
-def _asked(known: Known) -> set[str]:
+def _asked(known: ModuleNames) -> set[str]:
     """The names of containers of which a constant key is read."""
     owners = [
         *(node.value for node in known.nodes[ast.Subscript] if isinstance(node.slice, ast.Constant)),
@@ -93,7 +93,7 @@ def holds_values(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and isinstance(node.value, (*DISPLAYS, ast.Call))
 
 
-def _is_of_constants(node: ast.ClassDef, known: Known) -> bool:
+def _is_of_constants(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class has constants and nothing else."""
     bases = {known.dotted(item) or getattr(item, "id", "") for item in node.bases}
     marks = {known.dotted(item.func if isinstance(item, ast.Call) else item) for item in node.decorator_list}
@@ -111,7 +111,7 @@ def _is_of_constants(node: ast.ClassDef, known: Known) -> bool:
 class _Read:
     """Reads what expressions get from holders; only from those of which the file reads parts alone."""
 
-    def __init__(self, holders: dict[int, Holder], known: Known) -> None:
+    def __init__(self, holders: dict[int, Holder], known: ModuleNames) -> None:
         self.known, self.holders = known, holders
         places = [node for kind in (ast.Subscript, ast.Attribute, ast.Call) for node in known.nodes[kind]]
         read = {id(_root(node)) for node in places if self.is_harmless(node)}

@@ -16,7 +16,7 @@ Listed = dict[int, tuple[ast.stmt, Mapping[type, list[Any]]]]
 """The nodes of statements by the identities of these, which they keep alive."""
 
 
-class Known:
+class ModuleNames:
     """The names of a module: `imported` stand for what is imported once and never bound otherwise, or for a logger;
     `taken` is every name that anything in the file binds."""
 
@@ -25,9 +25,9 @@ class Known:
         self._parts: Parts = {} if parts is None else parts
         self._listed: Listed = {} if listed is None else listed
 
-    def of(self, tree: ast.Module) -> Known:
+    def of(self, tree: ast.Module) -> ModuleNames:
         """The same of another tree, which has much of this one."""
-        return self if tree is self.tree else Known(tree, self._parts, self._listed)
+        return self if tree is self.tree else ModuleNames(tree, self._parts, self._listed)
 
     @cached_property
     def names(self) -> Names:

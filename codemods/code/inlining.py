@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import (
@@ -38,12 +38,12 @@ Called = Callable[[ast.Call], list[ast.expr] | None]
 """What a call gives a helper in order, the object whose method it is first; None where it calls another."""
 
 
-def plain_helpers(tree: ast.Module, known: Known) -> ast.Module:
+def plain_helpers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what its helpers do where they are called."""
     return _methods(_functions(_inner(tree, known), known), known)
 
 
-def _methods(tree: ast.Module, known: Known) -> ast.Module:
+def _methods(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The classes with methods of their own alone, which one other method calls, in this."""
     said: Counter[str] = Counter()
 
@@ -60,7 +60,7 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
     return with_statements(tree, swap, of=(ast.ClassDef,))
 
 
-def said_names(known: Known) -> Counter[str]:
+def said_names(known: ModuleNames) -> Counter[str]:
     """How often a module says each name, in whatever way."""
     said: Counter[str] = Counter()
     said.update(item.attr for item in known.nodes[ast.Attribute])
@@ -138,7 +138,7 @@ def _as_method(method: ast.FunctionDef, name: str, static: bool) -> Called:
     return given
 
 
-def _functions(tree: ast.Module, known: Known) -> ast.Module:
+def _functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with functions that one method hands itself to, and nothing else speaks of, in this method."""
     handed = {
         call.func.id
@@ -193,7 +193,7 @@ def _as_function(this: str, name: str) -> Called:
     return given
 
 
-def _inner(tree: ast.Module, known: Known) -> ast.Module:
+def _inner(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with functions inside others that are called once, in these."""
     single = [
         node
@@ -289,7 +289,7 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
     anywhere = _can_stand_elsewhere(helper, returning=within)
     taken = frozenset(own.said)
     local = frozenset(own.stores) - own.elsewhere
-    caller = _Caller(taken, local, _ended(method, local))
+    caller = _InliningCaller(taken, local, _ended(method, local))
     turning = {id(each) for item in every_node(method) if isinstance(item, LOOPS) for each in every_node(item)}
     found = False
 
@@ -307,7 +307,7 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
                 by_name = None if arguments is None else arguments_by_name(helper, arguments, call.keywords)
                 if by_name is not None:
                     ends = last and statement is body[-1]
-                    new = _instead(statement, by_name, _Helper(helper, inner), caller, ends)
+                    new = _instead(statement, by_name, _InlinedHelper(helper, inner), caller, ends)
                 if new is not None:
                     found = True
                     return [*body[:index], *new, *body[index + 1 :]]
@@ -334,12 +334,12 @@ def _ended(method: Any, local: frozenset[str]) -> frozenset[str]:
     return local - {each.id for item in inner for each in every_node(item) if isinstance(each, ast.Name)}
 
 
-class _Helper(NamedTuple):
+class _InlinedHelper(NamedTuple):
     node: ast.FunctionDef
     names: Names
 
 
-class _Caller(NamedTuple):
+class _InliningCaller(NamedTuple):
     """What calls a helper: the names that are said in it, those that are its own, and those among these that nothing
     reads behind a `return`."""
 
@@ -395,8 +395,8 @@ def arguments_by_name(
 def _instead(
     statement: ast.Expr | ast.Assign | ast.Return,
     by_name: dict[str, ast.expr],
-    helper: _Helper,
-    caller: _Caller,
+    helper: _InlinedHelper,
+    caller: _InliningCaller,
     ends: bool,
 ) -> list[ast.stmt] | None:
     """The helper's statements in the words of the method that calls it; `ends` says that the method does so with the

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.inlining import arguments_by_name, is_super
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, run_at, twin
@@ -19,7 +19,7 @@ KEPT = (
 Given = dict[str, ast.expr]
 
 
-def plain_makers(tree: ast.Module, known: Known) -> ast.Module:
+def plain_makers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what its functions of one expression give back where they are called."""
     makers = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_maker(node, known)}
     if not makers:
@@ -40,7 +40,7 @@ def plain_makers(tree: ast.Module, known: Known) -> ast.Module:
     return replaced_at(left, places, lambda node: found.get(id(node)))
 
 
-def _is_maker(node: ast.FunctionDef, known: Known) -> bool:
+def _is_maker(node: ast.FunctionDef, known: ModuleNames) -> bool:
     """Whether a function gives back one expression of names that the module binds once, and is called once."""
     if node.decorator_list or len(known.names.loads.get(node.name, ())) != 1 or not known.is_fixed(node):
         return False
@@ -68,7 +68,7 @@ def _calls(statement: ast.stmt, makers: dict[str, ast.FunctionDef]) -> Iterator[
             yield node
 
 
-def _made(maker: ast.FunctionDef, call: ast.Call, known: Known) -> ast.expr | None:
+def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What a call of a function gives; None where what it is given would be worked out otherwise."""
     value = twin(maker_value) if (maker_value := given_back(maker)) else None
     if value is None:
@@ -96,7 +96,7 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant | ast.Name)
 
 
-def _is_in_order(value: ast.expr, given: Given, known: Known) -> bool:
+def _is_in_order(value: ast.expr, given: Given, known: ModuleNames) -> bool:
     """Whether a call is given all that its function is, in the same order, before it does anything."""
     if not isinstance(value, ast.Call) or known.dotted(value.func) is None:
         return False

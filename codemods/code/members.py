@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import changed, with_statements
 
 
-def plain_members(tree: ast.Module, known: Known) -> ast.Module:
+def plain_members(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with methods of their own alone, which a class has by another name, under that."""
     if not any(alias(statement) for item in known.nodes[ast.ClassDef] for statement in item.body):
         return tree
@@ -31,7 +31,7 @@ def alias(node: ast.stmt) -> tuple[str, str] | None:
     return target.id, node.value.id
 
 
-def _renamed(node: ast.ClassDef, known: Known, said: Counter[str]) -> list[ast.stmt] | None:
+def _renamed(node: ast.ClassDef, known: ModuleNames, said: Counter[str]) -> list[ast.stmt] | None:
     """The body of a class with a method under the one name that it is asked for by; None where there is none."""
     methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
     for index, statement in enumerate(node.body):

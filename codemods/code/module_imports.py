@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from codemods.code.assigning import is_attribute
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
 
 IMPORTING = "importlib.import_module"
 
 
-def plain_imports(tree: ast.Module, known: Known) -> ast.Module:
+def plain_imports(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with imports in the place of the calls that do the same."""
     if not any(name.partition(".")[0] == "importlib" for name in known.imported.values()):
         return tree
@@ -20,7 +20,7 @@ def plain_imports(tree: ast.Module, known: Known) -> ast.Module:
     return tree if same else changed(tree, body=body)
 
 
-def _imported(node: ast.stmt, known: Known) -> ast.stmt | None:
+def _imported(node: ast.stmt, known: ModuleNames) -> ast.stmt | None:
     """The import that an assignment to a name does."""
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     if not isinstance(node, ast.Assign) or not isinstance(target, ast.Name):

@@ -22,7 +22,7 @@ BINDING = frozenset({
 DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 
 
-class Part:
+class NameUses:
     """What the body of a function, class or module says of names: how often each is bound, and where it is read, bound
     and deleted, by the blocks and positions that lead there."""
 
@@ -49,7 +49,7 @@ class Part:
             self.bind(node.id, path)
             self.deleted[node.id] += type(node.ctx) is ast.Del
 
-    def add(self, inner: Part, path: Path) -> None:
+    def add(self, inner: NameUses, path: Path) -> None:
         """Takes up what a function or class at the end of a path says."""
         self.stores.update(inner.stores)
         self.deleted.update(inner.deleted)
@@ -61,7 +61,7 @@ class Part:
             self.stored_at.setdefault(name, []).extend([path + behind for behind in places])
 
 
-Parts = dict[int, tuple[ast.AST, Part]]
+Parts = dict[int, tuple[ast.AST, NameUses]]
 """The parts of functions and classes by the identities of these, which they keep alive."""
 
 
@@ -115,11 +115,11 @@ class Names:
         return {*self.stores, *self.loads, *self.elsewhere}
 
 
-def _part(owner: ast.AST, parts: Parts) -> Part:
+def _part(owner: ast.AST, parts: Parts) -> NameUses:
     """What is said in a function, class or module; what was read of it, or of those inside it, is not read again."""
     if id(owner) in parts:
         return parts[id(owner)][1]
-    part = Part()
+    part = NameUses()
     stack: list[tuple[Any, Path]] = [(owner, ())]
     while stack:
         node, path = stack.pop()

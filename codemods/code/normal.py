@@ -20,7 +20,7 @@ from codemods.code.expressions import plain_expressions
 from codemods.code.filled_containers import plain_fillings
 from codemods.code.flow import plain_blocks
 from codemods.code.held_values import plain_holders
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.inlining import plain_helpers
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
@@ -30,7 +30,7 @@ from codemods.code.values import plain_names
 
 ROUNDS = 3
 """How often one step may make room for another."""
-STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
+STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_imports,
     plain_classes,
     plain_members,
@@ -48,7 +48,7 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
 
 def normal(tree: ast.Module) -> ast.Module:
     """The normal form of a module; the tree itself where it is in normal form, or nests too deeply to be looked at."""
-    known = Known(tree)
+    known = ModuleNames(tree)
     idle: dict[int, ast.Module] = {}
     try:
         for _ in range(ROUNDS):

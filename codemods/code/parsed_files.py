@@ -19,7 +19,7 @@ def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
     return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
 
 
-class Trees:
+class ParsedFiles:
     """Python files, and notebooks as Python, by path. Those that are held stay; of the others those used last, as
     long as the text of all is no longer than `room`. Another process starts with none of them. `parsed` gives what
     others have parsed, with other facts. `memo` keeps what was worked out of the files alone."""
@@ -32,8 +32,8 @@ class Trees:
         self._length = 0
         self.memo: dict[str, Any] = {}
 
-    def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
-        return Trees, (self._sources, self._room)
+    def __reduce__(self) -> tuple[Callable[..., ParsedFiles], tuple[Any, ...]]:
+        return ParsedFiles, (self._sources, self._room)
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -52,13 +52,13 @@ class Trees:
         return file
 
     @property
-    def plain(self) -> Trees:
+    def plain(self) -> ParsedFiles:
         """The same files in their normal form."""
         return self.plain_beside()
 
-    def plain_beside(self, *others: PythonFile) -> Trees:
+    def plain_beside(self, *others: PythonFile) -> ParsedFiles:
         """The same files in their normal form, but for those that others stand for."""
-        return _Plain(self, {file.path: file for file in others})
+        return _NormalForms(self, {file.path: file for file in others})
 
     def known(self, source: Source) -> PythonFile | None:
         """A file, where it has been parsed and is the same here."""
@@ -113,15 +113,15 @@ class Trees:
                 return
 
 
-class _Plain(Trees):
+class _NormalForms(ParsedFiles):
     """The normal forms of files that others keep; `beside` are those that others stand for, by path."""
 
-    def __init__(self, written: Trees, beside: Mapping[str, PythonFile]) -> None:
+    def __init__(self, written: ParsedFiles, beside: Mapping[str, PythonFile]) -> None:
         super().__init__({})
         self._written, self._beside = written, beside
 
-    def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
-        return _Plain, (self._written, self._beside)
+    def __reduce__(self) -> tuple[Callable[..., ParsedFiles], tuple[Any, ...]]:
+        return _NormalForms, (self._written, self._beside)
 
     def open(self, path: str) -> PythonFile:
         if path in self._beside:

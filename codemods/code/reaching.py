@@ -63,7 +63,7 @@ def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozense
     in its body, so that what was there before it reaches what stands behind it."""
     if name not in _bound_in(space):
         return start
-    walk = _Walk(name, use, surely)
+    walk = _ReachingWalk(name, use, surely)
     end = walk.block(space.body, start)
     if use is None:
         return frozenset().union(*walk.left, end or ()) if walk.left or end else frozenset()
@@ -74,12 +74,12 @@ def definitions(space: Space, name: str) -> list[Definition]:
     """All definitions of a name that the space itself makes."""
     if name not in _bound_in(space):
         return []
-    walk = _Walk(name, None, False)
+    walk = _ReachingWalk(name, None, False)
     walk.block(space.body, frozenset())
     return list(walk.made)
 
 
-class _Walk:
+class _ReachingWalk:
     """Goes through the statements of a space with the definitions that reach each. `seen` are those that reach the
     reading, `left` those with which the space is left early."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.inlining import arguments_by_name, has_instance, is_own, said_names
 from codemods.code.names import Names
 from codemods.code.nodes import every_node
@@ -19,7 +19,7 @@ KEPT = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.Gene
 MARKS = ("staticmethod", "property")
 
 
-def plain_answers(tree: ast.Module, known: Known) -> ast.Module:
+def plain_answers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what methods of their own alone give back where one other method of the class asks for it."""
     helpers = [
         (node, helper)
@@ -41,7 +41,7 @@ def _swapped(old: ast.AST, new: ast.AST, node: ast.AST) -> ast.AST | None:
     return new if node is old else None
 
 
-def _answer(helper: ast.stmt, known: Known) -> ast.expr | None:
+def _answer(helper: ast.stmt, known: ModuleNames) -> ast.expr | None:
     """What a method gives back, or a generator gives one by one, where it does nothing else."""
     if not isinstance(helper, ast.FunctionDef) or not is_own(helper.name) or _mark(helper, known) is None:
         return None
@@ -56,7 +56,7 @@ def _answer(helper: ast.stmt, known: Known) -> ast.expr | None:
     return None if any(odd) else value
 
 
-def _mark(helper: ast.FunctionDef, known: Known) -> str | None:
+def _mark(helper: ast.FunctionDef, known: ModuleNames) -> str | None:
     """The one decorator of a method, empty where it has none; None where it has others."""
     marks = [getattr(item, "id", "?") for item in helper.decorator_list]
     if not marks:
@@ -64,7 +64,7 @@ def _mark(helper: ast.FunctionDef, known: Known) -> str | None:
     return marks[0] if len(marks) == 1 and marks[0] in MARKS and marks[0] not in known.taken else None
 
 
-def _asked(node: ast.ClassDef, helper: Any, said: Counter[str], known: Known) -> ast.ClassDef | None:
+def _asked(node: ast.ClassDef, helper: Any, said: Counter[str], known: ModuleNames) -> ast.ClassDef | None:
     """A class with what one of its methods gives back where another asks for it."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method is not helper and has_instance(method):
@@ -91,7 +91,7 @@ def _places(method: ast.FunctionDef, this: str, name: str) -> Iterator[tuple[ast
 
 
 def _instead(
-    method: ast.FunctionDef, statement: ast.stmt, place: ast.Attribute, helper: ast.FunctionDef, known: Known
+    method: ast.FunctionDef, statement: ast.stmt, place: ast.Attribute, helper: ast.FunctionDef, known: ModuleNames
 ) -> tuple[ast.AST, ast.expr] | None:
     """What stands in the place of what asks, and where that is."""
     mark, value = _mark(helper, known), _answer(helper, known)

@@ -20,13 +20,13 @@ STATEMENT_FIELDS = {
 }
 
 
-class Line(int):
+class MovedLine(int):
     """The number of a line that stands elsewhere than it is run: it comes behind the line that runs it, and in front
     of the next."""
 
     key: tuple[int, ...]
 
-    def __new__(cls, number: int, place: int = 0) -> Line:
+    def __new__(cls, number: int, place: int = 0) -> MovedLine:
         made = super().__new__(cls, number)
         made.key = (*_key(place), int(number))
         return made
@@ -45,14 +45,14 @@ class Line(int):
 
 
 def _key(line: int) -> tuple[int, ...]:
-    return line.key if isinstance(line, Line) else (line,)
+    return line.key if isinstance(line, MovedLine) else (line,)
 
 
 def run_at(node: Node, place: ast.stmt) -> Node:
     """A copy of a node, of which nothing is in a text, as run where another statement stands."""
     for item in every_node(node):
         if (line := getattr(item, "lineno", None)) is not None:
-            vars(item).update(lineno=Line(line, place.lineno), end_lineno=Line(item.end_lineno, place.lineno))  # type: ignore[attr-defined]
+            vars(item).update(lineno=MovedLine(line, place.lineno), end_lineno=MovedLine(item.end_lineno, place.lineno))  # type: ignore[attr-defined]
     return node
 
 
@@ -148,7 +148,7 @@ def replaced(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:
 def replaced_at(node: Node, places: Sequence[ast.AST], swap: Callable[[ast.AST], ast.AST | None]) -> Node:
     """The same where something is given for some nodes alone, and for what these are in."""
     every = [place.lineno for place in places if isinstance(place, ast.expr | ast.stmt)]
-    if any(isinstance(line, Line) for line in every):
+    if any(isinstance(line, MovedLine) for line in every):
         return replaced(node, swap)
     return _replaced_in(node, sorted(every), swap)
 
@@ -221,7 +221,7 @@ def comes_from_above(node: ast.stmt) -> bool:
     every = (item for value in heads for item in (value if isinstance(value, list) else [value]))
     inner = (each for item in every if isinstance(item, ast.AST) for each in every_node(item))
     return any(
-        isinstance(each, ast.expr) and not isinstance(each.lineno, Line) and each.lineno < int(node.lineno)
+        isinstance(each, ast.expr) and not isinstance(each.lineno, MovedLine) and each.lineno < int(node.lineno)
         for each in inner
     )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from codemods.code.expressions import PARTIAL, takes_something
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.names import Function, Names
 from codemods.code.nodes import children, every_node
@@ -24,7 +24,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BINDING = frozenset({ast.Delete, ast.FunctionDef, ast.ClassDef})
 
 
-def plain_names(tree: ast.Module, known: Known) -> ast.Module:
+def plain_names(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with second names, constants, partial calls and dictionaries where they are read."""
 
     def swap(node: ast.AST) -> ast.AST | None:
@@ -39,14 +39,14 @@ def plain_names(tree: ast.Module, known: Known) -> ast.Module:
 Owner = TypeVar("Owner", ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _plain(owner: Owner, known: Known) -> Owner:
+def _plain(owner: Owner, known: ModuleNames) -> Owner:
     every = [(node, block, index) for block in blocks(owner) for index, node in enumerate(block) if _may_go(node)]
     if not every:
         return owner
     names = known.names if isinstance(owner, ast.Module) and owner is known.tree else known.names_of(owner)
     if names.open:
         return owner
-    reader = _Reader(owner, names, known)
+    reader = _SubstitutionReader(owner, names, known)
     for node, block, index in every:
         reader.read(node, block, index)
     swaps = reader.swaps()
@@ -80,11 +80,11 @@ def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:
     return changed(node, **fields) if fields else None
 
 
-class _Reader:
+class _SubstitutionReader:
     """Finds what can be replaced: `atoms` are the names that stand for something with their readings, `given` the
     statements that give back what the one before has kept, `dropped` the statements that are needed no more."""
 
-    def __init__(self, owner: ast.Module | Function, names: Names, known: Known) -> None:
+    def __init__(self, owner: ast.Module | Function, names: Names, known: ModuleNames) -> None:
         self.owner, self.names, self.known = owner, names, known
         self.local = not isinstance(owner, ast.Module)
         self.atoms: dict[str, tuple[ast.expr, list[ast.Name]]] = {}

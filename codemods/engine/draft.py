@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codemods.code.parsed_files import Trees, load
+from codemods.code.parsed_files import ParsedFiles, load
 from codemods.code.source import PythonFile, Source, TextFile
 from codemods.engine.reconcile import Unit
 from codemods.engine.triggers import sees_text
@@ -36,7 +36,7 @@ class Draft:
         self.turned: dict[Finding, Match] = {}
         self.seen: dict[Unit, Sequence[Finding]] = {}
         self._facts = Facts({})
-        self._trees = Trees(self.now)
+        self._trees = ParsedFiles(self.now)
 
     @property
     def changed(self) -> set[Unit]:
@@ -67,8 +67,8 @@ class Draft:
         """A file as it is by now, where a rule has looked at it."""
         return self._trees.known(source)
 
-    def _trees_for(self, facts: Facts) -> Trees:
+    def _trees_for(self, facts: Facts) -> ParsedFiles:
         """The changed files, as they are by now, that were looked at with some facts."""
         if self._facts is not facts:
-            self._facts, self._trees = facts, Trees(self.now)
+            self._facts, self._trees = facts, ParsedFiles(self.now)
         return self._trees

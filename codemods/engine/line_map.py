@@ -17,7 +17,7 @@ class Block:
     is_kept: bool
 
 
-class Moved:
+class LineMap:
     """The lines of two texts, block by block, as `ast` counts them: at newlines alone."""
 
     def __init__(self, before: bytes, after: bytes) -> None:

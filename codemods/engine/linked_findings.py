@@ -15,7 +15,7 @@ from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
-from codemods.lightning.linking import Linked, linked, open_taker, takers
+from codemods.lightning.linking import LinkedFile, linked, open_taker, takers
 from codemods.rule import Match, Rule, TextEdit, all_rules
 
 MOST_BELOW = 2
@@ -58,7 +58,7 @@ def _tells_of(rule: Rule, owner: PythonFile, facts: Facts, file: PythonFile) -> 
     return any(file.path in f"{match.message} {match.reason}" for match in found)
 
 
-def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked]]:
+def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, LinkedFile]]:
     """The programs that a file is a part of, each with the file whose classes are put together in it."""
     if file.path in facts.files and (whole := linked(file, facts)) is not None:
         yield file, whole
@@ -69,7 +69,7 @@ def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked
             yield other, whole
 
 
-def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: Linked) -> list[Match]:
+def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: LinkedFile) -> list[Match]:
     """What a rule finds in the lines of a file that are a part of a whole."""
     if not awake(whole.said, (rule,)):
         return []

@@ -31,7 +31,7 @@ INDIRECT = re.compile(
 
 
 @dataclass(frozen=True)
-class Read:
+class FirstLook:
     """What the first look at a file gave: its facts (None where it has none), the codes of the rules that are to look
     at it again, why it could not be read, and what rules collected of a file that is not Python."""
 
@@ -53,7 +53,7 @@ class Checked:
     absent: frozenset[str] = frozenset()
 
 
-def read(workspace: Workspace, item: Item) -> Read:
+def read(workspace: Workspace, item: Item) -> FirstLook:
     """What one file says, with what the rules of those codes want of it."""
     path, codes = item
     source = workspace.sources[path]
@@ -61,9 +61,9 @@ def read(workspace: Workspace, item: Item) -> Read:
     try:
         file = workspace.open(path, bool(codes) and len(texts) == len(codes))
     except Unreadable as error:
-        return Read(None, texts if source.kind == "notebook" else (), str(error))
+        return FirstLook(None, texts if source.kind == "notebook" else (), str(error))
     if isinstance(file, TextFile):
-        return Read(None, codes, collected=_collected_text(file, workspace.options.rules, codes))
+        return FirstLook(None, codes, collected=_collected_text(file, workspace.options.rules, codes))
     rules = [rule for rule in workspace.options.rules if rule.code in codes and rule.code not in texts]
     said: dict[Any, Any] = {}
     try:
@@ -72,13 +72,13 @@ def read(workspace: Workspace, item: Item) -> Read:
                 with workspace.timed(rule):
                     said[collect] = collect(file)
     except RecursionError:
-        return Read(None, (), "cannot be read as Python: its code nests too deeply")
+        return FirstLook(None, (), "cannot be read as Python: its code nests too deeply")
     except Exception as error:
-        return Read(None, (), f"could not be looked at ({type(error).__name__}: {error}); please report it")
+        return FirstLook(None, (), f"could not be looked at ({type(error).__name__}: {error}); please report it")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     if rules and workspace.trees.has_room:
         workspace.trees.hold(path)
-    return Read(collect_file(file, collected), (*texts, *(rule.code for rule in rules)))
+    return FirstLook(collect_file(file, collected), (*texts, *(rule.code for rule in rules)))
 
 
 def _is_absent(rule: Rule, file: PythonFile) -> bool:

@@ -11,7 +11,7 @@ from codemods.engine.draft import Change as Change
 from codemods.engine.draft import Draft
 from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
-from codemods.engine.rewriting import DEEP, Wanted, fresh, rewritten
+from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
@@ -124,7 +124,7 @@ def _rewrites_base(rule: Rule, looked: Scan) -> bool:
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class _RuleAttempt:
     """The changes of one rule over all files, and their results where those are Python."""
 
     changes: Sequence[Change] = ()
@@ -133,10 +133,10 @@ class _Attempt:
 
 def _apply_rule(
     rule: Rule, draft: Draft, looked: Scan, known: Scan, options: Options
-) -> tuple[_Attempt, dict[Unit, str]]:
+) -> tuple[_RuleAttempt, dict[Unit, str]]:
     """The rule's changes over all files, or, where one fails, it and the files it shares a unit with. `looked` is what
     the base tree gave, `known` the same or, for a rule that comes late, what was looked at for it."""
-    wanted: dict[str, Wanted] = {}
+    wanted: dict[str, RequestedRewrite] = {}
     changed = {change.path for change in draft.changes}
     for path in sorted(known.present):
         calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
@@ -144,7 +144,7 @@ def _apply_rule(
             draft.seen[rule.code, path] = said
         elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
             file, found = _looked_at(rule, path, draft, known.facts, options)
-            wanted[path] = Wanted(file, [match for match in found if options.applies(rule.code, match)])
+            wanted[path] = RequestedRewrite(file, [match for match in found if options.applies(rule.code, match)])
             if path in changed:
                 draft.turned |= _turned(rule, path, found, looked, options)
             draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in found if file]
@@ -152,9 +152,9 @@ def _apply_rule(
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
         if why and torn:
-            return _Attempt(), dict.fromkeys(torn, why)
+            return _RuleAttempt(), dict.fromkeys(torn, why)
     if gone := _torn(rule, wanted, draft, looked, known.facts, options):
-        return _Attempt(), dict.fromkeys(gone, "a rule before it took a part of its change away")
+        return _RuleAttempt(), dict.fromkeys(gone, "a rule before it took a part of its change away")
     changes: list[Change] = []
     files: dict[str, PythonFile] = {}
     for path, want in wanted.items():
@@ -162,12 +162,12 @@ def _apply_rule(
             continue
         result = rewritten(rule, draft.now[path], want, known.facts, options)
         if isinstance(result, str):
-            return _Attempt(), {(rule.code, item): result for item in (path, *_sharing(path, wanted))}
+            return _RuleAttempt(), {(rule.code, item): result for item in (path, *_sharing(path, wanted))}
         changes.append(Change(rule.code, path, draft.now[path].data, result.data))
         if isinstance(result.file, PythonFile):
             files[path] = result.file
         changes += _created(rule, want.matches, {*draft.now, *(change.path for change in changes)})
-    return _Attempt(changes, files), {}
+    return _RuleAttempt(changes, files), {}
 
 
 def _is_settled(said: Sequence[Finding]) -> bool:
@@ -195,7 +195,7 @@ def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options
 
 
 def _torn(
-    rule: Rule, wanted: Mapping[str, Wanted], draft: Draft, looked: Scan, facts: Facts, options: Options
+    rule: Rule, wanted: Mapping[str, RequestedRewrite], draft: Draft, looked: Scan, facts: Facts, options: Options
 ) -> set[Unit]:
     """The files of changes of which a part was found in the base tree and is not found any more, while another is."""
     claimed = Counter(finding.path for finding in looked.findings if finding.applied and finding.code == rule.code)
@@ -217,7 +217,7 @@ def _created(rule: Rule, wanted: Sequence[Match], there: Container[str]) -> list
     return [Change(rule.code, path, b"", text.encode()) for path, text in sorted(texts.items()) if path not in there]
 
 
-def _sharing(path: str, wanted: Mapping[str, Wanted]) -> set[str]:
+def _sharing(path: str, wanted: Mapping[str, RequestedRewrite]) -> set[str]:
     """The files that hold a part of a change that this file holds a part of."""
     units = {match.unit for match in wanted[path].matches if match.unit}
     return {other for other, found in wanted.items() if units & {match.unit for match in found.matches}}

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from codemods.engine.line_map import Moved
+from codemods.engine.line_map import LineMap
 from codemods.finding import Finding, Span
 
 Unit = tuple[str, str]
@@ -37,7 +37,7 @@ def told(
         for path, found in files.items()
     }
     moved = {
-        path: Moved(*both) for path, both in texts.items() if any(_may_be_gone(item) for item in files.get(path, ()))
+        path: LineMap(*both) for path, both in texts.items() if any(_may_be_gone(item) for item in files.get(path, ()))
     }
     instead: dict[Finding, Finding] = {}
     for (code, path), then in seen.items():
@@ -60,7 +60,7 @@ def _went(finding: Finding) -> bool:
     return finding.row.startswith(WENT) if finding.row else finding.stops
 
 
-def _is_gone(finding: Finding, moved: Moved) -> bool:
+def _is_gone(finding: Finding, moved: LineMap) -> bool:
     """Whether what a finding names, or else its text, stands in none of the lines that took the place of its own."""
     place, block = finding.span, moved.block(finding.span.line)
     if block is None or block.is_kept:
@@ -78,7 +78,7 @@ def _answer(
     others: Sequence[Finding],
     left: Collection[tuple[str, str, str, str | None]],
     repairs: Mapping[str, Sequence[Finding]],
-    moved: Moved | None,
+    moved: LineMap | None,
 ) -> Finding | None:
     """The repair that answers a finding which was left, where its own rule says nothing of the kind about the result:
     what another rule made at its place, going by the same row, or what took the text away that it is about. Where

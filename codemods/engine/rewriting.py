@@ -21,7 +21,7 @@ DEEP = "its code nests too deeply"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestedRewrite:
     """What is to be rewritten in a file, and the file that it was found in; None for one that cannot be read."""
 
     file: PythonFile | TextFile | None
@@ -29,14 +29,16 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Result:
+class RewrittenFile:
     """What a file becomes: the bytes, and the file as the rule looked at it."""
 
     data: bytes
     file: PythonFile | TextFile
 
 
-def rewritten(rule: Rule, source: Source, wanted: Wanted, facts: Facts, options: Options) -> Result | str:
+def rewritten(
+    rule: Rule, source: Source, wanted: RequestedRewrite, facts: Facts, options: Options
+) -> RewrittenFile | str:
     """What a file becomes, or the reason why it stays as it is."""
     assert wanted.file is not None
     try:
@@ -60,7 +62,7 @@ def rewritten(rule: Rule, source: Source, wanted: Wanted, facts: Facts, options:
         return "the rewrite changed nothing"
     if any(options.applies(rule.code, match) for match in matches(rule, file, facts, options)):
         return "the rule would change its own result again"
-    return Result(after, file)
+    return RewrittenFile(after, file)
 
 
 def fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:

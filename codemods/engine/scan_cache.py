@@ -15,7 +15,7 @@ from typing import Any
 import codemods
 from codemods.code.parsed_files import Parsed
 from codemods.code.source import Source
-from codemods.engine.passes import Checked, Read
+from codemods.engine.passes import Checked, FirstLook
 from codemods.engine.workspace import Options
 from codemods.lightning.facts import Facts
 from codemods.lightning.linking import takers
@@ -25,7 +25,7 @@ _BUILTINS = frozenset({"complex", "frozenset", "set", "slice", "range"})
 
 
 @dataclass
-class _Kept:
+class _CachedRecords:
     """Records by key; of first looks also by path, with the key of the content that first said so; and the content of
     the files that rules followed facts into."""
 
@@ -48,29 +48,29 @@ class Memory:
         self.parsed = parsed
         self._result: Memory | None = None
         self._before = _loaded(kept)
-        self._now = _Kept()
+        self._now = _CachedRecords()
         self._digests: dict[str, bytes] = {}
         self._facts = b""
         self._beside: dict[str, bytes] = {}
 
-    def read(self, source: Source, codes: tuple[str, ...]) -> Read | None:
+    def read(self, source: Source, codes: tuple[str, ...]) -> FirstLook | None:
         """What a first look by those rules said of a file."""
         key = self._key(source, codes)
         known = self._before.reads.get(source.path)
         if known is None or known[0] != key:
             return None
-        found: Read | None = _unpickled(known[2], Read)
+        found: FirstLook | None = _unpickled(known[2], FirstLook)
         if found is not None:
             self._now.reads[source.path] = known
         return found
 
-    def keep_read(self, source: Source, codes: tuple[str, ...], read: Read) -> None:
+    def keep_read(self, source: Source, codes: tuple[str, ...], read: FirstLook) -> None:
         """Remembers what a first look said; a file that could not be read may be readable elsewhere."""
         if read.error:
             return
         key = self._key(source, codes)
         known = self._before.reads.get(source.path)
-        same = known is not None and _alike(_unpickled(known[2], Read), read)
+        same = known is not None and _alike(_unpickled(known[2], FirstLook), read)
         self._now.reads[source.path] = (key, known[1], known[2]) if known and same else (key, key, pickle.dumps(read))
 
     def learn(self, facts: Facts, options: Options, sources: Mapping[str, Source]) -> None:
@@ -127,7 +127,7 @@ class Memory:
     def again(self) -> Memory:
         """What there is to remember of the last scan, for another one."""
         other = Memory(parsed=self.parsed)
-        other._before = _Kept(dict(self._now.reads), dict(self._now.checks), dict(self._now.opened))
+        other._before = _CachedRecords(dict(self._now.reads), dict(self._now.checks), dict(self._now.opened))
         return other
 
     def dump(self) -> bytes:
@@ -173,9 +173,9 @@ def _digested(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _loaded(kept: bytes) -> _Kept:
+def _loaded(kept: bytes) -> _CachedRecords:
     found = _unpickled(kept, tuple) if kept else None
-    return _Kept(*found[1:]) if found and found[0] == stamp() else _Kept()
+    return _CachedRecords(*found[1:]) if found and found[0] == stamp() else _CachedRecords()
 
 
 class _Unpickler(pickle.Unpickler):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from codemods.code.parsed_files import KEPT_BYTES, Trees
+from codemods.code.parsed_files import KEPT_BYTES, ParsedFiles
 from codemods.engine.warnings_off import ignore_warnings
 from codemods.engine.workspace import Workspace
 from codemods.lightning.class_answers import ClassAnswers
@@ -76,7 +76,7 @@ class Workers:
     def learn(self, facts: Facts) -> None:
         """Tells everybody the facts."""
         self.workspace.learn(facts)
-        told = replace(facts, sources={}, trees=Trees({}), of_sources={}, of_classes=ClassAnswers())
+        told = replace(facts, sources={}, trees=ParsedFiles({}), of_sources={}, of_classes=ClassAnswers())
         for worker in self._workers:
             worker.connection.send(told)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
 
-from codemods.code.parsed_files import KEPT_BYTES, Parsed, Trees, load
+from codemods.code.parsed_files import KEPT_BYTES, Parsed, ParsedFiles, load
 from codemods.code.source import PythonFile, Source, TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, Rule
@@ -98,7 +98,7 @@ class Workspace:
         self, sources: Mapping[str, Source], options: Options, room: int = KEPT_BYTES, parsed: Parsed | None = None
     ) -> None:
         self.sources, self.options = sources, options
-        self.trees = Trees(sources, room, parsed)
+        self.trees = ParsedFiles(sources, room, parsed)
         self.watched = Watched(sources)
         self.of_sources: dict[str, Any] = {}
         self.spent: dict[str, float] = {}

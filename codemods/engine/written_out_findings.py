@@ -14,12 +14,12 @@ from codemods.code.syntax import is_none
 from codemods.engine.rule_failures import unseen
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts
-from codemods.lightning.keyword_flow import Handed
+from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.object_arguments import class_names
 from codemods.lightning.objects import OTHERS
 from codemods.lightning.trainers import SEEN_WHOLE
-from codemods.lightning.wanted import Wanted
-from codemods.lightning.written_out import TRAINERS, Shown, View, views_of
+from codemods.lightning.wanted import WantedClasses
+from codemods.lightning.written_out import TRAINERS, View, WrittenOutTrainer, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
 from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
@@ -29,11 +29,11 @@ UNLIKE = "not all values that it may have become the same"
 
 
 @dataclass(frozen=True)
-class Said:
+class ViewMatch:
     """A match in a view, the Trainer and the argument that it names."""
 
     match: Match
-    shown: Shown
+    shown: WrittenOutTrainer
     name: str | None
 
 
@@ -45,7 +45,7 @@ def asks_of_trainers(rule: Rule) -> bool:
 
 
 @cache
-def _wanted(rule: Rule) -> tuple[Wanted, ...]:
+def _wanted(rule: Rule) -> tuple[WantedClasses, ...]:
     """What is written out for a rule."""
     words = {word.decode() for word in rule.triggers}
     others = (OTHERS,) if not words.isdisjoint(class_names()) and rule.kinds[0] == "python" else ()
@@ -61,7 +61,7 @@ def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence
         return [*found, unseen(rule, error)]
 
 
-def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> list[tuple[Match, Said]]:
+def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[tuple[Match, ViewMatch]]:
     """What a rule finds in the views of a file, each with the Trainer and the argument that it is about."""
     views = views_of(file, facts, wanted)
     if views is None:
@@ -81,26 +81,26 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> lis
     return made
 
 
-def _said(rule: Rule, view: View) -> list[Said]:
+def _said(rule: Rule, view: View) -> list[ViewMatch]:
     check: Any = rule.check
     matches: list[Match] = list(check(view.file, view.facts))
     return [said for match in matches if (said := _named(match, view))]
 
 
-def _named(match: Match, view: View) -> Said | None:
+def _named(match: Match, view: View) -> ViewMatch | None:
     """A match with the Trainer that it is about; None where it is about none."""
     for shown in view.shown.values():
         own = {shown.call, *shown.call.keywords}
         touched = any(isinstance(edit, NodeEdit) and edit.node in own for edit in match.edits)
         for item in shown.call.keywords:
             if view.file.span(item) == match.span or view.file.span(item.value) == match.span:
-                return Said(match, shown, item.arg)
+                return ViewMatch(match, shown, item.arg)
         if touched:
-            return Said(match, shown, None)
+            return ViewMatch(match, shown, None)
     return None
 
 
-def _is_beside(said: Said) -> bool:
+def _is_beside(said: ViewMatch) -> bool:
     """Whether a match is about an argument that may stay, beside one that is gone: what it becomes by the values of
     that, the rule says that takes that away."""
     shown, name = said.shown, said.name
@@ -109,7 +109,7 @@ def _is_beside(said: Said) -> bool:
 
 
 def _carried(
-    file: PythonFile, facts: Facts, said: Said, others: Sequence[Sequence[Said]], views: Sequence[View]
+    file: PythonFile, facts: Facts, said: ViewMatch, others: Sequence[Sequence[ViewMatch]], views: Sequence[View]
 ) -> Match:
     """A match with edits of the text, where all views agree on it."""
     match = said.match
@@ -142,7 +142,7 @@ def _carried(
     return _explained(file, replace(match, edits=tuple(edits)), said)
 
 
-def _deltas(said: Said, view: View) -> list[Delta | None]:
+def _deltas(said: ViewMatch, view: View) -> list[Delta | None]:
     return [
         delta_of(about[1], about[0])
         for edit in said.match.edits
@@ -150,7 +150,7 @@ def _deltas(said: Said, view: View) -> list[Delta | None]:
     ]
 
 
-def _beside(said: Said, view: View) -> list[tuple[object, ...]]:
+def _beside(said: ViewMatch, view: View) -> list[tuple[object, ...]]:
     """What the edits of a match do elsewhere than in the call of the Trainer."""
     return [
         (getattr(edit.node, "lineno", 0), getattr(edit.node, "col_offset", 0), *_spelled(edit.change))
@@ -169,7 +169,7 @@ def _spelled(change: Callable[..., Any]) -> Iterator[object]:
     yield change
 
 
-def _explained(file: PythonFile, match: Match, said: Said) -> Match:
+def _explained(file: PythonFile, match: Match, said: ViewMatch) -> Match:
     """A match that says what was read for what is written."""
     shown, name = said.shown, said.name
     argument = shown.argument(name) if shown and name else None
@@ -184,7 +184,7 @@ def _explained(file: PythonFile, match: Match, said: Said) -> Match:
         reason += f"; `{ast.unparse(argument.value)}` is {values}"
         if argument.constants.called and fix == "safe":
             fix, reason = "unsafe", f"{reason}, as every call in this project has it"
-    homes = [item.home for item in shown.built.arguments if isinstance(item.home, Handed)]
+    homes = [item.home for item in shown.built.arguments if isinstance(item.home, HandedKeyword)]
     if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
         fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
     if any(not item.always for item in shown.built.arguments):
@@ -199,7 +199,7 @@ def _left(match: Match, why: str, value: str = "") -> Match:
     return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
 
 
-def _perhaps(said: Said, view: View) -> Match | None:
+def _perhaps(said: ViewMatch, view: View) -> Match | None:
     """A match about an argument that a view shows as it may be."""
     item = next(
         (each for each in view.perhaps if each in said.shown.call.keywords and each.arg == said.name),
@@ -213,7 +213,7 @@ def _perhaps(said: Said, view: View) -> Match | None:
     return _left(said.match, f"it may be {value} ({where}), or something else: {argument.constants.unknown}")
 
 
-def _some(said: Said) -> Match:
+def _some(said: ViewMatch) -> Match:
     """A match that one of several values gives, and another does not."""
     shown = said.shown
     value = shown.filled.get(said.name or "")
@@ -222,7 +222,7 @@ def _some(said: Said) -> Match:
     return _left(said.match, f"it may be {ast.unparse(value)}", "that value")
 
 
-def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:
+def _joined(found: Sequence[Match], made: Sequence[tuple[Match, ViewMatch]]) -> list[Match]:
     """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there, be
     it of other arguments too: what the views left of these is told behind it."""
     kept: list[Match] = list(found)
@@ -243,7 +243,7 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
     return list(dict.fromkeys(kept))
 
 
-def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
+def _is_rewritten(said: ViewMatch, found: Sequence[Match]) -> bool:
     """Whether the value that an argument may have is written in the call itself, and is not there any more once the
     rule has rewritten that."""
     call, name = said.shown.built.call.node, said.name or ""
@@ -263,7 +263,7 @@ def _parts(text: str) -> set[str]:
     return {ast.unparse(node) for node in walk(tree) if isinstance(node, ast.expr)}
 
 
-def _is_same(item: Match, match: Match, said: Said) -> bool:
+def _is_same(item: Match, match: Match, said: ViewMatch) -> bool:
     """Whether two matches name the same thing."""
     if item.span.line != match.span.line:
         return False
@@ -277,7 +277,7 @@ def _is_same(item: Match, match: Match, said: Said) -> bool:
     )
 
 
-def _is_weaker(item: Match, said: Said) -> bool:
+def _is_weaker(item: Match, said: ViewMatch) -> bool:
     """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at what a
     dictionary brings, at a value that is None, or of which another class than Trainer makes something else."""
     if item.fix == "unsafe" and said.shown.built.how == SEEN_WHOLE:

@@ -14,11 +14,11 @@ from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_to, stated_once
-from codemods.lightning.namespace_from_dict import Configured, configured
+from codemods.lightning.namespace_from_dict import DictionaryEdits, configured
 from codemods.lightning.namespace_uses import (
     CHECKPOINT,
     COMMON,
-    Change,
+    NamespaceEdits,
     accelerator,
     checkpoint,
     default_calls,
@@ -47,7 +47,7 @@ SUCCESSORS = {
 
 
 @dataclass(frozen=True)
-class Site:
+class ArgparseCall:
     """A call of one of the methods. `owner` is what it is called of, `level` how surely that is Lightning's."""
 
     call: CallNode
@@ -68,17 +68,17 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Script:
+class ArgparseScript:
     """What a file with such calls tells the others: whether Trainer declares its options there and is built of them,
     which options of 1.x would stay, and what it imports; nothing is imported where it is left as it is."""
 
     adds: bool
     builds: bool
     kept: frozenset[str]
-    reaches: tuple[helpers.Reach, ...]
+    reaches: tuple[helpers.ImportedModule, ...]
 
 
-def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
+def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | None:
     """The call as one of the methods, None where it is not Lightning's. One of an instance that is made for it alone
     is as one of its class."""
     function = call.node.func
@@ -87,7 +87,7 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
     owner = function.value
     dotted = call.scope.resolve(owner)
     if dotted == TRAINER:
-        return Site(call, function.attr, owner, True, "safe")
+        return ArgparseCall(call, function.attr, owner, True, "safe")
     made = isinstance(owner, ast.Call)
     if isinstance(owner, ast.Call):
         owner = owner.func
@@ -101,14 +101,14 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
         kind = facts.kind(fact)
         if kind == "other":
             return None
-        return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
+        return ArgparseCall(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
     if made:
         return None
     own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
     if own or not reads_lightning(file):
         return None
     sure = _is_one_of_lightnings(file, facts, call, owner)
-    return Site(call, function.attr, owner, False, "safe" if sure else "unsafe")
+    return ArgparseCall(call, function.attr, owner, False, "safe" if sure else "unsafe")
 
 
 def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> bool:
@@ -119,7 +119,7 @@ def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner:
     return bool(values) and all(fact and facts.kind(fact) not in (None, "other", TRAINER) for fact in facts_of)
 
 
-def read_script(file: PythonFile) -> Script | None:
+def read_script(file: PythonFile) -> ArgparseScript | None:
     """What the file alone tells the others."""
     sites = _of_trainer(file)
     if not any(_is_call(call) and call.scope.resolve(call.node.func) for call in file.calls_near(WORDS)):
@@ -128,7 +128,7 @@ def read_script(file: PythonFile) -> Script | None:
     left = refusal(file, sites, kept) is not None
     adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
     alone = left or configurations(file)
-    return Script(adds, builds, kept, () if alone else helpers.reaches(file))
+    return ArgparseScript(adds, builds, kept, () if alone else helpers.reaches(file))
 
 
 def kept_options(file: PythonFile) -> frozenset[str]:
@@ -139,9 +139,9 @@ def kept_options(file: PythonFile) -> frozenset[str]:
     return frozenset(option for option in (*KEPT, *IDLE) if refusal(file, sites, {option}) is None)
 
 
-def _of_trainer(file: PythonFile) -> list[Site]:
+def _of_trainer(file: PythonFile) -> list[ArgparseCall]:
     return [
-        Site(call, call.node.func.attr, call.node.func.value, True, "safe")
+        ArgparseCall(call, call.node.func.attr, call.node.func.value, True, "safe")
         for call in file.calls_near(WORDS)
         if isinstance(call.node.func, ast.Attribute)
         and _is_call(call)
@@ -149,7 +149,7 @@ def _of_trainer(file: PythonFile) -> list[Site]:
     ]
 
 
-def configurations(file: PythonFile) -> list[Configured]:
+def configurations(file: PythonFile) -> list[DictionaryEdits]:
     """What becomes of the Trainers of a file that are built of a dictionary."""
     built = [site.call for site in _of_trainer(file) if not site.adds]
     return [change for call in built if (change := configured(file, call)) is not None]
@@ -227,7 +227,7 @@ def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
     return found
 
 
-def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
     """Why a file is left as it is, going by itself; `kept` are the options of 1.x that have to stay."""
     if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
         return "the file asks whether the method is there"
@@ -252,7 +252,7 @@ def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     return None
 
 
-def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
+def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
     """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
     gone = once() - current()
     speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}))
@@ -291,21 +291,23 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     return None
 
 
-def checkpoint_of(file: PythonFile, sites: Sequence[Site]) -> Change:
+def checkpoint_of(file: PythonFile, sites: Sequence[ArgparseCall]) -> NamespaceEdits:
     """What becomes of a checkpoint callback that the script sets on what was parsed."""
     built = [site.call.node for site in sites if site.trainer and not site.adds]
     change = checkpoint(file, built, parsed_names(file))
     if change.listed and not (built and any(site.trainer and site.adds for site in sites)):
-        return Change(why="the script sets checkpoint_callback, and its options or its Trainer are in another file")
+        return NamespaceEdits(
+            why="the script sets checkpoint_callback, and its options or its Trainer are in another file"
+        )
     return change
 
 
-def accelerator_of(file: PythonFile) -> Change:
+def accelerator_of(file: PythonFile) -> NamespaceEdits:
     """What becomes of strategies that the script calls accelerators."""
     return accelerator(file, parsed_names(file), own_options(file))
 
 
-def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
     """Why an option of 1.x cannot stay."""
     built = [site for site in sites if not site.adds]
     for option, successors in SUCCESSORS.items():
@@ -326,7 +328,7 @@ def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     return None
 
 
-def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
+def fits_of(file: PythonFile, site: ArgparseCall) -> list[CallNode] | None:
     """The `fit` calls of the Trainer that a site builds."""
     name = kept_in(file, site.call) or _kept_in_arms(file, site)
     fits = calls_of(file, site.call, name, "fit") if name else []
@@ -336,7 +338,7 @@ def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
     return fits if fits and usable and not any("ckpt_path" in keywords(fit.node) for fit in fits) else None
 
 
-def _kept_in_arms(file: PythonFile, site: Site) -> str | None:
+def _kept_in_arms(file: PythonFile, site: ArgparseCall) -> str | None:
     """The name that keeps either of several Trainers, all built of the same options."""
     space, given = space_of(file, site.call), file.source_of(site.given) if site.given else ""
     built = {
@@ -363,7 +365,7 @@ def _is_last(statement: ast.stmt | None) -> bool:
     return statement is None or isinstance(statement, ast.Return)
 
 
-def statement_of(file: PythonFile, site: Site) -> ast.stmt | None:
+def statement_of(file: PythonFile, site: ArgparseCall) -> ast.stmt | None:
     """The statement that a site is the whole value of; None where it stands inside an expression."""
     return next(
         (

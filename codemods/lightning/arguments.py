@@ -20,7 +20,7 @@ KINDS = ("int?", "float?", "number?", "bool?", "option?", "flag?", "switch?", "u
 
 
 @dataclass(frozen=True)
-class Row:
+class ArgumentRow:
     """What becomes of an argument that has a certain value.
 
     `value` is a literal, `int` (one above 0), `str`, `bool`, `dict`, one of those with a question mark for what is
@@ -51,12 +51,12 @@ class Row:
 
 
 @cache
-def rows() -> Mapping[str, tuple[Row, ...]]:
+def rows() -> Mapping[str, tuple[ArgumentRow, ...]]:
     """The rows of each argument, in the order in which they are tried."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[ArgumentRow]] = {}
     for row in _read("arguments.csv"):
         said: dict[str, Any] = {**row, "row": row["row"] or None}
-        found.setdefault(row["argument"], []).append(Row(**said))
+        found.setdefault(row["argument"], []).append(ArgumentRow(**said))
     return {name: tuple(items) for name, items in found.items()}
 
 
@@ -124,7 +124,7 @@ def _read(name: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def find(argument: str, node: ast.expr, kinds: Collection[str]) -> Row | None:
+def find(argument: str, node: ast.expr, kinds: Collection[str]) -> ArgumentRow | None:
     """The first row for an argument that fits a value; `kinds` is what is known of it when the program runs."""
     known, value = literal(node)
     return next((row for row in rows().get(argument, ()) if _fits(row.value, known, value, kinds)), None)

@@ -12,7 +12,7 @@ from codemods.code.syntax import Function
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.instance_types import At, times_spoken
+from codemods.lightning.instance_types import ReadingPlace, times_spoken
 
 FILLING = ("update", "setdefault")
 _KNOWN = frozenset({
@@ -31,7 +31,7 @@ COUNTING = HARDWARE - {"num_nodes", "plugins"}
 _CACHED = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
 
 
-def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
+def is_alone(at: ReadingPlace, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
     """Whether a dictionary's name is used for nothing in a space but to fill it, to read what Trainer takes as it did,
     and to give it to Trainers."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id
@@ -113,7 +113,7 @@ def always_run(space: ast.AST, attribute: bool) -> set[int]:
     return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
 
 
-def hands_on_keys(at: At, function: ast.expr) -> bool:
+def hands_on_keys(at: ReadingPlace, function: ast.expr) -> bool:
     """Whether what is called is known to hand on the keys that it is given as they are."""
     if isinstance(function, ast.Name) and function.id in ("dict", "vars"):
         hidden = at.named(function.id) is not None or function.id in at.file.scope.bindings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from codemods.code.parsed_files import Trees
+from codemods.code.parsed_files import ParsedFiles
 from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
@@ -20,13 +20,13 @@ from codemods.lightning.file_facts import CALLBACKS as CALLBACKS
 from codemods.lightning.file_facts import KINDS as KINDS
 from codemods.lightning.file_facts import MODULE as MODULE
 from codemods.lightning.file_facts import TRAINER as TRAINER
-from codemods.lightning.file_facts import Argument as Argument
 from codemods.lightning.file_facts import ClassFact as ClassFact
 from codemods.lightning.file_facts import FileFacts as FileFacts
+from codemods.lightning.file_facts import KeywordFact as KeywordFact
 from codemods.lightning.file_facts import TrainerFact as TrainerFact
 from codemods.lightning.lineage import ordered
 from codemods.lightning.mixins import kind_of_mixin
-from codemods.lightning.reexports import Taken, is_plain, may_bring, taken
+from codemods.lightning.reexports import Reexport, is_plain, may_bring, taken
 
 """So many files are asked for a name that each takes from the next."""
 
@@ -63,7 +63,7 @@ class Facts:
     namespace: str = ""
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
-    trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
+    trees: ParsedFiles = field(default_factory=lambda: ParsedFiles({}), compare=False, repr=False)
     of_sources: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     of_classes: ClassAnswers = field(default_factory=ClassAnswers, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -348,7 +348,7 @@ class Facts:
         taken = self.taken(base, near) if base and "." in base and not base.startswith(f"{ROOT}.") else None
         return taken.name if taken and taken.sure else base
 
-    def taken(self, dotted: str, near: str) -> Taken | None:
+    def taken(self, dotted: str, near: str) -> Reexport | None:
         """What of Lightning's a dotted name of a module of the project stands for, which imports it by itself, with
         its package or by a star, as far as that is followed."""
         return taken(self, dotted, near)

@@ -32,7 +32,7 @@ class ClassFact:
 
 
 @dataclass(frozen=True)
-class Argument:
+class KeywordFact:
     """A keyword of a call: `value` is the literal where `literal` holds, `text` the source in any case."""
 
     name: str
@@ -53,7 +53,7 @@ class TrainerFact:
 
     path: str
     line: int
-    arguments: tuple[Argument, ...]
+    arguments: tuple[KeywordFact, ...]
     open_ended: bool
     name: str | None
     fits: tuple[str | None, ...]
@@ -61,7 +61,7 @@ class TrainerFact:
     fits_at_once: tuple[str | None, ...] = ()
     maker: str | None = None
 
-    def argument(self, name: str) -> Argument | None:
+    def argument(self, name: str) -> KeywordFact | None:
         return next((argument for argument in self.arguments if argument.name == name), None)
 
 

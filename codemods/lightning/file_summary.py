@@ -18,9 +18,9 @@ from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import (
     KINDS,
     TRAINER,
-    Argument,
     ClassFact,
     FileFacts,
+    KeywordFact,
     TrainerFact,
     is_trainer_call,
     literal,
@@ -260,7 +260,7 @@ def _trainer(
     for keyword in call.node.keywords:
         if keyword.arg:
             known, value = literal(keyword.value)
-            arguments.append(Argument(keyword.arg, file.source_of(keyword.value), known, value))
+            arguments.append(KeywordFact(keyword.arg, file.source_of(keyword.value), known, value))
     open_ended = any(keyword.arg is None for keyword in call.node.keywords) or bool(call.node.args)
     return TrainerFact(
         file.path, call.node.lineno, tuple(arguments), open_ended, name, fits.get(name, ()) if name else ()

@@ -26,7 +26,7 @@ _TRANSPARENT = frozenset({
 
 
 @dataclass
-class Flow:
+class FlagFlow:
     """Goes through a method of a class. `value` says what an expression makes of the flag, `spoken` whether the file
     has its name at all. `ends` are the values with which the method is left early, `above` the calls of a constructor
     above, with the values in front of each; `calls` says how those are found."""

@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node, walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, returns, self_name, takes
-from codemods.lightning.flag_flow import Flow
+from codemods.lightning.flag_flow import FlagFlow
 from codemods.lightning.flag_values import (
     FLAG,
     NAMES,
@@ -31,7 +31,7 @@ _PROPERTIES = ("property", "cached_property", "functools.cached_property")
 
 
 @dataclass(frozen=True)
-class Told:
+class FlagSummary:
     """What a class says. `body` is what its body makes of the flag, `fixed` that it is a property, which no instance
     changes; `built` is what its constructor leaves behind `super().__init__`, `before` what it sets in front of that,
     where it is lost; `calls` says how that is called (`super`, `base` by the name of the only base, `other`); `handed`
@@ -66,31 +66,31 @@ class Told:
         return self.body is not None or any(map(says, made))
 
 
-def told(file: PythonFile, item: ClassNode) -> Told | None:
+def told(file: PythonFile, item: ClassNode) -> FlagSummary | None:
     """What a class of a file says; None where it has no constructor and does not speak of the flag. Two of one name
     speak as one, since that is how others know them."""
     found = _told(file, item)
     others = (other for other in file.classes if other.qualname == item.qualname and other is not item)
     if all(_told(file, other) == found for other in others):
         return found
-    return Told(UNSURE, methods=frozenset(item.methods))
+    return FlagSummary(UNSURE, methods=frozenset(item.methods))
 
 
-def _told(file: PythonFile, item: ClassNode) -> Told | None:
-    known: dict[ast.ClassDef, Told | None] = file.memo.setdefault("flags.told", {})
+def _told(file: PythonFile, item: ClassNode) -> FlagSummary | None:
+    known: dict[ast.ClassDef, FlagSummary | None] = file.memo.setdefault("flags.told", {})
     if item.node not in known:
         known[item.node] = _read_class(file, item)
     return known[item.node]
 
 
-def _read_class(file: PythonFile, item: ClassNode) -> Told | None:
+def _read_class(file: PythonFile, item: ClassNode) -> FlagSummary | None:
     init = item.methods.get("__init__")
     spoken = FLAG in file.text
     if init is None and not spoken:
         return None
-    reader = _Reader(file, item, spoken)
+    reader = _FlagReader(file, item, spoken)
     body, fixed = reader.body() if spoken else (None, False)
-    made = Told(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))
+    made = FlagSummary(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))
     made = reader.constructed(made, init) if init is not None else made
     asks = spoken and any(True for method in item.methods.values() for _ in _read(method))
     step = item.methods.get(STEP)
@@ -119,7 +119,7 @@ def _is_backward(node: ast.AST | None, this: str) -> bool:
 
 
 @dataclass
-class _Reader:
+class _FlagReader:
     """Reads a class of a file; `spoken` is whether that has the name of the flag at all."""
 
     file: PythonFile
@@ -169,10 +169,10 @@ class _Reader:
                 if found != NOTHING:
                     yield name, UNSURE if name in bound and says(found) else found
 
-    def _flow(self, function: Function) -> Flow:
-        return Flow(function, self.item.node, lambda node: self._value(node, function), self.spoken)
+    def _flow(self, function: Function) -> FlagFlow:
+        return FlagFlow(function, self.item.node, lambda node: self._value(node, function), self.spoken)
 
-    def constructed(self, made: Told, init: Function) -> Told:
+    def constructed(self, made: FlagSummary, init: Function) -> FlagSummary:
         """What a class says with its constructor."""
         flow = self._flow(init)
         built = flow.run()
@@ -187,7 +187,7 @@ class _Reader:
                 "handed": tuple(self._handed(call, init)),
                 "open": spread or any(isinstance(item, ast.Starred) for item in call.args),
             }
-        return Told(**values)
+        return FlagSummary(**values)
 
     def _handed(self, call: ast.Call, init: Function) -> Iterator[tuple[str | int, Values]]:
         first = 0 if is_super_call(call, "__init__") else 1

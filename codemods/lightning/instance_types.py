@@ -19,7 +19,7 @@ _DEEP = 6
 
 
 @dataclass(frozen=True)
-class At:
+class ReadingPlace:
     """Where an expression is read: the file, the functions around it, the scope of its names, and the class around;
     `alike` are the calls that may get what it gives beside each other, those of Trainer where it is empty."""
 
@@ -30,7 +30,7 @@ class At:
     alike: tuple[CallNode, ...] = ()
 
     @classmethod
-    def of(cls, file: PythonFile, call: CallNode) -> At:
+    def of(cls, file: PythonFile, call: CallNode) -> ReadingPlace:
         """Where a call stands."""
         functions = tuple(item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
         around = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
@@ -46,7 +46,7 @@ class At:
         return None
 
 
-def definition_of(at: At, facts: Facts, node: ast.expr) -> Definition | None:
+def definition_of(at: ReadingPlace, facts: Facts, node: ast.expr) -> Definition | None:
     """The project's class or function that a name stands for."""
     dotted = at.scope.resolve(node)
     if dotted is None:
@@ -60,7 +60,7 @@ def definition_of(at: At, facts: Facts, node: ast.expr) -> Definition | None:
     return None
 
 
-def shape_of(at: At, facts: Facts, node: ast.expr | None, depth: int = 0) -> Shape | None:
+def shape_of(at: ReadingPlace, facts: Facts, node: ast.expr | None, depth: int = 0) -> Shape | None:
     """The class of what an expression gives: by an annotation, by what is assigned, or by a call that is given a class
     or is one's (`Config.load()`, `cli(Config)`)."""
     if depth > _DEEP:
@@ -98,7 +98,7 @@ def _binds(statement: ast.Assign | ast.AnnAssign, name: str) -> bool:
     return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
-def _class_at(at: At, facts: Facts, node: ast.expr) -> Shape | None:
+def _class_at(at: ReadingPlace, facts: Facts, node: ast.expr) -> Shape | None:
     """The project's class that an expression names."""
     definition = definition_of(at, facts, node)
     if definition is None:
@@ -106,7 +106,7 @@ def _class_at(at: At, facts: Facts, node: ast.expr) -> Shape | None:
     return next(((definition[0], item) for item in definition[0].classes if item.node is definition[1]), None)
 
 
-def _of_note(at: At, facts: Facts, note: ast.expr | None) -> Shape | None:
+def _of_note(at: ReadingPlace, facts: Facts, note: ast.expr | None) -> Shape | None:
     """The class of an annotation: its name, that in quotes, or in `Optional[...]` and `... | None`."""
     if isinstance(note, ast.Constant) and isinstance(note.value, str):
         try:
@@ -123,13 +123,13 @@ def _of_note(at: At, facts: Facts, note: ast.expr | None) -> Shape | None:
 def _of_attribute(facts: Facts, holder: Shape, name: str, depth: int) -> Shape | None:
     """The class of an attribute: by its field, or by what a method puts on self."""
     file, item = holder
-    at = At(file, (), item.scope, item)
+    at = ReadingPlace(file, (), item.scope, item)
     for statement in item.node.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and _binds(statement, name):
             note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
             return _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1)
     for function in item.methods.values():
-        inside = At(file, (function,), item.scope, item)
+        inside = ReadingPlace(file, (function,), item.scope, item)
         for node in walk(function):
             if not isinstance(node, ast.Assign | ast.AnnAssign):
                 continue

@@ -40,7 +40,7 @@ def is_steady(
     if not all(_leads_to(space, call.node, use.node) for use in uses):
         return False
     parsed = facts is not None and _is_parsed(facts, file, call, parts)
-    way = _Way(node, space, parsed)
+    way = _NameEvents(node, space, parsed)
     return not any(way.may_change(item) for item in _between(space, call.node, [use.node for use in uses]))
 
 
@@ -93,7 +93,7 @@ def _holds(node: ast.AST, inner: ast.AST) -> bool:
     return any(item is inner for item in every_node(node))
 
 
-class _Way:
+class _NameEvents:
     """What happens to the names of an expression in a function."""
 
     def __init__(self, node: ast.expr, space: ast.AST, parsed: bool) -> None:

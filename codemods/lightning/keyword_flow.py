@@ -15,7 +15,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.guards import asks_version
 from codemods.lightning.instance_types import (
-    At,
+    ReadingPlace,
     Shape,
     definition_of,
     methods_of,
@@ -45,7 +45,7 @@ _STEPS = 300
 
 
 @dataclass(frozen=True)
-class Handed:
+class HandedKeyword:
     """A key, the place that sets it and its value. `file` is where that is, `holder` the dictionary, call, statement or
     field in which it can be exchanged for others. `alone` says that nothing but Trainers gets it, `always` that it is
     set whenever the Trainer is built."""
@@ -63,17 +63,17 @@ class Handed:
         return f"{self.file.path}:{self.place.lineno}"
 
 
-def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Handed, ...]:
+def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[HandedKeyword, ...]:
     """The keys that a call gets by `**`, each place once; those that stand under a question for the version serve
     both."""
-    made: dict[ast.Call, tuple[Handed, ...]] = memo_of(file, facts).setdefault("handed", {})
+    made: dict[ast.Call, tuple[HandedKeyword, ...]] = memo_of(file, facts).setdefault("handed", {})
     if call.node not in made:
         spread = any(item.arg is None for item in call.node.keywords)
         made[call.node] = tuple(_handed(file, facts, call)) if spread else ()
     return made[call.node]
 
 
-def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
+def is_read_here(file: PythonFile, call: CallNode, entry: HandedKeyword) -> bool:
     """Whether the names in the value of a key are those that a call can see: it is a literal, or stands in the same
     function."""
     if entry.value is None or literal(entry.value)[0]:
@@ -81,20 +81,20 @@ def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
     return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
 
 
-def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
+def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[HandedKeyword]:
     seen: set[int] = set()
-    here = replace(At.of(file, call), alike=tuple(alike_calls(file, call)))
+    here = replace(ReadingPlace.of(file, call), alike=tuple(alike_calls(file, call)))
     runs = not asks_version(file, call.node, facts) and not is_dead(file, facts, file.span(call.node))
     for item in call.node.keywords if runs else ():
         if item.arg is None:
-            for key in _keys(here, facts, item.value, Way(), 0):
+            for key in _keys(here, facts, item.value, KeywordWay(), 0):
                 if id(key.place) not in seen and not asks_version(key.file, key.place, facts):
                     seen.add(id(key.place))
                     yield key
 
 
 @dataclass(frozen=True)
-class Way:
+class KeywordWay:
     """How surely the keys on the way to a Trainer go there alone, and always, and the steps that are left to look for
     them: names that lead to each other make more ways than can be gone."""
 
@@ -102,15 +102,19 @@ class Way:
     always: bool = True
     steps: Iterator[int] = field(default_factory=lambda: iter(range(_STEPS)))
 
-    def but(self, alone: bool = True, always: bool = True) -> Way:
-        return Way(self.alone and alone, self.always and always, self.steps)
+    def but(self, alone: bool = True, always: bool = True) -> KeywordWay:
+        return KeywordWay(self.alone and alone, self.always and always, self.steps)
 
 
-def _key(at: At, way: Way, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None) -> Handed:
-    return Handed(name, place, value, at.file, holder, way.alone, way.always)
+def _key(
+    at: ReadingPlace, way: KeywordWay, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None
+) -> HandedKeyword:
+    return HandedKeyword(name, place, value, at.file, holder, way.alone, way.always)
 
 
-def _keys(at: At, facts: Facts, node: ast.expr | None, way: Way, depth: int) -> Iterator[Handed]:
+def _keys(
+    at: ReadingPlace, facts: Facts, node: ast.expr | None, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     if isinstance(node, ast.Constant) or node is None:
         return
     if depth > _DEEP or next(way.steps, None) is None:
@@ -145,7 +149,7 @@ def _keys(at: At, facts: Facts, node: ast.expr | None, way: Way, depth: int) -> 
         yield _key(at, way, UNSEEN, node, None)
 
 
-def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: Way, depth: int) -> Iterator[Handed]:
+def _of_choice(at: ReadingPlace, facts: Facts, node: ast.IfExp, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     """The keys of both arms; those that are in both are set always."""
     arms = [list(_keys(at, facts, arm, way, depth + 1)) for arm in (node.body, node.orelse)]
     both = {item.name for item in arms[0]} & {item.name for item in arms[1]}
@@ -153,7 +157,9 @@ def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: Way, depth: int) -> I
         yield item if item.name in both else replace(item, always=False)
 
 
-def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: Way, depth: int) -> Iterator[Handed]:
+def _of_item(
+    at: ReadingPlace, facts: Facts, owner: ast.expr, key: ast.expr, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     """The keys of what a dictionary holds under a key that is spelled out."""
     known, name = literal(key)
     found = [
@@ -162,13 +168,13 @@ def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: Way, dep
         if item.name == name and item.value is not None
     ]
     for item in found:
-        inside = at if item.file is at.file else At(item.file, (), item.file.scope, None)
+        inside = at if item.file is at.file else ReadingPlace(item.file, (), item.file.scope, None)
         yield from _keys(inside, facts, item.value, way.but(alone=False), depth + 1)
     if not found:
         yield _key(at, way, UNSEEN, owner, None)
 
 
-def _of_call(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
+def _of_call(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     found = list(_of_project(at, facts, node, way, depth))
@@ -195,7 +201,7 @@ def _of_call(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iter
         yield _key(at, way, UNSEEN, node, None)
 
 
-def _of_project(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
+def _of_project(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     """The keys of what a class, a function or a method of the project gives."""
     found = definition_of(at, facts, node.func)
     if found is None:
@@ -210,28 +216,30 @@ def _of_project(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> I
             if shape.node is item:
                 yield from fields_of(file, facts, shape, way)
     else:
-        inside = At(file, (item,), file.scope, None)
+        inside = ReadingPlace(file, (item,), file.scope, None)
         alone = times_spoken(facts, item.name) == 2 and gives_its_own(file, item)
         yield from _of_returns(inside, facts, item, way.but(alone), depth)
 
 
-def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
+def _of_methods(facts: Facts, owner: Shape, name: str, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     """The keys of what a method, or property, gives, in whatever class of the project it may be."""
     found = list(methods_of(facts, *owner, name))
     alone = len(found) == 1 and times_spoken(facts, name) == 2
     for file, holder, function in found:
         alone = alone and gives_its_own(file, function)
-        inside = At(file, (function,), file.scope, holder)
+        inside = ReadingPlace(file, (function,), file.scope, holder)
         yield from _of_returns(inside, facts, function, way.but(alone, len(found) == 1), depth)
 
 
-def _of_returns(at: At, facts: Facts, function: Function, way: Way, depth: int) -> Iterator[Handed]:
+def _of_returns(
+    at: ReadingPlace, facts: Facts, function: Function, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     found = returns(function)
     for node in found:
         yield from _keys(at, facts, node.value, way.but(always=found == function.body[-1:]), depth + 1)
 
 
-def _locals(at: At, way: Way) -> Iterator[Handed]:
+def _locals(at: ReadingPlace, way: KeywordWay) -> Iterator[HandedKeyword]:
     """The names of the innermost function, or of the module, as `locals()` gives them."""
     space = at.functions[-1] if at.functions else at.file.tree
     way = way.but(alone=False)
@@ -243,7 +251,7 @@ def _locals(at: At, way: Way) -> Iterator[Handed]:
             yield _key(at, way.but(always=False), node.id, node, None)
 
 
-def _options(at: At, way: Way) -> Iterator[Handed]:
+def _options(at: ReadingPlace, way: KeywordWay) -> Iterator[HandedKeyword]:
     for call in at.file.calls_near(["add_argument"]):
         for item in call.node.args:
             if isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value.startswith("--"):
@@ -251,10 +259,10 @@ def _options(at: At, way: Way) -> Iterator[Handed]:
 
 
 def fields_of(
-    file: PythonFile, facts: Facts, item: ClassNode, way: Way | None = None, depth: int = 0
-) -> Iterator[Handed]:
+    file: PythonFile, facts: Facts, item: ClassNode, way: KeywordWay | None = None, depth: int = 0
+) -> Iterator[HandedKeyword]:
     """The fields of a class: those of its body and its bases, and what its constructor puts on self."""
-    at, way = At(file, (), item.scope, item), (way or Way()).but(alone=False)
+    at, way = ReadingPlace(file, (), item.scope, item), (way or KeywordWay()).but(alone=False)
     for base in item.node.bases if depth < _DEEP else ():
         found = definition_of(at, facts, base)
         if found is not None and isinstance(found[1], ast.ClassDef):
@@ -271,7 +279,9 @@ def fields_of(
                     yield _key(at, way, inner.attr, inner, None)
 
 
-def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, depth: int) -> Iterator[Handed]:
+def _of_name(
+    at: ReadingPlace, facts: Facts, node: ast.Name | ast.Attribute, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     """The keys of every value that a name is bound to, and those that are set in it afterwards."""
     text = ast.unparse(node)
     for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
@@ -289,7 +299,7 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
         if found or bound:
             return
     owner = shape_of(at, facts, node.value) if isinstance(node, ast.Attribute) else None
-    given: list[Handed] = []
+    given: list[HandedKeyword] = []
     if owner and isinstance(node, ast.Attribute):
         given += _of_methods(facts, owner, node.attr, way, depth)
         given += _of_default(facts, owner, node.attr, way, depth)
@@ -297,7 +307,9 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
     yield from given or _of_shape(at, facts, node, way)
 
 
-def _of_module(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, depth: int) -> Iterator[Handed]:
+def _of_module(
+    at: ReadingPlace, facts: Facts, node: ast.Name | ast.Attribute, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     """The keys of what another module of the project binds to a name, and of what it sets in it."""
     dotted = at.scope.resolve(node)
     for _ in range(_DEEP):
@@ -307,24 +319,28 @@ def _of_module(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, d
         if home is None:
             return
         if any(isinstance(item, ast.Name) and item.id == name for item in targets_in(home.tree)):
-            yield from _set_in(At(home, (), home.scope, None), facts, home.tree, name, way.but(alone=False), depth + 1)
+            yield from _set_in(
+                ReadingPlace(home, (), home.scope, None), facts, home.tree, name, way.but(alone=False), depth + 1
+            )
             return
-        at, dotted = At(home, (), home.scope, None), home.scope.lookup(name)
+        at, dotted = ReadingPlace(home, (), home.scope, None), home.scope.lookup(name)
 
 
-def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
+def _of_default(facts: Facts, owner: Shape, name: str, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     """The keys of what the body of a class binds a name to."""
     file, item = owner
     for statement in item.node.body:
         named = any(isinstance(target, ast.Name) and target.id == name for target in targets_of(statement))
         value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) and named else None
         if isinstance(value, ast.Dict | ast.Call):
-            inside = At(file, (), item.scope, item)
+            inside = ReadingPlace(file, (), item.scope, item)
             found = list(_keys(inside, facts, value, way.but(alone=False), depth + 1))
             yield from found if any(key.name != UNSEEN for key in found) else ()
 
 
-def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way) -> Iterator[Handed]:
+def _of_shape(
+    at: ReadingPlace, facts: Facts, node: ast.Name | ast.Attribute, way: KeywordWay
+) -> Iterator[HandedKeyword]:
     """The fields of what a name stands for."""
     if shape := shape_of(at, facts, node):
         yield from fields_of(shape[0], facts, shape[1], way)
@@ -337,8 +353,8 @@ def _names(function: Function) -> set[str]:
 
 
 def _of_parameter(
-    at: At, facts: Facts, function: Function, node: ast.Name | ast.Attribute, way: Way, depth: int
-) -> Iterator[Handed]:
+    at: ReadingPlace, facts: Facts, function: Function, node: ast.Name | ast.Attribute, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     """The keys of the class that a parameter is said to be, and of what the file's own calls give for it."""
     name, way = ast.unparse(node), way.but(alone=False, always=False)
     yield from _of_shape(at, facts, node, way)
@@ -350,7 +366,7 @@ def _of_parameter(
         called = call.node.func
         if not isinstance(called, ast.Name) or called.id != function.name:
             continue
-        there = At.of(at.file, call)
+        there = ReadingPlace.of(at.file, call)
         for item in call.node.keywords:
             if rest and item.arg and item.arg not in every:
                 yield _key(there, way, item.arg, item, item.value)
@@ -360,7 +376,9 @@ def _of_parameter(
             yield from _keys(there, facts, call.node.args[every.index(name)], way, depth + 1)
 
 
-def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: int) -> Iterator[Handed]:
+def _set_in(
+    at: ReadingPlace, facts: Facts, space: ast.AST, text: str, way: KeywordWay, depth: int
+) -> Iterator[HandedKeyword]:
     """The keys of what a space assigns to a name, and of what it sets in it."""
     always = always_run(space, "." in text)
     bound = sum(is_spelled(node, text) for node in targets_in(space))
@@ -383,7 +401,7 @@ def _fills(function: ast.expr, text: str) -> bool:
     return isinstance(function, ast.Attribute) and function.attr in FILLING and is_spelled(function.value, text)
 
 
-def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
+def _is_of_a_class(at: ReadingPlace, facts: Facts, space: ast.AST, text: str) -> bool:
     """Whether a space makes a name an instance of a class of the project, which may do anything with its keys."""
     return any(
         isinstance(node, ast.Assign | ast.AnnAssign)
@@ -395,9 +413,9 @@ def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
 
 
 def _of_target(
-    at: At, facts: Facts, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: ast.expr, text: str, way: Way,
-    depth: int,
-) -> Iterator[Handed]:  # fmt: skip
+    at: ReadingPlace, facts: Facts, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: ast.expr, text: str,
+    way: KeywordWay, depth: int,
+) -> Iterator[HandedKeyword]:  # fmt: skip
     """The keys of what is assigned to a name, to an item of it, or to an attribute."""
     if isinstance(target, ast.Name | ast.Attribute) and is_spelled(target, text):
         yield from _keys(at, facts, node.value, way, depth + 1)
@@ -411,7 +429,7 @@ def _of_target(
         yield _key(at, way.but(alone=False), target.attr, target, node.value)
 
 
-def _of_filling(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
+def _of_filling(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
     """The keys that `x.update(...)` and `x.setdefault("key", value)` bring."""
     if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
         if node.args and isinstance(node.args[0], ast.Constant):

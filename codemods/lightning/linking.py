@@ -28,7 +28,7 @@ Statement = tuple[PythonFile, ast.stmt]
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedFile:
     """A file with what it takes from others: as one `file`, whose last lines, behind line `start`, are its own.
     `parts` are the others with the line behind which each begins, `imports` the lines of its own imports that stand for
     those of others, `said` is the text of what it takes and of its own."""
@@ -47,14 +47,14 @@ class Linked:
         return part, line - start
 
 
-def linked(file: PythonFile, facts: Facts) -> Linked | None:
+def linked(file: PythonFile, facts: Facts) -> LinkedFile | None:
     """The file as one with what its classes take from others of the project; None where they take nothing, or the
     names of these cannot stand beside its own."""
     memo = memo_of(file, facts)
     if "linked" not in memo:
         memo["linked"] = None  # where files take from one another
         memo["linked"] = _link(file, facts)
-    found: Linked | None = memo["linked"]
+    found: LinkedFile | None = memo["linked"]
     return found
 
 
@@ -82,7 +82,7 @@ def together(facts: Facts) -> frozenset[str]:
     return known
 
 
-def _link(file: PythonFile, facts: Facts) -> Linked | None:
+def _link(file: PythonFile, facts: Facts) -> LinkedFile | None:
     if file.path.endswith(".ipynb"):
         return None
     imported = _imported(file)
@@ -102,7 +102,7 @@ def _link(file: PythonFile, facts: Facts) -> Linked | None:
         names.add(name)
     if len(files) > MOST_FILES or sum(len(item.text) for item in files.values()) > MOST_TEXT:
         return None
-    passed = Passed(file, facts)
+    passed = ReexportingFile(file, facts)
     return _joined(passed, files, taken, names) if names or passed else None
 
 
@@ -176,8 +176,8 @@ def _with_needed(file: PythonFile, node: ast.stmt) -> list[ast.stmt]:
 
 
 def _joined(
-    passed: Passed, files: Mapping[str, PythonFile], taken: Mapping[str, list[ast.stmt]], names: set[str]
-) -> Linked | None:
+    passed: ReexportingFile, files: Mapping[str, PythonFile], taken: Mapping[str, list[ast.stmt]], names: set[str]
+) -> LinkedFile | None:
     file = passed.file
     tree = passed.tree
     own = [item for item in tree.body if isinstance(item, ast.Import | ast.ImportFrom)]
@@ -211,7 +211,7 @@ def _joined(
             body.append(_moved(item, start) if start else item)
     whole = ast.Module(body=body, type_ignores=[])
     source = Source(file.path, "python", (said + file.text).encode(errors="surrogatepass"))
-    return Linked(replace(file, text=text + file.text, tree=whole), start, tuple(parts), passed.lines, source)
+    return LinkedFile(replace(file, text=text + file.text, tree=whole), start, tuple(parts), passed.lines, source)
 
 
 def _text_of(file: PythonFile, node: ast.stmt) -> str:
@@ -220,7 +220,7 @@ def _text_of(file: PythonFile, node: ast.stmt) -> str:
     return "".join(file.lines[first - 1 : node.end_lineno])
 
 
-class Passed:
+class ReexportingFile:
     """A file whose imports of other files stand for what these import from outside the project."""
 
     def __init__(self, file: PythonFile, facts: Facts) -> None:

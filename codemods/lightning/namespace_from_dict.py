@@ -23,7 +23,7 @@ STAYING = ("gpus", "resume_from_checkpoint")
 
 
 @dataclass(frozen=True)
-class Configured:
+class DictionaryEdits:
     """What a script says of its dictionaries: the edits by which they hold what 2.x takes, or `why` they may not.
 
     `keys` are those of `STAYING` that it speaks of, `accounted` the offsets of the other names of 1.x that are seen
@@ -46,7 +46,7 @@ class Key:
     statement: ast.Assign | None = None
 
 
-def configured(file: PythonFile, call: CallNode) -> Configured | None:
+def configured(file: PythonFile, call: CallNode) -> DictionaryEdits | None:
     """What becomes of `Trainer.from_argparse_args(options, **more)`; None where the options are no such Namespace."""
     name = _dictionary(file, call)
     if name is None:
@@ -54,7 +54,7 @@ def configured(file: PythonFile, call: CallNode) -> Configured | None:
     known = f"configured.{name}.{call.node.lineno}"
     if known not in file.memo:
         file.memo[known] = _read(file, call, name)
-    found: Configured = file.memo[known]
+    found: DictionaryEdits = file.memo[known]
     return found
 
 
@@ -69,24 +69,24 @@ def _dictionary(file: PythonFile, call: CallNode) -> str | None:
     return spread.id if plain and isinstance(spread, ast.Name) else None
 
 
-def _read(file: PythonFile, call: CallNode, name: str) -> Configured:
+def _read(file: PythonFile, call: CallNode, name: str) -> DictionaryEdits:
     keys = list(_keys(file, name))
     gone = once() - current() - {*BACKENDS, *STAYING}
     if lost := sorted(key.name for key in keys if key.name in gone):
-        return Configured(why=f"its options come from {name}, which the script asks for {lost[0]}")
+        return DictionaryEdits(why=f"its options come from {name}, which the script asks for {lost[0]}")
     if other := sorted(_spoken(file, call, keys) - once() - current()):
         why = f"its options come from {name}, which the script asks for {other[0]}"
-        return Configured(why=f"{why}: 1.x left out what Trainer did not take")
+        return DictionaryEdits(why=f"{why}: 1.x left out what Trainer did not take")
     named = _backends(file, name, keys)
     spread = [item.value for item in call.node.keywords if item.arg is None]
     more = _more(file, spread[0].id) if len(spread) == 1 and isinstance(spread[0], ast.Name) else None
     if spread and more is None:
-        more = Configured(why="more arguments come by `**`, where those of 1.x may stand")
+        more = DictionaryEdits(why="more arguments come by `**`, where those of 1.x may stand")
     for part in filter(None, (named, more)):
         if part.why:
             return part
     parts = [named, *([more] if more else [])]
-    return Configured(
+    return DictionaryEdits(
         tuple(edit for part in parts for edit in part.edits),
         keys=frozenset(key.name for key in keys if key.name in STAYING),
         accounted=frozenset().union(*(part.accounted for part in parts)),
@@ -122,7 +122,7 @@ def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _backends(file: PythonFile, name: str, keys: list[Key]) -> Configured:
+def _backends(file: PythonFile, name: str, keys: list[Key]) -> DictionaryEdits:
     """The strategy that a script sets by another key: it, and what asks for that key, is `strategy` now."""
     asked = [key for key in keys if key.name in BACKENDS]
     values = [literal(key.value)[1] for key in asked if key.value is not None]
@@ -130,20 +130,20 @@ def _backends(file: PythonFile, name: str, keys: list[Key]) -> Configured:
         plain = all(isinstance(value, str) and value not in NAMES for value in values)
         plain = plain and not any(key.name == BACKENDS[1] for key in asked)
         why = f"what {name} names by {asked[0].name} is not seen" if asked and not plain else ""
-        return Configured(why=why)
+        return DictionaryEdits(why=why)
     seen = {id(key.node) for key in asked}
     spoken = [node for node in walk(file.tree) if isinstance(node, ast.Constant) and node.value in BACKENDS]
     read = [node for word in BACKENDS for node in file.attributes(word)]
     if {key.name for key in keys} & {"strategy"} or len({key.name for key in asked}) > 1:
-        return Configured(why=f"{name} gets its strategy by several keys")
+        return DictionaryEdits(why=f"{name} gets its strategy by several keys")
     if any(value not in STRATEGIES for value in values) or read or any(id(node) not in seen for node in spoken):
-        return Configured(why=f"{name} names a strategy by {asked[0].name}, which is spoken of elsewhere too")
+        return DictionaryEdits(why=f"{name} names a strategy by {asked[0].name}, which is spoken of elsewhere too")
     inner = [(file.offsets(key.node)[0] + 1, len(key.name)) for key in asked]
     edits = tuple(TextEdit(start, start + length, "strategy") for start, length in inner)
-    return Configured(edits, accounted=frozenset(start - 1 for start, _ in inner))
+    return DictionaryEdits(edits, accounted=frozenset(start - 1 for start, _ in inner))
 
 
-def _more(file: PythonFile, name: str) -> Configured | None:
+def _more(file: PythonFile, name: str) -> DictionaryEdits | None:
     """A dictionary of further arguments that is filled key by key, all of which Trainer takes; None where it may hold
     others. A checkpoint callback is the first of the callbacks now."""
     keys = list(_keys(file, name))
@@ -161,12 +161,12 @@ def _more(file: PythonFile, name: str) -> Configured | None:
     old = [key for key in keys if key.name not in current() and key not in served]
     accounted = frozenset(file.offsets(key.node)[0] for key in (*served, *old))
     if not old:
-        return Configured(accounted=accounted)
+        return DictionaryEdits(accounted=accounted)
     lists = [key for key in keys if key.name == "callbacks"]
     if len(old) > 1 or old[0].name != CHECKPOINT or len(lists) > 1:
         return None
     edits = _listed(file, old[0], *lists)
-    return Configured(tuple(edits), accounted=accounted) if edits else None
+    return DictionaryEdits(tuple(edits), accounted=accounted) if edits else None
 
 
 def _listed(file: PythonFile, key: Key, after: Key | None = None) -> list[TextEdit]:

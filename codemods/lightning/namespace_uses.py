@@ -25,7 +25,7 @@ BY_DEFAULT = "the script names a strategy by the default of --accelerator"
 
 
 @dataclass(frozen=True)
-class Change:
+class NamespaceEdits:
     """The edits by which a script says the same of 2.x, or why there are none. `moved` says that no default of
     `--accelerator` is left, `listed` that what was parsed brings callbacks along."""
 
@@ -60,7 +60,7 @@ def default_calls(file: PythonFile) -> list[CallNode]:
     ]
 
 
-def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[str]) -> Change:
+def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[str]) -> NamespaceEdits:
     """`args.checkpoint_callback = ModelCheckpoint(...)`, which is one of `callbacks` now; a truth value is
     `enable_checkpointing`."""
     stores = on_parsed(file, CHECKPOINT, bases)
@@ -70,7 +70,9 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
     for node in stores:
         item = targets.get(id(node))
         if item is None or not isinstance(item.node, ast.Assign) or len(item.node.targets) > 1:
-            return Change(why=f"what the script does with {ast.unparse(node)} in line {node.lineno} is not followed")
+            return NamespaceEdits(
+                why=f"what the script does with {ast.unparse(node)} in line {node.lineno} is not followed"
+            )
         end = file.offsets(node)[1]
         known, value = literal(item.node.value)
         if known and isinstance(value, bool):
@@ -80,16 +82,18 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
             listed = True
             edits += [TextEdit(end - len(CHECKPOINT), end, "callbacks"), *_in_list(file, item.node.value)]
         else:
-            return Change(why=f"what {ast.unparse(node)} is in line {node.lineno} is not seen")
+            return NamespaceEdits(why=f"what {ast.unparse(node)} is in line {node.lineno} is not seen")
     if listed and truth:
-        return Change(why="the script sets checkpoint_callback to either a callback or a truth value")
+        return NamespaceEdits(why="the script sets checkpoint_callback to either a callback or a truth value")
     if listed and (on_parsed(file, "callbacks", bases) or "--callbacks" in file.text):
-        return Change(why="the script sets callbacks of its own beside checkpoint_callback")
+        return NamespaceEdits(why="the script sets callbacks of its own beside checkpoint_callback")
     for call in built if listed else ():
         given = keywords(call).get("callbacks")
         if given is not None and not (isinstance(given, ast.List) and call.args):
-            return Change(why=f"the callbacks in line {given.lineno} would take the place of checkpoint_callback")
-    return Change(tuple(edits), listed=listed)
+            return NamespaceEdits(
+                why=f"the callbacks in line {given.lineno} would take the place of checkpoint_callback"
+            )
+    return NamespaceEdits(tuple(edits), listed=listed)
 
 
 def _is_checkpoint(file: PythonFile, node: ast.expr) -> bool:
@@ -116,7 +120,7 @@ def _in_list(file: PythonFile, node: ast.expr) -> list[TextEdit]:
     return [TextEdit(start, start, head), *edits, TextEdit(end, end, tail)]
 
 
-def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) -> Change:
+def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) -> NamespaceEdits:
     """A default of `--accelerator` that names a strategy, and what is compared with one: `strategy` has it now."""
     defaults = [default for call in default_calls(file) for default in _defaults(file, call)]
     spoken = on_parsed(file, "accelerator", bases)
@@ -126,10 +130,12 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
     hardware = {id(node) for node in _sets_hardware(file)}
     for node in spoken:
         if not isinstance(node.ctx, ast.Load) and (named or id(node) not in hardware):
-            return Change(why=f"the script sets {ast.unparse(node)} in line {node.lineno}, which may name a strategy")
+            return NamespaceEdits(
+                why=f"the script sets {ast.unparse(node)} in line {node.lineno}, which may name a strategy"
+            )
     both = "strategy" in own or any(default.name == "strategy" for default in defaults)
     if both or "accelerator" in own or on_parsed(file, "strategy", bases):
-        return Change(why=BY_DEFAULT if named else "")
+        return NamespaceEdits(why=BY_DEFAULT if named else "")
     compared = {id(node) for node in _compared(file)}
     edits = [_renamed(file, node) for node in asked if id(node) in compared]
     moved = False
@@ -141,13 +147,13 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
             continue
         words = {literal(value)[1] for value in values}
         if lost := sorted(str(word) for word in words - STRATEGIES if word in GONE or word == "ddp_cpu"):
-            return Change(why=f'the default of --accelerator is "{lost[0]}", which is gone')
+            return NamespaceEdits(why=f'the default of --accelerator is "{lost[0]}", which is gone')
         other = next((node for node in asked if id(node) not in compared), None)
         if words - STRATEGIES or other is not None or default.shared:
-            return Change(why=BY_DEFAULT)
+            return NamespaceEdits(why=BY_DEFAULT)
         edits.append(TextEdit(default.start, default.start + len("accelerator"), "strategy"))
         moved = True
-    return Change(tuple(edits), moved=moved)
+    return NamespaceEdits(tuple(edits), moved=moved)
 
 
 def _sets_hardware(file: PythonFile) -> Iterator[ast.expr]:

@@ -6,7 +6,7 @@ import ast
 
 from codemods.lightning.facts import literal
 from codemods.lightning.object_arguments import MONITORS, class_names, keywords, owner_of
-from codemods.lightning.wanted import Wanted
+from codemods.lightning.wanted import WantedClasses
 
 BY_VALUE = frozenset({"empty", "path", "flag"})
 """Levels of rows of which the value says what becomes of an argument."""
@@ -26,4 +26,4 @@ def _is_one(dotted: str) -> bool:
     return dotted.rpartition(".")[2] in class_names() and owner_of(dotted) is not None
 
 
-OTHERS = Wanted(class_names(), _is_one, _matters)
+OTHERS = WantedClasses(class_names(), _is_one, _matters)

@@ -27,11 +27,11 @@ from codemods.lightning.flag_values import (
     set_by,
 )
 from codemods.lightning.flags import STEP
-from codemods.lightning.flags import Told as Told
+from codemods.lightning.flags import FlagSummary as FlagSummary
 from codemods.lightning.flags import told as told
 
 Optimization = Literal["automatic", "manual", "unknown"]
-Chain = Sequence[Told | None]
+Chain = Sequence[FlagSummary | None]
 _DEEP = 8
 BEGINNING = ("setup", "configure_sharded_model", "configure_model", "on_fit_start")
 """The hooks that Lightning calls in front of a training, in this order."""
@@ -49,10 +49,12 @@ class Answer:
     begun: Optimization = "unknown"
 
 
-def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told | None]) -> Answer:
+def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], FlagSummary | None]) -> Answer:
     """What a class and its bases say together, where `told_of` gives what each says."""
     line = facts.lineage(fact)
-    chain = [(told_of(item) or Told(methods=item.methods)) if isinstance(item, ClassFact) else None for item in line]
+    chain = [
+        (told_of(item) or FlagSummary(methods=item.methods)) if isinstance(item, ClassFact) else None for item in line
+    ]
     if MODULE in line:
         # What is behind Lightning's own class is hidden by it, and Lightning calls no constructor of it.
         end = line.index(MODULE)
@@ -194,7 +196,7 @@ def optimization(facts: Facts, file: PythonFile, fact: ClassFact) -> Optimizatio
     return "unknown" if set_elsewhere(facts, file) else found.kind
 
 
-def _told_in(facts: Facts, file: PythonFile, member: ClassFact) -> Told | None:
+def _told_in(facts: Facts, file: PythonFile, member: ClassFact) -> FlagSummary | None:
     home = file if member.path == file.path else facts.open(member.path)
     item = next((each for each in home.classes if each.qualname == member.name), None) if home else None
     return told(home, item) if home and item else None

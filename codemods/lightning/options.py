@@ -21,7 +21,7 @@ _SPELLED = tuple(name.encode() for name in (*PARSED, *_DECLARING))
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionTypes:
     """The kinds of each option's values (`int`, `float`, `number` for a float that is a whole number by default, `str`,
     `bool`, `numbers` for a list of whole ones or one, `list` or `?`; None may be among the values of any) and the
     functions that hand out what was parsed."""
@@ -30,15 +30,15 @@ class Options:
     parsers: frozenset[str]
 
 
-def read_options(file: PythonFile) -> Options:
+def read_options(file: PythonFile) -> OptionTypes:
     """The options that a file declares."""
     if "options" not in file.memo:
         file.memo["options"] = _read(file)
-    known: Options = file.memo["options"]
+    known: OptionTypes = file.memo["options"]
     return known
 
 
-def _read(file: PythonFile) -> Options:
+def _read(file: PythonFile) -> OptionTypes:
     kinds: dict[str, set[str]] = {}
     for call in file.calls_near(_DECLARING):
         function = call.node.func
@@ -53,7 +53,7 @@ def _read(file: PythonFile) -> Options:
         for item in call.within
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
     )
-    return Options({name: frozenset(found) for name, found in kinds.items()}, parsers)
+    return OptionTypes({name: frozenset(found) for name, found in kinds.items()}, parsers)
 
 
 def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, object]:
@@ -289,19 +289,19 @@ def _is_kept(file: PythonFile, name: str, kind: str) -> bool:
     )
 
 
-def _of_project(facts: Facts, file: PythonFile) -> Iterator[Options]:
+def _of_project(facts: Facts, file: PythonFile) -> Iterator[OptionTypes]:
     """The options that a file declares, and those that the other files of the project do."""
     yield read_options(file)
-    known: dict[str, Options] = facts.memo.setdefault("options", {})
+    known: dict[str, OptionTypes] = facts.memo.setdefault("options", {})
     for path, source in facts.sources.items():
         if path != file.path and any(word in source.unescaped for word in _SPELLED):
             if path not in known:
                 opened = facts.open(path) if source.kind in ("python", "notebook") else None
-                known[path] = read_options(opened) if opened else Options({}, frozenset())
+                known[path] = read_options(opened) if opened else OptionTypes({}, frozenset())
             yield known[path]
 
 
-def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
+def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[OptionTypes]) -> str | None:
     """The kind that the options of the name of `args.name` are declared to have, where the file stores nothing so."""
     stored = isinstance(node, ast.Attribute) and any(
         isinstance(other.ctx, ast.Store) for other in file.attributes(node.attr)
@@ -309,7 +309,7 @@ def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[
     return None if stored else _of_namespace(file, call, node, known)
 
 
-def _of_namespace(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
+def _of_namespace(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[OptionTypes]) -> str | None:
     """The kind that the options of the name of `args.name` are declared to have, where `args` holds what was parsed."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return None
@@ -321,7 +321,7 @@ def _of_namespace(file: PythonFile, call: CallNode, node: ast.expr, known: Itera
     return next(iter(kinds))
 
 
-def _is_namespace(file: PythonFile, call: CallNode, name: str, known: Iterable[Options]) -> bool:
+def _is_namespace(file: PythonFile, call: CallNode, name: str, known: Iterable[OptionTypes]) -> bool:
     parsers = {parser for item in known for parser in item.parsers}
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     assigned = [item.node.value for item in _bindings(file, call, name)]

@@ -14,14 +14,14 @@ from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.facts import Facts
 from codemods.lightning.iterated_values import parametrized
 from codemods.lightning.parameters import with_defaults
-from codemods.lightning.wanted import TRAINER_ALONE, Wanted
+from codemods.lightning.wanted import TRAINER_ALONE, WantedClasses
 
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict
 _Held = tuple[str, str, ast.AST | None]
 """How something is held (`name`, `item` of a name, `attribute`), under what name, and in which function."""
 
 
-def may_build(file: PythonFile, facts: Facts, call: CallNode, wanted: Wanted = TRAINER_ALONE) -> str | None:
+def may_build(file: PythonFile, facts: Facts, call: CallNode, wanted: WantedClasses = TRAINER_ALONE) -> str | None:
     """How what a call may build a Trainer of is written, where that is seen and not proved."""
     function = call.node.func
     if dotted := call.scope.resolve(function):
@@ -41,7 +41,7 @@ def may_build(file: PythonFile, facts: Facts, call: CallNode, wanted: Wanted = T
     return file.source_of(function) if found else None
 
 
-def _is_held(file: PythonFile, call: CallNode, kind: str, name: str, wanted: Wanted) -> bool:
+def _is_held(file: PythonFile, call: CallNode, kind: str, name: str, wanted: WantedClasses) -> bool:
     """Whether the nearest function around a call that has a name, or the module, may hold a Trainer by it."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for function in reversed(functions):
@@ -56,7 +56,7 @@ def _is_held(file: PythonFile, call: CallNode, kind: str, name: str, wanted: Wan
     return (kind, name, None) in _holders(file, wanted)
 
 
-def _is_held_by(file: PythonFile, facts: Facts, dotted: str, wanted: Wanted) -> bool:
+def _is_held_by(file: PythonFile, facts: Facts, dotted: str, wanted: WantedClasses) -> bool:
     """Whether another module of the project may hold a Trainer by a dotted name."""
     module, _, name = dotted.rpartition(".")
     path = facts.path_of(module, file.path) if module and module != file.module else None
@@ -69,7 +69,7 @@ def _is_shared(function: ast.AST, name: str) -> bool:
     return any(isinstance(node, ast.Global) and name in node.names for node in walk(function))
 
 
-def _holders(file: PythonFile, wanted: Wanted) -> frozenset[_Held]:
+def _holders(file: PythonFile, wanted: WantedClasses) -> frozenset[_Held]:
     """What may hold a Trainer that is not built yet."""
     asked = f"held.{wanted.key}"
     if asked not in file.memo:
@@ -78,7 +78,7 @@ def _holders(file: PythonFile, wanted: Wanted) -> frozenset[_Held]:
     return held
 
 
-def _found(file: PythonFile, wanted: Wanted) -> Iterator[_Held]:
+def _found(file: PythonFile, wanted: WantedClasses) -> Iterator[_Held]:
     words = {word for name in wanted.names for word in file.spellings(name)}
     for node, within in file.nodes_near(words):
         functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -95,7 +95,7 @@ def _found(file: PythonFile, wanted: Wanted) -> Iterator[_Held]:
                 yield ("attribute", name, None) if in_class and kind == "name" else (kind, name, own)
 
 
-def _kept(node: ast.AST, scope: Scope, wanted: Wanted) -> Iterator[tuple[str, ast.AST]]:
+def _kept(node: ast.AST, scope: Scope, wanted: WantedClasses) -> Iterator[tuple[str, ast.AST]]:
     """The targets to which a node may give a Trainer, or several things with one among them."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         for target in targets_of(node):
@@ -111,7 +111,7 @@ def _kept(node: ast.AST, scope: Scope, wanted: Wanted) -> Iterator[tuple[str, as
                 yield "name", argument
 
 
-def _given(target: ast.expr, value: ast.expr, scope: Scope, wanted: Wanted) -> Iterator[tuple[str, ast.AST]]:
+def _given(target: ast.expr, value: ast.expr, scope: Scope, wanted: WantedClasses) -> Iterator[tuple[str, ast.AST]]:
     """What of a target a value may make a Trainer, or several things with one among them."""
     if isinstance(target, ast.Tuple | ast.List):
         parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
@@ -123,12 +123,12 @@ def _given(target: ast.expr, value: ast.expr, scope: Scope, wanted: Wanted) -> I
         yield "item", target
 
 
-def _holds_one(node: _SEVERAL, scope: Scope, wanted: Wanted) -> bool:
+def _holds_one(node: _SEVERAL, scope: Scope, wanted: WantedClasses) -> bool:
     values = node.values if isinstance(node, ast.Dict) else node.elts
     return any(_is_one(value, scope, wanted) for value in values)
 
 
-def _is_one(node: ast.expr, scope: Scope, wanted: Wanted) -> bool:
+def _is_one(node: ast.expr, scope: Scope, wanted: WantedClasses) -> bool:
     """Whether an expression is, or may be, the class itself, or a partial of it."""
     if isinstance(node, ast.IfExp):
         return _is_one(node.body, scope, wanted) or _is_one(node.orelse, scope, wanted)

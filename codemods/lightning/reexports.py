@@ -28,7 +28,7 @@ _PLAIN = (
 
 
 @dataclass(frozen=True)
-class Taken:
+class Reexport:
     """What of Lightning's a name of the project stands for, and the file that takes it from there; `sure` says that
     nothing on the way may have another thing by that name."""
 
@@ -37,7 +37,7 @@ class Taken:
     sure: bool
 
 
-def taken(facts: Facts, dotted: str, near: str) -> Taken | None:
+def taken(facts: Facts, dotted: str, near: str) -> Reexport | None:
     """What of Lightning's a dotted name of a module of the project stands for, which imports it by itself, with its
     package or by a star, as far as that is followed."""
     sure = True
@@ -47,11 +47,11 @@ def taken(facts: Facts, dotted: str, near: str) -> Taken | None:
             return None
         dotted, near, sure = step.name, step.path, sure and step.sure
         if dotted.startswith(f"{ROOT}."):
-            return Taken(dotted, near, sure)
+            return Reexport(dotted, near, sure)
     return None
 
 
-def _taken_by(facts: Facts, parts: Sequence[str], near: str) -> Taken | None:
+def _taken_by(facts: Facts, parts: Sequence[str], near: str) -> Reexport | None:
     """What the longest beginning of a name that is a module of the project has by the name behind it."""
     for end in range(len(parts) - 1, 0, -1):
         path = facts.path_of(".".join(parts[:end]), near)
@@ -59,10 +59,10 @@ def _taken_by(facts: Facts, parts: Sequence[str], near: str) -> Taken | None:
         if file is not None:
             name = parts[end]
             if name not in file.scope.bindings and (star := starred(facts, file, name)):
-                return Taken(".".join([star, *parts[end:]]), file.path, True)
+                return Reexport(".".join([star, *parts[end:]]), file.path, True)
             found = file.scope.lookup(name)
             whole = canonical(".".join([found, *parts[end + 1 :]])) if found else None
-            return Taken(whole, file.path, not may_hide(facts, file, name)) if whole else None
+            return Reexport(whole, file.path, not may_hide(facts, file, name)) if whole else None
     return None
 
 

@@ -55,7 +55,7 @@ LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
 
 
 @dataclass(frozen=True)
-class Named:
+class StrategyName:
     """What an expression that names a strategy is now: its text, or None with the reason in `why`."""
 
     text: str | None
@@ -63,17 +63,17 @@ class Named:
     why: str = ""
 
 
-def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
+def named(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName:
     """Reads None, a name, or a choice between them; `why` is empty where it is none of these."""
     known, value = literal(node)
     if known and value is None:
-        return Named('"auto"', "B16")
+        return StrategyName('"auto"', "B16")
     if isinstance(value, str):
         if value in RENAMED:
-            return Named(f'"{RENAMED[value][0]}"', RENAMED[value][1])
+            return StrategyName(f'"{RENAMED[value][0]}"', RENAMED[value][1])
         if value in GONE and reaches(facts, LATE.get(value, "2.0.0")):
-            return Named(None, *GONE[value])
-        return Named(file.source_of(node))
+            return StrategyName(None, *GONE[value])
+        return StrategyName(file.source_of(node))
     if isinstance(node, ast.IfExp):
         body, other = named(file, facts, node.body), named(file, facts, node.orelse)
         if body.text is None or other.text is None:
@@ -84,8 +84,8 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
         arms = [text.replace('"', quote) if text == '"auto"' else text for text in (body.text, other.text)]
         if isinstance(node.body, ast.IfExp):
             arms[0] = f"({arms[0]})"
-        return Named(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
-    return Named(None)
+        return StrategyName(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
+    return StrategyName(None)
 
 
 def succeeded(file: PythonFile, node: ast.expr) -> str | None:
@@ -95,7 +95,7 @@ def succeeded(file: PythonFile, node: ast.expr) -> str | None:
     return file.source_of(node).replace("ddp2", "dp").replace("dp", "ddp")
 
 
-def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> Named | None:
+def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
     """What a variable with one value names, where that is a strategy which is called so still, or at times None."""
     value = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
     if value is None or not is_strategy(value):
@@ -104,7 +104,7 @@ def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) 
     if not STRATEGIES.issuperset(arm for arm in arms if arm is not None):
         return None
     text = file.source_of(node) if node else ""
-    return Named(f'{text} or "auto"', "B16") if None in arms else Named(text)
+    return StrategyName(f'{text} or "auto"', "B16") if None in arms else StrategyName(text)
 
 
 def _arms(node: ast.expr) -> list[ast.expr]:

@@ -19,10 +19,10 @@ from codemods.code.tree_copies import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.instance_types import is_read_elsewhere
-from codemods.lightning.keyword_flow import UNSEEN, Handed, handed, is_read_here
+from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed, is_read_here
 from codemods.lightning.trainer_subclasses import called, hands_on, kind_above, replaced_below
 from codemods.lightning.values import Constants, constants_of
-from codemods.lightning.wanted import Wanted
+from codemods.lightning.wanted import WantedClasses
 
 SEEN_WHOLE = "a dictionary"
 """What stands between a call and a Trainer where all keys are seen that it gets by `**`."""
@@ -31,20 +31,20 @@ HIDDEN = "_not_read_here_"
 
 
 @dataclass(frozen=True)
-class Argument:
+class ReachingArgument:
     """An argument that reaches a Trainer, or another such object: its value as it is written, the call or the
     dictionary's key in which that is (None where it cannot be changed there), and what it may be where that is no
     literal."""
 
     name: str
     value: ast.expr
-    home: ast.Call | Handed | None
+    home: ast.Call | HandedKeyword | None
     constants: Constants | None = None
     always: bool = True
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltObject:
     """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
     `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
@@ -53,7 +53,7 @@ class Built:
 
     call: CallNode
     kind: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ReachingArgument, ...]
     rest: tuple[ast.expr | ast.keyword, ...] = ()
     how: str | None = None
     own: str | None = None
@@ -68,12 +68,12 @@ class Built:
 
 
 @dataclass(frozen=True)
-class _At:
+class _FileLook:
     """A file that is looked at, with the facts and what is looked for."""
 
     file: PythonFile
     facts: Facts
-    wanted: Wanted
+    wanted: WantedClasses
 
     def constants(self, file: PythonFile, call: CallNode, kind: str, name: str, value: ast.expr) -> Constants | None:
         """What an argument of a call may be, where it is worth following and anything is found."""
@@ -88,12 +88,12 @@ class _At:
         return dotted if dotted and self.wanted.is_one(dotted) else None
 
 
-def built(file: PythonFile, facts: Facts, wanted: Wanted) -> list[Built]:
+def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltObject]:
     """What a file builds of the classes of Lightning's that are looked for."""
     makers = _makers(facts, wanted)
     words = {word for name in wanted.names for word in file.spellings(name)} | makers
     words |= {"cls"} if "@classmethod" in file.text else set()
-    at_ = _At(file, facts, wanted)
+    at_ = _FileLook(file, facts, wanted)
     calls = file.calls_near(words & _words_of(file)) if words else []
     return [one for call in calls if (one := _built(at_, call, words))]
 
@@ -105,7 +105,7 @@ def _words_of(file: PythonFile) -> frozenset[str]:
     return known
 
 
-def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
+def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObject | None:
     file, facts = at_.file, at_.facts
     function = call.node.func
     if kind := at_.kind_of(file, call, function):
@@ -130,7 +130,7 @@ def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
     return _of_factory(at_, call, dotted)
 
 
-def _partial_of_another(at_: _At, call: CallNode, dotted: str) -> str | None:
+def _partial_of_another(at_: _FileLook, call: CallNode, dotted: str) -> str | None:
     """The class of Lightning's that a partial is of which a name of another module stands for."""
     module, _, name = dotted.rpartition(".")
     path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None
@@ -140,11 +140,11 @@ def _partial_of_another(at_: _At, call: CallNode, dotted: str) -> str | None:
     return next((kind for item in made if (kind := _partial_kind(at_, item))), None)
 
 
-def _by_another_name(one: Built, how: str) -> Built:
+def _by_another_name(one: BuiltObject, how: str) -> BuiltObject:
     return one if one.how else replace(one, how=how, whole=True)
 
 
-def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | None:
+def _of_own(at_: _FileLook, call: CallNode, fact: ClassFact, dotted: str) -> BuiltObject | None:
     """What a class of the project below one of Lightning's hands on to that."""
     file, facts, is_one = at_.file, at_.facts, at_.wanted.is_one
     kind = kind_above(facts, fact, is_one)
@@ -164,7 +164,7 @@ def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | N
     return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
-def _alias_of(at_: _At, call: CallNode) -> str | None:
+def _alias_of(at_: _FileLook, call: CallNode) -> str | None:
     """The class of Lightning's that all assignments that reach a called name give it."""
     function = call.node.func
     if not isinstance(function, ast.Name) or call.scope.resolve(function):
@@ -187,7 +187,7 @@ def last_part(dotted: str) -> str:
     return dotted.rpartition(".")[2]
 
 
-def _direct(at_: _At, call: CallNode, kind: str) -> Built:
+def _direct(at_: _FileLook, call: CallNode, kind: str) -> BuiltObject:
     """What a call gives by its own keywords, and by `**` where all keys of that are seen."""
     rest: list[ast.expr | ast.keyword] = list(call.node.args)
     arguments = [_argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg]
@@ -196,27 +196,27 @@ def _direct(at_: _At, call: CallNode, kind: str) -> Built:
     names = [key.name for key in keys]
     given = {item.name for item in arguments}
     if not spread:
-        return Built(call, kind, tuple(arguments), tuple(rest))
+        return BuiltObject(call, kind, tuple(arguments), tuple(rest))
     known = UNSEEN not in names and len(names) == len(set(names)) and not given & set(names)
     if not keys or not known or any(key.value is None for key in keys):
-        return Built(call, kind, tuple(arguments), (*rest, *spread))
-    return Built(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), SEEN_WHOLE)
+        return BuiltObject(call, kind, tuple(arguments), (*rest, *spread))
+    return BuiltObject(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), SEEN_WHOLE)
 
 
-def _argument(at_: _At, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> Argument:
+def _argument(at_: _FileLook, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> ReachingArgument:
     name = item.arg or ""
-    return Argument(name, item.value, home, at_.constants(at_.file, call, kind, name, item.value))
+    return ReachingArgument(name, item.value, home, at_.constants(at_.file, call, kind, name, item.value))
 
 
-def _key(at_: _At, call: CallNode, kind: str, key: Handed) -> Argument:
+def _key(at_: _FileLook, call: CallNode, kind: str, key: HandedKeyword) -> ReachingArgument:
     value = key.value
     assert value is not None
     if is_read_here(at_.file, call, key):
-        return Argument(key.name, value, key, at_.constants(at_.file, call, kind, key.name, value), key.always)
-    return Argument(key.name, at(ast.Name(HIDDEN, ast.Load()), value), key, None, key.always)
+        return ReachingArgument(key.name, value, key, at_.constants(at_.file, call, kind, key.name, value), key.always)
+    return ReachingArgument(key.name, at(ast.Name(HIDDEN, ast.Load()), value), key, None, key.always)
 
 
-def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
+def _partial_of(at_: _FileLook, call: CallNode) -> CallNode | None:
     """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name in the
     project."""
     file, function = at_.file, call.node.func
@@ -235,14 +235,14 @@ def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
     return None
 
 
-def _partial_kind(at_: _At, call: CallNode) -> str | None:
+def _partial_kind(at_: _FileLook, call: CallNode) -> str | None:
     """The class of Lightning's that a partial is of, where it gives nothing by position."""
     if call.scope.resolve(call.node.func) != PARTIAL or len(call.node.args) != 1:
         return None
     return at_.kind_of(at_.file, call, call.node.args[0])
 
 
-def _is_used_once(at_: _At, made: AssignNode, name: str) -> bool:
+def _is_used_once(at_: _FileLook, made: AssignNode, name: str) -> bool:
     """Whether one assignment binds a name in the whole file, one place reads it, and no other file has it."""
     file = at_.file
     if "names" not in file.memo:
@@ -254,7 +254,7 @@ def _is_used_once(at_: _At, made: AssignNode, name: str) -> bool:
     return alone and not made.within and not is_read_elsewhere(at_.facts, file, name)
 
 
-def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
+def _with(at_: _FileLook, call: CallNode, other: CallNode, how: str) -> BuiltObject | None:
     """The Trainer that gets what two calls give, of which the first wins."""
     kind = _partial_kind(at_, other)
     if kind is None:
@@ -266,10 +266,10 @@ def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
     twice = given & {item.arg for item in theirs}
     own = [replace(item, home=None) if item.name in twice else item for item in mine.arguments]
     spread = [item for item in theirs if item.arg is None]
-    return Built(call, kind, (*more, *own), (*spread, *mine.rest), how)
+    return BuiltObject(call, kind, (*more, *own), (*spread, *mine.rest), how)
 
 
-def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
+def _of_factory(at_: _FileLook, call: CallNode, dotted: str) -> BuiltObject | None:
     """The Trainer that a function of the project builds of the keywords that it is given."""
     found = _factory(at_, dotted)
     if found is None or call.node.args or any(item.arg is None for item in call.node.keywords):
@@ -283,11 +283,11 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
         if item.arg:
             constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
-            arguments.append(Argument(item.arg, at(value, call.node), None, constants))
-    return Built(call, kind, tuple(arguments), how=f"`{function.name}`, which hands on what it gets", taken=own)
+            arguments.append(ReachingArgument(item.arg, at(value, call.node), None, constants))
+    return BuiltObject(call, kind, tuple(arguments), how=f"`{function.name}`, which hands on what it gets", taken=own)
 
 
-def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
+def _factory(at_: _FileLook, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
     """The function of a dotted name, the one call in it that builds a Trainer of the function's own `**`, and what that
     is of."""
     file, facts = at_.file, at_.facts
@@ -322,7 +322,7 @@ def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str
     return (home, function, made[0], kind) if kind and spread == uses and returned else None
 
 
-def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
+def _makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
     """The names of the project's own classes below those looked for, of its functions that may build one of what they
     are given, and of partials and second names."""
     asked = f"makers.{wanted.key}"
@@ -338,7 +338,7 @@ def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
     return known_names
 
 
-def _spelled_makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
+def _spelled_makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
     """The names that any text gives to a partial or a second name of a class, or to a function that takes what it does
     not name."""
     asked = f"makers.{wanted.key}"
@@ -379,7 +379,7 @@ _PARTIALS = re.compile(r"\b(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")
 
 
-def keyword_of(file: PythonFile, argument: Argument, value: ast.expr, built: Built) -> ast.keyword:
+def keyword_of(file: PythonFile, argument: ReachingArgument, value: ast.expr, built: BuiltObject) -> ast.keyword:
     """The keyword that stands for an argument in the plain spelling of a call."""
     home, node = argument.home, built.call.node
     if isinstance(home, ast.Call):

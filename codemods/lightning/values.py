@@ -64,7 +64,7 @@ class Constants:
 
 def constants_of(facts: Facts, file: PythonFile, within: Within, node: ast.expr) -> Constants:
     """What an expression of a file that stands within some functions and classes may be."""
-    return _Reader(facts, file).read(file, within, node, 0)
+    return _LiteralReader(facts, file).read(file, within, node, 0)
 
 
 def _union(every: Iterable[Constants]) -> Constants:
@@ -80,7 +80,7 @@ def _union(every: Iterable[Constants]) -> Constants:
     return Constants(known, unknown if some else "nothing is seen to bind it", called, made)
 
 
-class _Reader:
+class _LiteralReader:
     """Follows one expression of a file, which may be newer than the facts; `left` are the steps that it may still
     take."""
 

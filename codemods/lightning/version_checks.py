@@ -53,7 +53,7 @@ class _Unknown(Exception):
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ExpressionPlace:
     """Where an expression is read: its file and what stands around it."""
 
     file: PythonFile
@@ -63,9 +63,9 @@ class _Place:
 def answer(file: PythonFile, facts: Facts, test: ast.expr, within: Within, release: str = "") -> bool | None:
     """Whether a question that asks for Lightning's version holds on a release, which is the target where none is
     named; None where it asks for something else too."""
-    reader = _Reader(facts, Version(release or facts.target or NEWEST))
+    reader = _VersionEvaluator(facts, Version(release or facts.target or NEWEST))
     try:
-        found = reader.holds(_Place(file, within), test, 0)
+        found = reader.holds(_ExpressionPlace(file, within), test, 0)
     except (_Unknown, InvalidVersion, TypeError, ValueError, IndexError, AttributeError, RecursionError):
         return None
     return found if reader.asked else None
@@ -160,13 +160,13 @@ def _spans(file: PythonFile, nodes: Sequence[ast.AST]) -> Iterator[Span]:
             yield span if first == span.line else Span(first, 1, span.end_line, span.end_column)
 
 
-class _Reader:
+class _VersionEvaluator:
     """Works out an expression with one release; `asked` says whether that was needed."""
 
     def __init__(self, facts: Facts, release: Version) -> None:
         self.facts, self.release, self.asked = facts, release, False
 
-    def value(self, place: _Place, node: ast.expr, depth: int) -> Any:
+    def value(self, place: _ExpressionPlace, node: ast.expr, depth: int) -> Any:
         if depth > _DEEP:
             raise _Unknown
         if isinstance(node, ast.Constant):
@@ -190,7 +190,7 @@ class _Reader:
             return self._named(place, node, depth)
         raise _Unknown
 
-    def holds(self, place: _Place, node: ast.expr, depth: int) -> bool:
+    def holds(self, place: _ExpressionPlace, node: ast.expr, depth: int) -> bool:
         """Whether a test holds: of several that are joined the one that decides, whatever the others are."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self.holds(place, node.operand, depth + 1)
@@ -207,14 +207,14 @@ class _Reader:
             raise _Unknown
         return not decides
 
-    def _joined(self, place: _Place, node: ast.BoolOp, depth: int) -> Any:
+    def _joined(self, place: _ExpressionPlace, node: ast.BoolOp, depth: int) -> Any:
         """The operand that `and` or `or` gives."""
         for part in node.values[:-1]:
             if bool(found := self.value(place, part, depth + 1)) is isinstance(node.op, ast.Or):
                 return found
         return self.value(place, node.values[-1], depth + 1)
 
-    def _compared(self, place: _Place, node: ast.Compare, depth: int) -> bool:
+    def _compared(self, place: _ExpressionPlace, node: ast.Compare, depth: int) -> bool:
         values = [self.value(place, item, depth + 1) for item in (node.left, *node.comparators)]
         for index, kind in enumerate(node.ops):
             if type(kind) not in _OPERATORS:
@@ -226,14 +226,16 @@ class _Reader:
                 return False
         return True
 
-    def _item(self, place: _Place, node: ast.Subscript, depth: int) -> Any:
+    def _item(self, place: _ExpressionPlace, node: ast.Subscript, depth: int) -> Any:
         owner = self.value(place, node.value, depth + 1)
         if not isinstance(node.slice, ast.Slice):
             return owner[self.value(place, node.slice, depth + 1)]
         ends = [self.value(place, item, depth + 1) if item else None for item in (node.slice.lower, node.slice.upper)]
         return owner[slice(*ends)]
 
-    def _each(self, place: _Place, node: ast.GeneratorExp | ast.ListComp, depth: int) -> list[Any] | tuple[Any, ...]:
+    def _each(
+        self, place: _ExpressionPlace, node: ast.GeneratorExp | ast.ListComp, depth: int
+    ) -> list[Any] | tuple[Any, ...]:
         """`int(part) for part in ...`."""
         only, made = node.generators[0], node.elt
         plain = len(node.generators) == 1 and not only.ifs and isinstance(only.target, ast.Name)
@@ -242,7 +244,7 @@ class _Reader:
         found = [int(item) for item in self.value(place, only.iter, depth + 1)]
         return found if isinstance(node, ast.ListComp) else tuple(found)
 
-    def _call(self, place: _Place, node: ast.Call, depth: int) -> Any:
+    def _call(self, place: _ExpressionPlace, node: ast.Call, depth: int) -> Any:
         function = node.func
         dotted = self._dotted(place, function)
         given = [] if self._is_map(place, node) else [self.value(place, item, depth + 1) for item in node.args]
@@ -266,13 +268,13 @@ class _Reader:
             home, made = found
             ends = returns(made)
             if len(ends) == 1 and ends[0].value is not None and ends[0] in made.body:
-                return self.value(_Place(home, (made,)), ends[0].value, depth + 1)
+                return self.value(_ExpressionPlace(home, (made,)), ends[0].value, depth + 1)
         raise _Unknown
 
-    def _is_map(self, place: _Place, node: ast.Call) -> bool:
+    def _is_map(self, place: _ExpressionPlace, node: ast.Call) -> bool:
         return ast.unparse(node.func) == "map" and len(node.args) == 2 and ast.unparse(node.args[0]) == "int"
 
-    def _function(self, place: _Place, dotted: str | None) -> tuple[PythonFile, Function] | None:
+    def _function(self, place: _ExpressionPlace, dotted: str | None) -> tuple[PythonFile, Function] | None:
         """The function of the project, without arguments, that a dotted name stands for."""
         module, _, name = (dotted or "").rpartition(".")
         if module == place.file.module:
@@ -298,10 +300,10 @@ class _Reader:
         self._release([asked.name])
         return asked.specifier.contains(self.release, prereleases=True)
 
-    def _dotted(self, place: _Place, node: ast.expr) -> str | None:
+    def _dotted(self, place: _ExpressionPlace, node: ast.expr) -> str | None:
         return place.file.scope_within(tuple(place.within)).resolve(node)
 
-    def _named(self, place: _Place, node: ast.Name | ast.Attribute, depth: int) -> Any:
+    def _named(self, place: _ExpressionPlace, node: ast.Name | ast.Attribute, depth: int) -> Any:
         dotted = self._dotted(place, node)
         if dotted in _SPELLED:
             self.asked = True
@@ -319,21 +321,21 @@ class _Reader:
                     if takes(space, node.id):
                         raise _Unknown
                     if definitions(space, node.id):
-                        return self._bound(_Place(place.file, place.within[: index + 1]), space, node, depth)
+                        return self._bound(_ExpressionPlace(place.file, place.within[: index + 1]), space, node, depth)
             if definitions(place.file.tree, node.id) and dotted in (None, f"{place.file.module}.{node.id}"):
                 return self._of_module(place.file, node.id, depth)
         if dotted and (home := self._home(place, dotted)):
             return self._of_module(home, dotted.rpartition(".")[2], depth)
         raise _Unknown
 
-    def _home(self, place: _Place, dotted: str) -> PythonFile | None:
+    def _home(self, place: _ExpressionPlace, dotted: str) -> PythonFile | None:
         module = dotted.rpartition(".")[0]
         if module == place.file.module:
             return place.file
         path = self.facts.path_of(module, place.file.path) if module else None
         return self.facts.open(path) if path else None
 
-    def _bound(self, place: _Place, space: Any, use: ast.Name, depth: int) -> Any:
+    def _bound(self, place: _ExpressionPlace, space: Any, use: ast.Name, depth: int) -> Any:
         found = [item.value for item in reaching(space, use.id, use)]
         if len(found) != 1 or found[0] is None:
             raise _Unknown
@@ -348,7 +350,7 @@ class _Reader:
             raise _Unknown
         asked = self.asked
         try:
-            value = self.value(_Place(file, ()), found[0].value, depth + 1)
+            value = self.value(_ExpressionPlace(file, ()), found[0].value, depth + 1)
         except _Unknown:
             self.asked = self.asked and (asked or not is_rebound(self.facts, file.path, name))
             raise

@@ -10,7 +10,7 @@ from codemods.lightning.facts import TRAINER
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedClasses:
     """The classes of Lightning's that are looked for: their last names, which dotted names stand for one, and of which
     arguments of one a constant is worth following."""
 
@@ -24,4 +24,4 @@ class Wanted:
         return min(self.names)
 
 
-TRAINER_ALONE = Wanted(frozenset({"Trainer"}), TRAINER.__eq__, lambda *_: True)
+TRAINER_ALONE = WantedClasses(frozenset({"Trainer"}), TRAINER.__eq__, lambda *_: True)

@@ -16,8 +16,8 @@ from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import trainers_in
 from codemods.lightning.object_arguments import keywords, owner_of
-from codemods.lightning.trainers import Argument, Built, built, keyword_of, name_of
-from codemods.lightning.wanted import Wanted
+from codemods.lightning.trainers import BuiltObject, ReachingArgument, built, keyword_of, name_of
+from codemods.lightning.wanted import WantedClasses
 
 MOST = 6
 FEW = 3
@@ -33,15 +33,15 @@ Choice = Mapping[tuple[int, str], ast.expr]
 
 
 @dataclass(frozen=True)
-class Shown:
+class WrittenOutTrainer:
     """A Trainer as it is written out: what builds it, the call that stands for that, and the arguments of which a
     constant stands for what is written."""
 
-    built: Built
+    built: BuiltObject
     call: ast.Call
     filled: Mapping[str, ast.expr]
 
-    def argument(self, name: str) -> Argument | None:
+    def argument(self, name: str) -> ReachingArgument | None:
         return next((item for item in self.built.arguments if item.name == name), None)
 
 
@@ -51,7 +51,7 @@ class View:
     may be as they are there, or otherwise."""
 
     file: PythonFile
-    shown: Mapping[int, Shown]
+    shown: Mapping[int, WrittenOutTrainer]
     facts: Facts
     perhaps: frozenset[ast.keyword] = frozenset()
 
@@ -65,7 +65,7 @@ class Views:
     perhaps: tuple[View, ...]
 
 
-def views_of(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+def views_of(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | None:
     """The views of a file; None where what is looked for is written out in it."""
     made: dict[str, Views | None] = memo_of(file, facts).setdefault("views", {})
     if wanted.key not in made:
@@ -82,7 +82,7 @@ def _of_trainer(_: str, name: str, value: ast.expr | None) -> bool:
     return not _is_number(value) or name in COUNTING
 
 
-TRAINERS = Wanted(frozenset({"Trainer"}), TRAINER.__eq__, _of_trainer)
+TRAINERS = WantedClasses(frozenset({"Trainer"}), TRAINER.__eq__, _of_trainer)
 
 
 def _is_there(kind: str, name: str) -> bool:
@@ -94,7 +94,7 @@ def _is_number(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def _views(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+def _views(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | None:
     every = [one for one in built(file, facts, wanted) if not one.plain]
     if not every:
         return None
@@ -124,12 +124,12 @@ def _views(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
 def _view(
     file: PythonFile,
     facts: Facts,
-    every: Sequence[Built],
+    every: Sequence[BuiltObject],
     choice: Choice,
     perhaps: frozenset[tuple[int, str]] = frozenset(),
 ) -> View:
     swaps: dict[int, ast.Call] = {}
-    shown: dict[int, Shown] = {}
+    shown: dict[int, WrittenOutTrainer] = {}
     made: set[ast.AST] = set()
     named: set[ast.keyword] = set()
     text, tree = file.text, file.tree
@@ -150,7 +150,7 @@ def _view(
         args = [item for item in one.rest if isinstance(item, ast.expr)]
         new = changed(node, func=_placed(name, node.func), args=args, keywords=[*keywords, *spread])
         swaps[id(node)] = new
-        shown[id(new)] = Shown(one, new, filled)
+        shown[id(new)] = WrittenOutTrainer(one, new, filled)
         own = {id(item) for item in every_node(node)}
         made.update(item for item in every_node(new) if id(item) not in own)
     seen = replace(

@@ -14,11 +14,11 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
-from codemods.lightning.keyword_flow import Handed
+from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
 from codemods.lightning.trainer_subclasses import hands_on
 from codemods.lightning.trainers import HIDDEN
-from codemods.lightning.written_out import Shown
+from codemods.lightning.written_out import WrittenOutTrainer
 from codemods.rewrite.dictionaries import exchange, with_callback_in
 from codemods.rule import NodeEdit
 
@@ -40,7 +40,7 @@ class Delta:
     other: tuple[tuple[str, str], ...]
 
 
-def edits_of_call(edit: NodeEdit, shown: Mapping[int, Shown]) -> tuple[Shown, NodeEdit] | None:
+def edits_of_call(edit: NodeEdit, shown: Mapping[int, WrittenOutTrainer]) -> tuple[WrittenOutTrainer, NodeEdit] | None:
     """The Trainer that an edit of it, or of one of its arguments, is about, and the edit as one of the whole call."""
     for one in shown.values():
         if edit.node is one.call:
@@ -64,7 +64,7 @@ def _of_argument(node: cst.Call, *, change: Callable[[Any], Any], name: str, who
     return node.with_changes(args=args)
 
 
-def delta_of(edit: NodeEdit, shown: Shown) -> Delta | None:
+def delta_of(edit: NodeEdit, shown: WrittenOutTrainer) -> Delta | None:
     """What an edit makes of the arguments of a Trainer as it is shown; None where it does something else too."""
     texts = made_of_call(edit, shown.call)
     if texts is None:
@@ -136,7 +136,7 @@ def _with_written(node: cst.BaseExpression, back: Mapping[str, str]) -> cst.Base
 
 
 def carried(
-    file: PythonFile, facts: Facts, edit: NodeEdit, shown: Shown, imported: Collection[str]
+    file: PythonFile, facts: Facts, edit: NodeEdit, shown: WrittenOutTrainer, imported: Collection[str]
 ) -> tuple[NodeEdit, ...] | str:
     """The edits of a file that do what one does of a Trainer as it is shown, or why there are none."""
     built = shown.built
@@ -171,9 +171,9 @@ def carried(
 def _split(
     file: PythonFile,
     facts: Facts,
-    shown: Shown,
+    shown: WrittenOutTrainer,
     delta: Delta,
-    homes: Mapping[str, ast.Call | Handed | None],
+    homes: Mapping[str, ast.Call | HandedKeyword | None],
     imported: Collection[str],
 ) -> tuple[NodeEdit, ...] | str:
     """The edits of calls and dictionaries that together give a Trainer its arguments."""
@@ -223,9 +223,9 @@ def _added(value: ast.expr, text: str) -> list[str]:
 
 
 def _at_home(
-    file: PythonFile, facts: Facts, shown: Shown, name: str, home: ast.Call | Handed, new: New
+    file: PythonFile, facts: Facts, shown: WrittenOutTrainer, name: str, home: ast.Call | HandedKeyword, new: New
 ) -> NodeEdit | str:
-    if isinstance(home, Handed):
+    if isinstance(home, HandedKeyword):
         edit = exchange(file, facts, shown.built.call, home, new)
         return edit or f"the dictionary at {home.where} may be for something else too"
     item = next(each for each in home.keywords if each.arg == name)
@@ -236,7 +236,7 @@ def _at_home(
     return NodeEdit(home, partial(replaced, name=name, new=new))
 
 
-def _in_place(node: cst.Call, *, change: Callable[[Any], Any], shown: Shown) -> cst.Call:
+def _in_place(node: cst.Call, *, change: Callable[[Any], Any], shown: WrittenOutTrainer) -> cst.Call:
     """A call as an edit of the same call with other values and another name changes it."""
     import libcst as cst
 

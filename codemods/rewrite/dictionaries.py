@@ -12,7 +12,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, targets_of
 from codemods.lightning.exclusive_use import HARDWARE, meets
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.keyword_flow import UNSEEN, Handed
+from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
 from codemods.lightning.keyword_flow import is_read_here as is_read_here
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.lightning.trainer_variables import space_of
@@ -28,7 +28,7 @@ NO_OTHER = "no other place that is seen speaks of the field"
 ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
 
 
-def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
+def at_times(entry: HandedKeyword, every: Sequence[HandedKeyword]) -> str | None:
     """Why a key about the hardware stays: another one is beside it at times only, and then the two say something else.
     Those that one dictionary or call sets together are always together."""
     for other in every:
@@ -38,7 +38,7 @@ def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
     return None
 
 
-def may_bring(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> str | None:
+def may_bring(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword]) -> str | None:
     """Why keys about the hardware stay: the function of the call asks what it hands on unseen for one of them, which
     may then be there as well. What it takes out is not handed on."""
     unseen = {entry.place.id for entry in every if entry.name == UNSEEN and isinstance(entry.place, ast.Name)}
@@ -63,7 +63,7 @@ def _asked_of(node: ast.AST) -> tuple[str, str] | None:
     return None
 
 
-def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
+def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword]) -> bool:
     """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
     function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another
     call, or not always."""
@@ -112,7 +112,7 @@ def _made(line: ast.stmt, name: str) -> ast.expr | None:
     return line.value if plain else None
 
 
-def exchange(file: PythonFile, facts: Facts, call: CallNode, entry: Handed, new: New) -> NodeEdit | None:
+def exchange(file: PythonFile, facts: Facts, call: CallNode, entry: HandedKeyword, new: New) -> NodeEdit | None:
     """The edit that puts other keys in the place of one that a call gets, None where it cannot be proved that they
     reach Trainers alone, that no other call gives them too, or a comment would be lost."""
     holder = entry.holder
@@ -150,12 +150,12 @@ def _nothing(_: cst.CSTNode) -> cst.RemovalSentinel:
     return cst.RemoveFromParent()
 
 
-def names_of(entries: Collection[Handed]) -> list[str]:
+def names_of(entries: Collection[HandedKeyword]) -> list[str]:
     """The names of keys, in order."""
     return [entry.name for entry in entries]
 
 
-def _is_commented(file: PythonFile, entry: Handed) -> bool:
+def _is_commented(file: PythonFile, entry: HandedKeyword) -> bool:
     """Whether a comment stands beside or above a key."""
     if isinstance(entry.holder, ast.Call) and isinstance(entry.place, ast.keyword):
         return is_commented(file, entry.holder, entry.place, beside=False)
@@ -165,7 +165,7 @@ def _is_commented(file: PythonFile, entry: Handed) -> bool:
     return above.startswith("#") or any("#" in line for line in beside)
 
 
-def _of_field(file: PythonFile, facts: Facts, entry: Handed, node: ast.AnnAssign, new: New) -> NodeEdit | None:
+def _of_field(file: PythonFile, facts: Facts, entry: HandedKeyword, node: ast.AnnAssign, new: New) -> NodeEdit | None:
     """Other fields in the place of one that has a literal for its default, and that nothing else speaks of."""
     if node.value is None or not literal(node.value)[0] or not new or not has_a_line(file, node):
         return None

@@ -13,7 +13,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once, removal
 from codemods.lightning.facts import TRAINER, Facts, literal
-from codemods.lightning.keyword_flow import Handed, fields_of
+from codemods.lightning.keyword_flow import HandedKeyword, fields_of
 from codemods.rule import Match, NodeEdit
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def field_matches(file: PythonFile, facts: Facts) -> dict[str, Match]:
 
 
 def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple[str, Match]]:
-    from codemods.lightning.configurations.mappings import Entry
+    from codemods.lightning.configurations.mappings import MappingEntry
     from codemods.rewrite.keys import verdicts
 
     fields = {
@@ -48,7 +48,7 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
     if not isinstance(named, str) or canonical(named) != TRAINER:
         return
     known = {name: literal(node.value) for name, node in fields.items() if node.value is not None and name in once()}
-    entries = tuple(Entry(name, (0, 0), (0, 0), value) for name, (plain, value) in known.items() if plain)
+    entries = tuple(MappingEntry(name, (0, 0), (0, 0), value) for name, (plain, value) in known.items() if plain)
     for verdict in verdicts(entries, facts):
         gone = verdict.key in once() - current() and verdict.key != HARDWARE
         if (
@@ -117,7 +117,7 @@ def is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
     )
 
 
-def structured(file: PythonFile, facts: Facts) -> Iterator[Handed]:
+def structured(file: PythonFile, facts: Facts) -> Iterator[HandedKeyword]:
     """The fields of classes that tell Hydra to build a Trainer of them: they say so themselves, or by their base."""
     if "_target_" not in file.text and "TrainerConf" not in file.text:
         return

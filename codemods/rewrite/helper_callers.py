@@ -20,7 +20,7 @@ from codemods.code.tree_copies import blocks
 Helper = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Lent:
+class InlinedHelpers:
     """The functions of a file that its normal form does not have: `helpers`, and the one that each of its nodes is
     `inside`. `moved` are the names of functions and classes that the module does not define there, `beside` the files
     that are looked at together with it."""

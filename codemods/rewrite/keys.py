@@ -12,7 +12,7 @@ from functools import cache
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, Source
 from codemods.finding import Fix
-from codemods.lightning.configurations.mappings import UNSEEN, Entry
+from codemods.lightning.configurations.mappings import UNSEEN, MappingEntry
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule, all_rules
 
@@ -24,7 +24,7 @@ _UNSEEN = "unseen_"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class KeyVerdict:
     """What becomes of the entry `key`: `new` are the keys that take its place, with their values (the Python text of
     a literal, or None for the value as it stands); `values` are other keys that get another value. Where `new` is
     None nothing is rewritten, for the reason given; `callbacks` are then what the callbacks should hold."""
@@ -44,7 +44,7 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(rule for rule in all_rules() if rule.code == GPUS or rule.code.startswith(FAMILY))
 
 
-def verdicts(entries: tuple[Entry, ...], facts: Facts) -> Iterator[Verdict]:
+def verdicts(entries: tuple[MappingEntry, ...], facts: Facts) -> Iterator[KeyVerdict]:
     """What the rules say, in a project with those pins and that release to move to, of each entry of which they say
     something: once what becomes of it, and once what there is to know of it."""
     names = {item.key: _text(item, index) for index, item in enumerate(entries) if item.key.isidentifier()}
@@ -65,7 +65,7 @@ def verdicts(entries: tuple[Entry, ...], facts: Facts) -> Iterator[Verdict]:
                 yield _verdict(file, told, key, names)
 
 
-def _text(item: Entry, index: int) -> str:
+def _text(item: MappingEntry, index: int) -> str:
     """A value as Python writes it; a name where the file does not tell it."""
     return f"{_UNSEEN}{index}" if item.value is UNSEEN or _holds_unseen(item.value) else repr(item.value)
 
@@ -85,8 +85,8 @@ def _key_at(file: PythonFile, match: Match) -> str | None:
     return line.strip().partition("=")[0] if line.startswith("    ") else None
 
 
-def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str]) -> Verdict:
-    left = Verdict(key, match.message, "manual", match.reason, match.row)
+def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str]) -> KeyVerdict:
+    left = KeyVerdict(key, match.message, "manual", match.reason, match.row)
     if match.fix == "manual" or not match.edits:
         return left
     from codemods.rewrite.locate import apply_node_edits
@@ -96,7 +96,7 @@ def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str])
     before = _arguments(file.text)
     changed = {name: text for name, text in after.items() if before.get(name) != text}
     if "callbacks" in changed:
-        return Verdict(key, match.message, "manual", match.reason, match.row, callbacks=changed["callbacks"])
+        return KeyVerdict(key, match.message, "manual", match.reason, match.row, callbacks=changed["callbacks"])
     own = before[key]
     new = [(name, None if text == own else text) for name, text in changed.items() if name not in before or name == key]
     values = tuple((name, text) for name, text in changed.items() if name in before and name != key)
@@ -104,8 +104,8 @@ def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str])
         seen = "" if own.startswith(_UNSEEN) else match.reason
         wanted = " and ".join(f"{name}=" for name, _ in new)
         reason = seen or f"Not rewritten: its value is not known from the file; give it by {wanted}."
-        return Verdict(key, match.message, "manual", reason, match.row)
-    return Verdict(key, match.message, match.fix, match.reason, match.row, tuple(new), values)
+        return KeyVerdict(key, match.message, "manual", reason, match.row)
+    return KeyVerdict(key, match.message, match.fix, match.reason, match.row, tuple(new), values)
 
 
 def _arguments(code: str) -> dict[str, str]:

@@ -84,7 +84,7 @@ def _cst_key(node: cst.CSTNode, place: CodeRange) -> Key:
     return (type(node), place.start.line, place.start.column, *end)
 
 
-class _Apply(cst.CSTTransformer):
+class _EditTransformer(cst.CSTTransformer):
     def __init__(self, changes: dict[cst.CSTNode, list[Callable[[Any], Any]]]) -> None:
         super().__init__()
         self.changes = changes
@@ -155,7 +155,7 @@ def _changed(file: PythonFile, module: cst.Module, edits: Sequence[NodeEdit], ab
         located = locate(file, module, [edit.node for edit in some], lines, above) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
-    return module.visit(_Apply({node: at_once(some) for node, some in changes.items()}))
+    return module.visit(_EditTransformer({node: at_once(some) for node, some in changes.items()}))
 
 
 def _with_block(module: cst.Module, missing: Sequence[tuple[str, str | None]]) -> cst.Module:

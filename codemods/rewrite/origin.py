@@ -13,7 +13,7 @@ from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
 from codemods.code.tree_copies import comes_from_above, made_of, stands_for, written_as
-from codemods.rewrite.helper_callers import Lent
+from codemods.rewrite.helper_callers import InlinedHelpers
 from codemods.rewrite.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 
@@ -48,7 +48,9 @@ class Origin:
         self.unbound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
         moved = _defined(file.tree) - _defined(normal.tree)
         self.foreign = normal.scope.bindings.keys() - file.scope.bindings.keys() if beside else frozenset()
-        self.lent = Lent(file, {id(node) for node in self.gone} - self.made, self.hidden, sources, moved, beside)
+        self.lent = InlinedHelpers(
+            file, {id(node) for node in self.gone} - self.made, self.hidden, sources, moved, beside
+        )
 
     def match(self, match: Match) -> Match | None:
         """A match with edits of the file that do there what its own do in the normal form; None where that is not

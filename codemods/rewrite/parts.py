@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _StatementRun:
     """The statements `first:last + 1` of the module or, inside one or more classes, of the innermost."""
 
     chain: Chain
@@ -83,7 +83,7 @@ class _Parting:
     def body(self, chain: Chain) -> list[ast.stmt]:
         return chain[-1].body if chain else self.tree.body
 
-    def unit(self, node: Any) -> _Run | None:
+    def unit(self, node: Any) -> _StatementRun | None:
         """The statement that a node stands in: of the innermost class whose body holds it whole, or of the module."""
         chain: Chain = ()
         while True:
@@ -95,7 +95,7 @@ class _Parting:
             inner = body[index]
             own = not isinstance(inner, ast.ClassDef) or inner is node or node.lineno < _first(inner.body[0])
             if len(found) > 1 or own or not self.is_block(inner):
-                return _Run(chain, index, found[-1])
+                return _StatementRun(chain, index, found[-1])
             assert isinstance(inner, ast.ClassDef)
             chain = (*chain, inner)
 
@@ -103,7 +103,7 @@ class _Parting:
         """Whether the body of a class stands on lines of its own."""
         return not self.lines[_first(node.body[0]) - 1][: node.body[0].col_offset].strip()
 
-    def imports(self) -> _Run | None:
+    def imports(self) -> _StatementRun | None:
         """The first block of imports, with what may stand before it; None where there is none."""
         body = self.tree.body
         start = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
@@ -111,33 +111,33 @@ class _Parting:
             (n for n, line in enumerate(body) if n >= start and not isinstance(line, ast.Import | ast.ImportFrom)),
             len(body),
         )
-        return _Run((), 0, end - 1) if end else None
+        return _StatementRun((), 0, end - 1) if end else None
 
-    def joined(self, runs: Sequence[_Run]) -> list[_Run]:
+    def joined(self, runs: Sequence[_StatementRun]) -> list[_StatementRun]:
         """The runs, those that lie side by side as one, without those that others hold."""
         found: dict[Chain, set[int]] = {}
         for run in runs:
             found.setdefault(run.chain, set()).update(range(run.first, run.last + 1))
-        joined: list[_Run] = []
+        joined: list[_StatementRun] = []
         for chain, wanted in found.items():
             body = self.body(chain)
             for index in range(len(body)):
                 if index not in wanted:
                     continue
                 if joined and joined[-1].chain == chain and joined[-1].last == index - 1:
-                    joined[-1] = _Run(chain, joined[-1].first, index)
+                    joined[-1] = _StatementRun(chain, joined[-1].first, index)
                 else:
-                    joined.append(_Run(chain, index, index))
+                    joined.append(_StatementRun(chain, index, index))
         return [run for run in joined if not any(self.holds(other, run) for other in joined if other is not run)]
 
-    def holds(self, run: _Run, other: _Run) -> bool:
+    def holds(self, run: _StatementRun, other: _StatementRun) -> bool:
         depth = len(run.chain)
         if run.chain == other.chain:
             return run.first <= other.first and other.last <= run.last
         inside = other.chain[:depth] == run.chain and len(other.chain) > depth
         return inside and other.chain[depth] in self.body(run.chain)[run.first : run.last + 1]
 
-    def part(self, run: _Run, nodes: Collection[ast.AST]) -> Part | None:
+    def part(self, run: _StatementRun, nodes: Collection[ast.AST]) -> Part | None:
         """The lines of some statements with what stands in for the others; None where what stands above them may
         belong to another."""
         body = self.body(run.chain)
@@ -165,7 +165,7 @@ class _Parting:
             first -= 1
         return first
 
-    def followers(self, run: _Run) -> Iterator[ast.stmt]:
+    def followers(self, run: _StatementRun) -> Iterator[ast.stmt]:
         """The statements behind some others, those of the module last."""
         yield from self.body(run.chain)[run.last + 1 :]
         for depth in range(len(run.chain) - 1, -1, -1):
@@ -177,7 +177,7 @@ class _Parting:
         indent = self.lines[node.lineno - 1][: node.col_offset]
         return None if indent.strip() else indent
 
-    def before(self, run: _Run, indent: str) -> str:
+    def before(self, run: _StatementRun, indent: str) -> str:
         """What stands for all that comes before some statements: first a block that is indented as the first one of
         the file is, which tells LibCST how new ones are, then the classes around, and a statement of the kind of the
         one before."""

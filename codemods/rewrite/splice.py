@@ -6,13 +6,13 @@ import ast
 from collections.abc import Collection, Sequence
 
 from codemods.code.source import TextFile
-from codemods.lightning.configurations.mappings import Entry, Mapping, written
+from codemods.lightning.configurations.mappings import Mapping, MappingEntry, written
 from codemods.rule import TextEdit
 
 Pair = tuple[str, str | None]
 
 
-def replaced(file: TextFile, section: Mapping, entry: Entry, new: Sequence[Pair]) -> tuple[TextEdit, ...]:
+def replaced(file: TextFile, section: Mapping, entry: MappingEntry, new: Sequence[Pair]) -> tuple[TextEdit, ...]:
     """Other keys in the place of an entry: one takes over its line, with what stands beside it, the others come
     before it. A value is the Python text of a literal, or None, for one key at most, for the value as it stands."""
     start, end = entry.key_at
@@ -35,14 +35,16 @@ def replaced(file: TextFile, section: Mapping, entry: Entry, new: Sequence[Pair]
     return tuple(edits)
 
 
-def valued(file: TextFile, entry: Entry, value: str) -> TextEdit:
+def valued(file: TextFile, entry: MappingEntry, value: str) -> TextEdit:
     """Another value for an entry."""
     text = written(ast.literal_eval(value), file.kind, file.text)
     start, end = entry.value_at
     return TextEdit(start, end, text if end > start else f" {text}")
 
 
-def dropped(file: TextFile, section: Mapping, entry: Entry, gone: Collection[str]) -> tuple[TextEdit, ...] | None:
+def dropped(
+    file: TextFile, section: Mapping, entry: MappingEntry, gone: Collection[str]
+) -> tuple[TextEdit, ...] | None:
     """The mapping without an entry, None where something else stands on its lines; `gone` are all keys to go."""
     entries = section.entries
     index = entries.index(entry)
@@ -62,13 +64,13 @@ def dropped(file: TextFile, section: Mapping, entry: Entry, gone: Collection[str
     return (TextEdit(start, end, ""),)
 
 
-def has_comment(file: TextFile, entry: Entry) -> bool:
+def has_comment(file: TextFile, entry: MappingEntry) -> bool:
     """Whether a comment stands on the lines of an entry."""
     end = file.text.find("\n", entry.value_at[1])
     return "#" in file.text[entry.key_at[0] : len(file.text) if end < 0 else end]
 
 
-def _key(file: TextFile, entry: Entry, name: str) -> str:
+def _key(file: TextFile, entry: MappingEntry, name: str) -> str:
     mark = file.text[entry.key_at[0]]
     return f"{mark}{name}{mark}" if mark in "\"'" else name
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fixer import __version__
 from fixer.errors import UsageError
-from fixer.pulls.life import Memo
+from fixer.pulls.life import PullRequestMemo
 from fixer.reports import Rules, words
 from fixer.reports.markdown import (
     LIMIT,
@@ -43,7 +43,7 @@ class Templates:
 
 
 @dataclass(frozen=True)
-class Group:
+class ChangeGroup:
     """What a template sees of the changes that are judged together, as Markdown."""
 
     name: str
@@ -72,7 +72,12 @@ def title(result: Result, templates: Templates) -> str:
 
 
 def body(
-    result: Result, templates: Templates, memo: Memo, off: Iterable[str], rules: Rules, note: str | None = None
+    result: Result,
+    templates: Templates,
+    memo: PullRequestMemo,
+    off: Iterable[str],
+    rules: Rules,
+    note: str | None = None,
 ) -> str:
     """Markdown that fits, with the hidden memo at its end. Diffs and findings are left out where it would not. `note`
     says what the server would not do."""
@@ -109,7 +114,7 @@ def _context(
     }
 
 
-def _groups(result: Result, rules: Rules, shown: int | None) -> list[Group]:
+def _groups(result: Result, rules: Rules, shown: int | None) -> list[ChangeGroup]:
     found = []
     verdicts = {item.group: item for item in result.evidence}
     placed: set[str] = set()
@@ -118,7 +123,7 @@ def _groups(result: Result, rules: Rules, shown: int | None) -> list[Group]:
         placed |= theirs
         item = verdicts.get(name)
         found.append(
-            Group(
+            ChangeGroup(
                 name=name,
                 verdict=item.outcome if item else "",
                 reason=item.reason if item else "",

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fixer.errors import UsageError
-from fixer.forge import Place
+from fixer.forge import ForgeRepository
 from fixer.pulls.life import Pull
 from fixer.tokens import Token
 
@@ -79,7 +79,7 @@ class GitHub:
             self.repository.get_pull(number).edit(body=body, state="closed")
 
 
-def connect(target: Place, head: Place, token: Token) -> GitHub:
+def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitHub:
     """The pull requests of a repository, without asking the server anything yet."""
     try:
         import github

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fixer.errors import UsageError
-from fixer.forge import Place
+from fixer.forge import ForgeRepository
 from fixer.pulls.life import Pull
 from fixer.tokens import Token
 
@@ -70,7 +70,7 @@ class GitLab:
             self.target.mergerequests.update(number, {"description": body, "state_event": "close"})
 
 
-def connect(target: Place, head: Place, token: Token) -> GitLab:
+def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitLab:
     """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""
     try:
         import gitlab

@@ -18,7 +18,7 @@ from typing import Literal
 from codemods.engine.plan import Change
 from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result
-from fixer.settings import Asked
+from fixer.settings import SharedOptions
 
 PEOPLE = "<!-- fixer: commits of people -->"
 NOTHING = "<!-- fixer: nothing is left to do -->"
@@ -32,7 +32,7 @@ Part = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Memo:
+class PullRequestMemo:
     """What a pull request remembers: digests of the diff, of what is said of it, of each rule's part of it, of what
     the command line asked for, and of the path of each file that it changes; and whether it was made a draft."""
 
@@ -60,24 +60,24 @@ class Pull:
     draft: bool = False
 
     @property
-    def memo(self) -> Memo | None:
+    def memo(self) -> PullRequestMemo | None:
         """What it remembers; None where somebody took the line out."""
         found = _MEMO.findall(self.body)
         try:
             held = json.loads(found[-1]) if found else {}
             parts, files = (frozenset(map(str, held[name])) for name in ("parts", "files"))
             draft = bool(held.get("draft"))
-            return Memo(str(held["result"]), str(held["told"]), parts, str(held["asked"]), files, draft)
+            return PullRequestMemo(str(held["result"]), str(held["told"]), parts, str(held["asked"]), files, draft)
         except (ValueError, KeyError, TypeError):
             return None
 
     @property
     def forgotten(self) -> str:
         """Its body without what it offered, so that to close it is not to refuse that."""
-        return _MEMO.sub(Memo("").line(), self.body)
+        return _MEMO.sub(PullRequestMemo("").line(), self.body)
 
 
-class Step(Enum):
+class PullAction(Enum):
     """What there is to do at the server."""
 
     push = "push"
@@ -92,35 +92,37 @@ def current(pulls: Sequence[Pull]) -> Pull | None:
     return next((pull for pull in pulls if pull.state == "open"), None)
 
 
-def next_steps(pull: Pull | None, wanted: Memo, *, there: bool, people: bool, said: bool) -> tuple[Step, ...]:
+def next_steps(
+    pull: Pull | None, wanted: PullRequestMemo, *, there: bool, people: bool, said: bool
+) -> tuple[PullAction, ...]:
     """What to do with a result, given the open pull request.
 
     `there` says whether the branch is at the remote, `people` whether it holds commits of people, and `said` whether
     that was said in a comment already.
     """
     if people:
-        return (Step.comment,) if pull and not said else ()
+        return (PullAction.comment,) if pull and not said else ()
     if pull is None:
-        return (Step.push, Step.open)
+        return (PullAction.push, PullAction.open)
     if not there or pull.memo is None or pull.memo.result != wanted.result:
-        return (Step.push, Step.rewrite)
+        return (PullAction.push, PullAction.rewrite)
     same = pull.memo.told == wanted.told and is_draft(pull, wanted) is pull.draft
-    return () if same else (Step.rewrite,)
+    return () if same else (PullAction.rewrite,)
 
 
-def is_draft(pull: Pull, wanted: Memo) -> bool:
+def is_draft(pull: Pull, wanted: PullRequestMemo) -> bool:
     """Whether an open pull request is to be a draft: as the result says, unless a person has said otherwise since."""
     ours = pull.memo is not None and pull.memo.draft is pull.draft
     return wanted.draft if ours else pull.draft
 
 
-def last_steps(pull: Pull | None, *, people: bool, said: bool) -> tuple[Step, ...]:
+def last_steps(pull: Pull | None, *, people: bool, said: bool) -> tuple[PullAction, ...]:
     """What to do with the open pull request once nothing is left to change; `said` whether a comment said so."""
     if pull is None:
         return ()
     if people:
-        return () if said else (Step.comment,)
-    return (Step.comment, Step.close)
+        return () if said else (PullAction.comment,)
+    return (PullAction.comment, PullAction.close)
 
 
 def switched_off(pulls: Sequence[Pull]) -> frozenset[str]:
@@ -149,7 +151,7 @@ def result_of(files: Iterable[FileDiff]) -> str:
     return _digest(*(_HUNK.sub("@@", file.diff) for file in files))[:16]
 
 
-def asked_of(asked: Asked, scope: str) -> str:
+def asked_of(asked: SharedOptions, scope: str) -> str:
     """A digest of what the command line asked for, and of the part of the repository that it named."""
     return _digest(scope, repr(replace(asked, path=Path(), jobs=None, check_pins=False)))[:16]
 

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from codemods.engine.plan import Change, Plan
 from codemods.engine.scan import Options
 from fixer.errors import UsageError
-from fixer.forge import Place
+from fixer.forge import ForgeRepository
 from fixer.gitio import GitError, Repository
 from fixer.pulls import life
 from fixer.pulls.body import Templates, body, title
-from fixer.pulls.life import Memo, Part, Pull, Step
-from fixer.push import Remote, Seen, default_branch, find_remote, head_of, publish
+from fixer.pulls.life import Part, Pull, PullAction, PullRequestMemo
+from fixer.push import Remote, RemoteBranch, default_branch, find_remote, head_of, publish
 from fixer.reports import Rules
 from fixer.result import Result
 from fixer.tokens import NAMES, Token
@@ -88,7 +88,7 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
         return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
 
 
-def _connected(target: Place, head: Place, token: Token) -> Forge:
+def _connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
     if target.kind == "github":
         from fixer.pulls.github import connect as connect_github
 
@@ -112,7 +112,7 @@ def templates_of(repository: Repository, commit: str, title: str | None, body: s
     return Templates(text(title), text(body))
 
 
-def offer(visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules: Rules) -> Result:
+def offer(visit: Visit, made: Plan, result: Result, seen: RemoteBranch, head: str, rules: Rules) -> Result:
     """Brings the server to where the result is: the result with what was done, or with the error that it met."""
     try:
         with visit.remote.tokens.hiding():
@@ -123,10 +123,10 @@ def offer(visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules
 
 
 def _offer(
-    visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules: Rules
+    visit: Visit, made: Plan, result: Result, seen: RemoteBranch, head: str, rules: Rules
 ) -> tuple[list[str], Pull | None]:
     name = title(result, visit.templates)
-    memo = Memo(
+    memo = PullRequestMemo(
         life.result_of(result.files),
         life.told_of(result, name, visit.off),
         frozenset(life.part_of(change) for change in made.changes),
@@ -141,15 +141,15 @@ def _offer(
     said = people and pull is not None and any(life.PEOPLE in one for one in visit.forge.comments(pull.number))
     steps = life.next_steps(pull, memo, there=seen.head is not None, people=people, said=said)
     done = []
-    if Step.push in steps:
+    if PullAction.push in steps:
         pushed, error = publish(visit.remote, visit.branch, head, seen)
         if error:
             raise UsageError(error)
         done.append(pushed)
-    if Step.open in steps:
+    if PullAction.open in steps:
         pull = _opened(visit, name, text, draft=memo.draft)
         done.append(f"pull request opened{' as a draft' if pull.draft else ''}: {pull.url}")
-    elif pull and Step.rewrite in steps:
+    elif pull and PullAction.rewrite in steps:
         draft = life.is_draft(pull, memo)
         marked = visit.forge.rewrite(pull.number, name, text, draft=draft)
         if not marked:
@@ -160,7 +160,7 @@ def _offer(
         told = _MARKED[draft] if marked and draft is not pull.draft else ""
         done.append(f"pull request updated{told}: {pull.url}")
     elif people:
-        if pull and Step.comment in steps:
+        if pull and PullAction.comment in steps:
             visit.forge.comment(pull.number, _comment(visit.branch, seen.of_people or ""))
         done.append(f"branch {visit.branch} of {visit.remote.name} holds commits of people and is left as it is")
     elif pull:
@@ -168,7 +168,7 @@ def _offer(
     return done, pull
 
 
-def conclude(visit: Visit, result: Result, seen: Seen, *, off: bool) -> Result:
+def conclude(visit: Visit, result: Result, seen: RemoteBranch, *, off: bool) -> Result:
     """Closes the open pull request, since the base needs nothing of it any more, or all that it needs is switched off
     in the check boxes (`off`). One with commits of people is left open, and told so; one of which this run cannot
     judge, since it was asked for something else or could not read a file, is left as it is."""
@@ -180,7 +180,7 @@ def conclude(visit: Visit, result: Result, seen: Seen, *, off: bool) -> Result:
     return replace(result, messages=(*result.messages, *done))
 
 
-def _conclude(visit: Visit, result: Result, seen: Seen, off: bool) -> list[str]:
+def _conclude(visit: Visit, result: Result, seen: RemoteBranch, off: bool) -> list[str]:
     pull = life.current(visit.forge.pulls(visit.branch))
     if pull and (doubt := _doubt(pull, visit.asked, result)):
         return [f"nothing to change, but {pull.url} is left as it is, since {doubt}"]
@@ -189,9 +189,9 @@ def _conclude(visit: Visit, result: Result, seen: Seen, off: bool) -> list[str]:
     steps = life.last_steps(pull, people=people, said=said)
     if pull is None:
         return []
-    if Step.comment in steps:
+    if PullAction.comment in steps:
         visit.forge.comment(pull.number, _farewell(visit, people, off))
-    if Step.close in steps:
+    if PullAction.close in steps:
         visit.forge.close(pull.number, pull.forgotten)
         why = "all that is left is switched off in it" if off else "nothing is left to do"
         return [f"pull request closed, since {why}: {pull.url}"]
@@ -242,7 +242,7 @@ def _comment(branch: str, commit: str) -> str:
     )
 
 
-def _target(remote: Remote, place: Place) -> Remote:
+def _target(remote: Remote, place: ForgeRepository) -> Remote:
     """The remote whose repository takes the pull request: `upstream`, else `origin`, else the one that is pushed to."""
     names = remote.repository.git("remote").decode("utf-8", "replace").split()
     for name in _BASES:
@@ -267,7 +267,7 @@ def _base(target: Remote, asked: str | None) -> str:
     return found
 
 
-def _of_program(place: Place) -> Token:
+def _of_program(place: ForgeRepository) -> Token:
     """The token of the signed-in `gh` or `glab` program."""
     host = urlsplit(place.server).netloc
     programs = {

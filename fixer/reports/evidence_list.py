@@ -10,7 +10,7 @@ from fixer.reports.words import one_line, plain, rung
 from fixer.result import Commit, Result
 
 if TYPE_CHECKING:
-    from verify.evidence import Evidence, FactKind, How, Outcome, Share, Touched
+    from verify.evidence import Evidence, FactKind, FileCoverage, How, Outcome, Share
 
 _NAMED = 5
 _HOW: dict[How, str] = {
@@ -33,28 +33,28 @@ _FIRST: tuple[FactKind, ...] = (
 
 
 @dataclass(frozen=True)
-class Line:
+class EvidenceLine:
     """One thing that a proof says, with the word that stands before it."""
 
     label: str
     text: str
 
 
-def lines(evidence: Evidence) -> list[Line]:
+def lines(evidence: Evidence) -> list[EvidenceLine]:
     """All that a proof says besides its verdict and its reason."""
     from verify.judging.proof_list import facts_of
 
-    return [Line(fact.kind, one_line(fact.text)) for fact in facts_of(evidence)]
+    return [EvidenceLine(fact.kind, one_line(fact.text)) for fact in facts_of(evidence)]
 
 
-def brief(evidence: Evidence, most: int, known: Sequence[Line] = ()) -> list[Line]:
+def brief(evidence: Evidence, most: int, known: Sequence[EvidenceLine] = ()) -> list[EvidenceLine]:
     """The most telling of those lines that are not known yet, in their order."""
     every = [line for line in lines(evidence) if line not in known]
     ranked = sorted(range(len(every)), key=lambda at: (_rank(every, at), at))
     return [every[at] for at in sorted(ranked[: max(0, most)])]
 
 
-def _rank(every: Sequence[Line], at: int) -> tuple[bool, float]:
+def _rank(every: Sequence[EvidenceLine], at: int) -> tuple[bool, float]:
     """The first line of each kind comes before the second one of any; the second of what ran names the versions, and
     comes after what to do next."""
     label = every[at].label
@@ -78,20 +78,20 @@ def outcome_of(result: Result, commit: Commit) -> Outcome | None:
     return share.outcome if share else item.verdict
 
 
-def left_of(result: Result, commit: Commit) -> list[Line]:
+def left_of(result: Result, commit: Commit) -> list[EvidenceLine]:
     """What was not executed of the files of a commit."""
     found = (share_of(item, commit.code) for item in result.evidence if item.group == commit.group)
     return [line for share in found if share for line in share_lines(share) if line.label == "not executed"]
 
 
-def share_lines(share: Share) -> list[Line]:
+def share_lines(share: Share) -> list[EvidenceLine]:
     """What was executed of the files of a commit, and what was not."""
     done = [_file(file) for file in share.files if file.is_covered]
     left = [_file(file) for file in share.files if not file.is_covered]
-    return [*(Line("executed", text) for text in done), *(Line("not executed", text) for text in left)]
+    return [*(EvidenceLine("executed", text) for text in done), *(EvidenceLine("not executed", text) for text in left)]
 
 
-def _file(file: Touched) -> str:
+def _file(file: FileCoverage) -> str:
     called = f": {_few(file.called)}" if file.called else ""
     idle = f"; not called: {_few(file.idle)}" if file.idle else ""
     return f"{plain(file.path)} {_HOW[file.how]}{called}{idle}"

@@ -14,7 +14,7 @@ from fixer import __version__
 from fixer.reports import words
 from fixer.reports.chart import HEIGHT, WIDTH, Chart, chart
 from fixer.reports.diff import stat
-from fixer.reports.evidence_list import Line, lines, outcome_of, share_lines
+from fixer.reports.evidence_list import EvidenceLine, lines, outcome_of, share_lines
 from fixer.reports.hunks import Hunk, hunks
 from fixer.reports.rule_text import Rules
 from fixer.result import FileDiff, Result
@@ -24,7 +24,7 @@ _OPEN_FILES = 20
 
 
 @dataclass(frozen=True)
-class _File:
+class _FileSection:
     """A changed file: its hunks, and the findings in it that no hunk shows the line of."""
 
     path: str
@@ -35,16 +35,16 @@ class _File:
 
 
 @dataclass(frozen=True)
-class _Group:
+class _ProofSection:
     """The proof of one group, with what is drawn of it."""
 
     evidence: Evidence
-    rows: tuple[words.Row, ...]
+    rows: tuple[words.ComparisonRow, ...]
     chart: Chart | None
     flow: tuple[str, ...]
     alone: tuple[str, ...]
-    facts: tuple[Line, ...]
-    shares: tuple[tuple[Share, tuple[Line, ...]], ...]
+    facts: tuple[EvidenceLine, ...]
+    shares: tuple[tuple[Share, tuple[EvidenceLine, ...]], ...]
     difference: str | None
     gradients: tuple[tuple[Gradient, ...], tuple[Gradient, ...]]
 
@@ -102,18 +102,18 @@ def _prose(text: str) -> Markup:
     return Markup("").join(pieces)
 
 
-def _file(file: FileDiff, repaired: Sequence[Finding]) -> _File:
+def _file(file: FileDiff, repaired: Sequence[Finding]) -> _FileSection:
     here = [finding for finding in repaired if finding.path == file.path]
     shown = hunks(file.diff, here)
     held = {finding.id for hunk in shown for finding in hunk.findings}
     counted = stat(file.diff)
     besides = tuple(finding for finding in here if finding.id not in held)
-    return _File(file.path, counted.added, counted.removed, shown, besides)
+    return _FileSection(file.path, counted.added, counted.removed, shown, besides)
 
 
-def _group(evidence: Evidence) -> _Group:
+def _group(evidence: Evidence) -> _ProofSection:
     before, after = evidence.before, evidence.after
-    return _Group(
+    return _ProofSection(
         evidence,
         tuple(words.comparison(evidence)),
         chart(before.losses if before else (), after.losses if after else ()),

@@ -20,7 +20,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Row:
+class HunkRow:
     """Two lines that stand beside each other; None where a side has none. `same` says that nothing changed."""
 
     before: Side | None
@@ -35,7 +35,7 @@ class Row:
 class Hunk:
     """Rows that follow each other in the file, and the findings whose first line lies among them."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[HunkRow, ...]
     findings: tuple[Finding, ...] = ()
 
     def holds(self, line: int) -> bool:
@@ -52,8 +52,8 @@ def hunks(diff: str, findings: Sequence[Finding] = ()) -> tuple[Hunk, ...]:
     return tuple(found)
 
 
-def _hunks(lines: Iterable[str]) -> Iterator[list[Row]]:
-    rows: list[Row] | None = None
+def _hunks(lines: Iterable[str]) -> Iterator[list[HunkRow]]:
+    rows: list[HunkRow] | None = None
     old, new = 0, 0
     removed: list[Side] = []
     added: list[Side] = []
@@ -73,16 +73,17 @@ def _hunks(lines: Iterable[str]) -> Iterator[list[Row]]:
             added.append(Side(new, line[1:]))
             new += 1
         elif line.startswith(" "):
-            rows += [*_paired(removed, added), Row(Side(old, line[1:]), Side(new, line[1:]))]
+            rows += [*_paired(removed, added), HunkRow(Side(old, line[1:]), Side(new, line[1:]))]
             removed, added = [], []
             old, new = old + 1, new + 1
     if rows is not None:
         yield rows + _paired(removed, added)
 
 
-def _paired(removed: Sequence[Side], added: Sequence[Side]) -> list[Row]:
+def _paired(removed: Sequence[Side], added: Sequence[Side]) -> list[HunkRow]:
     """Lines taken out beside those put in for them."""
     count = max(len(removed), len(added))
     return [
-        Row(removed[at] if at < len(removed) else None, added[at] if at < len(added) else None) for at in range(count)
+        HunkRow(removed[at] if at < len(removed) else None, added[at] if at < len(added) else None)
+        for at in range(count)
     ]

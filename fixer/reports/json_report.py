@@ -15,7 +15,7 @@ from fixer.reports.evidence_list import lines, outcome_of
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.environments.as_asked import said
-from verify.evidence import Alone, Asked, Environment, Evidence, Recording
+from verify.evidence import Alone, Environment, Evidence, Recording, RequirementFit
 
 SCHEMA_VERSION = 2
 
@@ -154,7 +154,7 @@ def _environment(environment: Environment) -> Json:
     }
 
 
-def _asked(asked: Asked | None) -> Json | None:
+def _asked(asked: RequirementFit | None) -> Json | None:
     if asked is None:
         return None
     differs = [{"name": name, "asked": wanted, "there": there} for name, wanted, there in asked.differs]

@@ -12,7 +12,7 @@ _BARE = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True)
-class _Change:
+class _LineChange:
     """Lines of the old file, the first one counted from 1, and those in their place; with their line feeds."""
 
     line: int
@@ -32,7 +32,7 @@ def replacements(diff: str) -> list[dict[str, Any]]:
     ]
 
 
-def _changes(diff: str) -> Iterator[_Change]:
+def _changes(diff: str) -> Iterator[_LineChange]:
     removed: list[str] = []
     added: list[str] = []
     line, in_hunk, mark = 1, False, ""
@@ -46,7 +46,7 @@ def _changes(diff: str) -> Iterator[_Change]:
             (removed if mark == "-" else added).append(f"{text[1:]}\n")
             continue
         if removed or added:
-            yield _Change(line, tuple(removed), tuple(added))
+            yield _LineChange(line, tuple(removed), tuple(added))
             line += len(removed)
             removed, added = [], []
         if header := _HEADER.match(text):
@@ -55,7 +55,7 @@ def _changes(diff: str) -> Iterator[_Change]:
             line += 1
 
 
-def _region(change: _Change) -> dict[str, int]:
+def _region(change: _LineChange) -> dict[str, int]:
     end, column = change.line + len(change.removed), 1
     if change.removed and not change.removed[-1].endswith("\n"):
         end, column = end - 1, len(change.removed[-1]) + 1

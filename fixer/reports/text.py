@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.finding import Finding, Fix
 from fixer.reports import words
 from fixer.reports.diff import stat
-from fixer.reports.evidence_list import Line, brief, lines, outcome_of, share_lines
+from fixer.reports.evidence_list import EvidenceLine, brief, lines, outcome_of, share_lines
 from fixer.reports.page import Page, Part, prose
 from fixer.reports.rule_text import Rules
 from fixer.reports.style import Style
@@ -253,8 +253,8 @@ def _brief(page: Page, head: Sequence[Part], evidence: Evidence, earlier: Eviden
     reason = "for the same reason" if again else words.one_line(evidence.reason)
     room = MOST - page.line(head, 2, most=1) - page.line(prose(reason), 4, hang=0, most=3)
     gone = [*evidence.problems, *evidence.left]
-    told = [Line("not in target", _first(gone))] if gone else []
-    told += [Line("gradients", _first(flow))] if (flow := words.flow(evidence)) else []
+    told = [EvidenceLine("not in target", _first(gone))] if gone else []
+    told += [EvidenceLine("gradients", _first(flow))] if (flow := words.flow(evidence)) else []
     told = [*brief(evidence, room - len(told), lines(earlier) if earlier and again else ()), *told]
     for number, line in enumerate(told, 1):
         room -= _fact(page, line, 4, most=min(2, room - len(told) + number))
@@ -265,7 +265,7 @@ def _first(names: Sequence[str]) -> str:
     return words.one_line(names[0]) + (f", and {len(names) - 1} more" if names[1:] else "")
 
 
-def _fact(page: Page, line: Line, indent: int, most: int | None = None) -> int:
+def _fact(page: Page, line: EvidenceLine, indent: int, most: int | None = None) -> int:
     return page.line([(f"{line.label:<13} ", "dim"), *prose(line.text)], indent, hang=14, most=most)
 
 

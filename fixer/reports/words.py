@@ -25,7 +25,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One line of the comparison of two trees."""
 
     name: str
@@ -192,22 +192,24 @@ def reproduction(result: Result, *more: str) -> tuple[str, str]:
     return f"pip install {shlex.quote(requirement('verify'))}", shlex.join(map(plain, words))
 
 
-def comparison(evidence: Evidence) -> list[Row]:
+def comparison(evidence: Evidence) -> list[ComparisonRow]:
     """The two trees side by side: versions, what was run, how it ended and its numbers."""
     if not (evidence.environments or evidence.before or evidence.after):
         return []
     old, new = _environment(evidence, "baseline"), _environment(evidence, "target")
     before, after = evidence.before, evidence.after
-    rows = [Row("Lightning", lightning(evidence, "baseline") or NONE, lightning(evidence, "target") or NONE)]
-    rows += [Row("Python, torch", _stack(old), _stack(new))] if old or new else []
+    rows = [ComparisonRow("Lightning", lightning(evidence, "baseline") or NONE, lightning(evidence, "target") or NONE)]
+    rows += [ComparisonRow("Python, torch", _stack(old), _stack(new))] if old or new else []
     if before or after:
         rows += [
-            Row("script", *(plain(tree.script) if tree else NONE for tree in (before, after))),
-            Row("ended", _ended(before), _ended(after)),
-            Row("losses", _losses(before), _losses(after)),
-            Row("optimizer steps", *(str(tree.optimizer_steps) if tree else NONE for tree in (before, after))),
-            Row("global step", *(_optional(tree.global_step) if tree else NONE for tree in (before, after))),
-            Row("gradients reach", _reached(before), _reached(after)),
+            ComparisonRow("script", *(plain(tree.script) if tree else NONE for tree in (before, after))),
+            ComparisonRow("ended", _ended(before), _ended(after)),
+            ComparisonRow("losses", _losses(before), _losses(after)),
+            ComparisonRow(
+                "optimizer steps", *(str(tree.optimizer_steps) if tree else NONE for tree in (before, after))
+            ),
+            ComparisonRow("global step", *(_optional(tree.global_step) if tree else NONE for tree in (before, after))),
+            ComparisonRow("gradients reach", _reached(before), _reached(after)),
         ]
     return rows
 

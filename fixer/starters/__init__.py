@@ -31,7 +31,7 @@ class Starter:
 
 
 @dataclass(frozen=True)
-class Start:
+class InitPlan:
     """What `init` would write below a root, and what it leaves as it is, with the reason."""
 
     root: Path
@@ -59,7 +59,7 @@ class Start:
                 raise UsageError(f"{place}: there is such a file now; it is left as it is") from None
 
 
-def begin(path: Path) -> Start:
+def begin(path: Path) -> InitPlan:
     """What fits a project: its settings, and the files for the server that its remote names. Raises UsageError where
     there is no such folder."""
     if not path.is_dir():
@@ -77,7 +77,7 @@ def begin(path: Path) -> Start:
             f"the jobs install `{requirement()}` from the package index: see that it is yours there, "
             "or name where you took fixer from"
         )
-    return Start(root, tuple(starters), tuple(left))
+    return InitPlan(root, tuple(starters), tuple(left))
 
 
 def _settings(root: Path) -> Starter | str:

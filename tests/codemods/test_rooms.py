@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import codemods
+import fixer
 import verify
 
 ROOT = Path(codemods.__file__).parent
@@ -70,6 +71,18 @@ def test_a_family_asks_no_other_one_but_those_that_are_listed() -> None:
         names = [name.split(".") for name in imported(path, "codemods") if name.startswith("codemods.rules.")]
         found |= {(family, other) for _, _, other, *_ in names if other != family}
     assert found == FAMILIES
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for package in (codemods, fixer, verify):
+        root = Path(package.__file__ or "").parent
+        for path in sorted(root.rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name.lstrip("_"), []).append(path.relative_to(root.parent).as_posix())
+    assert len(places) > 300
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_what_runs_beside_the_project_knows_nothing_else_of_ours() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from codemods.engine.plan import plan
 from fixer import comparison, proof
-from fixer.comparison import Trees, compare
+from fixer.comparison import ComparedTrees, compare
 from fixer.project import open_commit
 from fixer.proof import ProofOptions, prove_plan
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from tests.fixer.command import old_project
 from tests.support import commit_all
 from verify.evidence import Evidence
@@ -57,14 +57,14 @@ def test_run_and_verify_choose_the_same_baseline(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(proof, "prove", prove)
     monkeypatch.setattr(comparison, "prove", prove)
     project = open_commit(root, "HEAD")
-    options = options_for(Asked(root), project)
+    options = options_for(SharedOptions(root), project)
     made = plan(sources_of(project), options)
     assert {change.code for change in made.changes} >= {"LIT101"}
     prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
     for path, data in made.final().items():
         (root / path).write_bytes(data)
     commit_all(root)
-    compare(Trees(root, "HEAD~1", "HEAD", True), False, None, None, None, (), lambda text: None)
+    compare(ComparedTrees(root, "HEAD~1", "HEAD", True), False, None, None, None, (), lambda text: None)
     run, verify = (replace(each, group="", codes=(), by_hand=(), clock=None) for each in asked)
     assert run.baseline_below == "1.6.0"
     assert run == verify

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fixer.branch import Step, annotate, check_branch, land
+from fixer.branch import PlannedCommit, annotate, check_branch, land
 from fixer.errors import UsageError
 from fixer.project import Project, export, open_commit, open_tree
 from tests.fixer.git_repos import Repo
 
-STEP = Step("TBP001", "tbptt", "Cut hidden states", "Why.", (), {"train.py": b"one\n"})
+STEP = PlannedCommit("TBP001", "tbptt", "Cut hidden states", "Why.", (), {"train.py": b"one\n"})
 
 
 def paths(project: Project) -> list[str]:

@@ -10,20 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from fixer.branch import Landing, Step, annotate, check_branch, check_content, check_free, land
+from fixer.branch import Landing, PlannedCommit, annotate, check_branch, check_content, check_free, land
 from fixer.errors import UsageError
 from fixer.gitio import Repository
 from fixer.project import open_commit, open_tree
 from tests.fixer.git_repos import Repo
 
-FIRST = Step(
+FIRST = PlannedCommit(
     "TBP001", "tbptt", "Cut hidden states", "Why it is so.\n\nAnd more.", ("TBP001-1",), {"train.py": b"one\n"}
 )
-SECOND = Step("LIT002", "move", "Rename", "", (), {"train.py": b"two\r\n", "src/model.py": b"\xef\xbb\xbfm\xe9"})
-NEW = Step("PIN001", "move", "Pin", "Pins.", (), {"deep/er/new.txt": b"x"})
+SECOND = PlannedCommit(
+    "LIT002", "move", "Rename", "", (), {"train.py": b"two\r\n", "src/model.py": b"\xef\xbb\xbfm\xe9"}
+)
+NEW = PlannedCommit("PIN001", "move", "Pin", "Pins.", (), {"deep/er/new.txt": b"x"})
 
 
-def landed(repo: Repo, *steps: Step, branch: str = "fixer/work", force: bool = False, dry_run: bool = False) -> Landing:
+def landed(
+    repo: Repo, *steps: PlannedCommit, branch: str = "fixer/work", force: bool = False, dry_run: bool = False
+) -> Landing:
     return land(open_commit(repo.path, None), branch, steps, "1.2.3", force=force, dry_run=dry_run)
 
 
@@ -83,7 +87,7 @@ def test_a_step_without_effect_makes_no_commit(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("steps", [(), (replace(FIRST, files={"train.py": b"import lightning\n"}),)])
-def test_nothing_changed_makes_no_branch(repo: Repo, steps: tuple[Step, ...]) -> None:
+def test_nothing_changed_makes_no_branch(repo: Repo, steps: tuple[PlannedCommit, ...]) -> None:
     before = refs(repo)
     landing = landed(repo, *steps)
     assert (landing.created, landing.commits, landing.head) == (False, (), repo.git("rev-parse", "HEAD"))

@@ -18,7 +18,7 @@ from fixer import proof
 from fixer.culprits import TRIALS, narrow
 from fixer.project import open_commit
 from fixer.proof import ProofOptions, prove_plan
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from tests.fixer.command import old_project
 from verify.budget import Budget, Clock
 from verify.evidence import Alone, Evidence, Fact, Failure, Recording, Verdict
@@ -75,7 +75,7 @@ def test_the_culprits_are_taken_out_and_the_rest_lands(
     lines = b"".join(b"print(old_%d)\n" % number for number in range(12))
     project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
     rules = tuple(rename(number, f"{'broken' if number in bad else 'new'}_{number}") for number in range(12))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
     proofs: list[str] = []
 
@@ -104,7 +104,7 @@ def test_a_group_of_which_nothing_was_executed_is_not_proven_by_the_others(
     files = {"train.py": b"print(old_0)\nprint(old_2)\n", "other.py": b"print(old_1)\n"}
     project = open_commit(old_project(tmp_path / "project", files), None)
     rules = (rename(0, "new_0"), rename(1, "new_1"), rename(2, "broken_2"))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
     parts = (Alone("train.py:M", "", "", (), "preserved", "same", "", 0.0, 1e-6, TRAINED, TRAINED),) if alone else ()
 
@@ -131,7 +131,7 @@ def test_where_the_trace_points_is_tried_first(tmp_path: Path, monkeypatch: pyte
     lines = b"".join(b"print(old_%d)\n" % number for number in range(12))
     project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
     rules = tuple(rename(number, f"{'broken' if number == 7 else 'new'}_{number}") for number in range(12))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
     proofs: list[str] = []
     ended = replace(TRAINED, fitted=False, failure=Failure("NameError", "broken_7", "train.py:8"))
@@ -167,7 +167,7 @@ def test_other_numbers_are_explained_by_what_they_are_not_there_without(
     project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
     rules = [rename(number, f"{'odd' if number in odd else 'new'}_{number}") for number in range(4)]
     rules = [replace(rule, breaks_in="2.0.0" if number in moving else None) for number, rule in enumerate(rules)]
-    options = replace(options_for(Asked(project.root), project), rules=(*rules, rename(4, "broken_4")))
+    options = replace(options_for(SharedOptions(project.root), project), rules=(*rules, rename(4, "broken_4")))
     made = plan(sources_of(project), options)
     looked: list[str] = []
 
@@ -189,7 +189,7 @@ def test_other_numbers_are_explained_by_what_they_are_not_there_without(
 def test_where_nothing_helps_nothing_lands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = open_commit(old_project(tmp_path / "project", {"train.py": b"print(old_0, old_1)\n"}), None)
     rules = (rename(0, "new_0"), replace(rename(1, "new_1"), last=True))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
     wrong = Evidence("", (), None, "regressed", "it broke")
     monkeypatch.setattr(proof, "prove", lambda *_: wrong)
@@ -207,7 +207,7 @@ def test_without_time_for_trials_what_works_is_taken_and_said(
     lines = b"".join(b"print(old_%d)\n" % number for number in range(4))
     project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
     rules = tuple(rename(number, f"{'broken' if number == 0 else 'new'}_{number}") for number in range(4))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
     clock, proofs = Clock(Budget(600, further="go on"), lambda: 0.0), list[str]()
 

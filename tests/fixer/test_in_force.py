@@ -11,7 +11,7 @@ from fixer.errors import UsageError
 from fixer.in_force import in_force
 from tests.fixer.command import OLD, Ask, old_project
 from tests.support import commit_all
-from verify.reading.entry import Start
+from verify.reading.entry import EntrySettings
 from verify.request import Request
 
 OWN = "settings from the work tree: pyproject.toml is not committed"
@@ -63,7 +63,7 @@ class Asked:
     requests: list[Request]
 
     @property
-    def start(self) -> Start | None:
+    def start(self) -> EntrySettings | None:
         (one,) = self.requests
         return one.start
 
@@ -86,7 +86,7 @@ def test_what_inconclusive_advised_holds_before_it_is_committed(ask: Ask, folder
     said = ask("run", folder)
     assert "the proof is begun" in said.complaint()
     assert OWN in said.err.splitlines()
-    assert asked.start == Start("train.py", None, ("--small",))
+    assert asked.start == EntrySettings("train.py", None, ("--small",))
     shown = ask("config", folder)
     assert any(line.split()[0] == "verify.script" and "train.py" in line for line in shown.out.splitlines())
     assert shown.err == f"{OWN}\n"
@@ -125,22 +125,22 @@ def test_a_revision_is_proven_by_the_work_tree_s_settings_too(ask: Ask, folder: 
     commit_all(folder)
     (folder / "pyproject.toml").write_bytes(SCRIPT)
     assert "the proof is begun" in ask("verify", folder, "HEAD").complaint()
-    assert asked.start == Start("train.py", None, ("--small",))
+    assert asked.start == EntrySettings("train.py", None, ("--small",))
 
 
 @pytest.mark.parametrize(
     ("options", "start"),
     [
-        (["--script", "other.py"], Start("other.py", variables=(("A", "1"),))),
-        (["--script", "other.py", "--args", "-n 'a b'"], Start("other.py", None, ("-n", "a b"), (("A", "1"),))),
-        (["--command", "python -m pkg.run --x"], Start(None, "python -m pkg.run --x", variables=(("A", "1"),))),
-        (["--args", ""], Start("train.py", variables=(("A", "1"),))),
-        (["--env", "B=2=3", "--env", "A="], Start("train.py", None, ("--small",), (("A", ""), ("B", "2=3")))),
+        (["--script", "other.py"], EntrySettings("other.py", variables=(("A", "1"),))),
+        (["--script", "other.py", "--args", "-n 'a b'"], EntrySettings("other.py", None, ("-n", "a b"), (("A", "1"),))),
+        (["--command", "python -m pkg.run --x"], EntrySettings(None, "python -m pkg.run --x", variables=(("A", "1"),))),
+        (["--args", ""], EntrySettings("train.py", variables=(("A", "1"),))),
+        (["--env", "B=2=3", "--env", "A="], EntrySettings("train.py", None, ("--small",), (("A", ""), ("B", "2=3")))),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "verify"])
 def test_options_win_over_the_settings_for_one_try(
-    ask: Ask, tmp_path: Path, asked: Asked, command: str, options: list[str], start: Start
+    ask: Ask, tmp_path: Path, asked: Asked, command: str, options: list[str], start: EntrySettings
 ) -> None:
     settings = SCRIPT + b'[tool.fixer.verify.env]\nA = "1"\n'
     folder = old_project(tmp_path / "p", {**TWO, "pyproject.toml": settings})
@@ -157,7 +157,7 @@ def test_a_script_is_named_from_the_root_or_from_here(
     monkeypatch.chdir(folder / "pkg")
     for name in ("run.py", "pkg/run.py", str(folder / "pkg" / "run.py")):
         assert "the proof is begun" in ask("run", folder, "--script", name).complaint()
-    assert [request.start for request in asked.requests] == [Start("pkg/run.py")] * 3
+    assert [request.start for request in asked.requests] == [EntrySettings("pkg/run.py")] * 3
 
 
 @pytest.mark.parametrize(

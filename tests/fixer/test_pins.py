@@ -11,7 +11,7 @@ from fixer.errors import UsageError
 from fixer.files import kind_of
 from fixer.pipeline import diff
 from fixer.project import open_tree
-from fixer.settings import Asked, checked_target, sources_of
+from fixer.settings import SharedOptions, checked_target, sources_of
 from verify.environments import resolve as module
 from verify.environments.resolve import Resolution
 
@@ -38,7 +38,7 @@ def test_each_manifest_is_resolved_as_it_is_in_the_end(tmp_path: Path, monkeypat
         return Resolution("uv", "3.11", (("torch", "2.3.1"),), None if len(asked) > 1 else "no such thing")
 
     monkeypatch.setattr(module, "resolve", resolve)
-    result = diff(Asked(path=tmp_path, check_pins=True), lambda message: None)
+    result = diff(SharedOptions(path=tmp_path, check_pins=True), lambda message: None)
     assert asked == [
         ("pytorch-lightning==2.6.6", "tqdm>=4"),
         ("pytorch-lightning!=2.6.2,!=2.6.3,>=2.0", "tqdm"),
@@ -51,7 +51,7 @@ def test_each_manifest_is_resolved_as_it_is_in_the_end(tmp_path: Path, monkeypat
 
 def test_nothing_to_resolve(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    result = diff(Asked(path=tmp_path, check_pins=True), lambda message: None)
+    result = diff(SharedOptions(path=tmp_path, check_pins=True), lambda message: None)
     assert "no manifest asks for Lightning: there are no pins to check" in result.messages
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from fixer import console
 from tests.fixer.command import environment
-from verify.follow import Passing
+from verify.follow import PassingLine
 
 
 def test_a_log_gets_stages_at_once_and_numbers_now_and_then(
@@ -22,7 +22,9 @@ def test_a_log_gets_stages_at_once_and_numbers_now_and_then(
     now = [0.0]
     monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with console.progress(quiet=False) as say:
-        for second, line in enumerate(["begin", *(Passing(f"step {number}") for number in range(65)), "end\x1b[1m"]):
+        for second, line in enumerate(
+            ["begin", *(PassingLine(f"step {number}") for number in range(65)), "end\x1b[1m"]
+        ):
             now[0] = float(second)
             say(line)
     assert capsys.readouterr().err.splitlines() == ["begin", "step 29", "step 59", "end\\x1b[1m"]

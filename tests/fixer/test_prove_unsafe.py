@@ -18,11 +18,11 @@ from fixer import proof
 from fixer.groups import TRIED, steps_of
 from fixer.project import open_commit
 from fixer.proof import ProofOptions
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from fixer.unsafe_proof import prove_unsafe
 from tests.fixer.command import old_project
 from tests.fixer.conftest import Ask
-from verify.evidence import Evidence, Touched, Verdict
+from verify.evidence import Evidence, FileCoverage, Verdict
 from verify.request import Request
 
 LINES = b"".join(b"print(old_%d)\n" % number for number in range(3))
@@ -51,9 +51,9 @@ def tried(
     verdict and rung are told by its number."""
     project = open_commit(old_project(folder / "project", {"train.py": LINES}), None)
     rules = (rename(0, "safe"), rename(1, "unsafe"), rename(2, "unsafe"))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     proven: list[set[str]] = []
-    touched = (Touched("train.py", "executed"),)
+    touched = (FileCoverage("train.py", "executed"),)
 
     def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
         text = (after / "train.py").read_text()

@@ -15,38 +15,40 @@ from codemods.engine.plan import Change
 from fixer.errors import UsageError
 from fixer.pulls import life
 from fixer.pulls.body import Templates, body, title
-from fixer.pulls.life import Memo, Pull, Step, next_steps
+from fixer.pulls.life import Pull, PullAction, PullRequestMemo, next_steps
 from fixer.reports.markdown import LIMIT
 from fixer.result import FileDiff
-from fixer.settings import Asked
+from fixer.settings import SharedOptions
 from fixer.tokens import Token, Tokens, take
 from tests.fixer.command import environment
 from tests.fixer.reports.samples import RULES, RUN
 
-WANTED = Memo("new", "told", frozenset({"part"}), "asked", frozenset({"file"}))
+WANTED = PullRequestMemo("new", "told", frozenset({"part"}), "asked", frozenset({"file"}))
 FILE = "--- a/train.py\n+++ b/train.py\n@@ -{0},3 +{0},3 @@\n {1}\n-old\n+new\n"
 
 
-def pull(memo: Memo | None = WANTED, state: str = "open", text: str = "") -> Pull:
+def pull(memo: PullRequestMemo | None = WANTED, state: str = "open", text: str = "") -> Pull:
     return Pull(1, "https://example.org/1", state, f"{text}\n{memo.line() if memo else ''}\n")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("there", "people", "said", "known", "steps"),
     [
-        (False, False, False, None, (Step.push, Step.open)),
-        (True, False, False, None, (Step.push, Step.open)),
+        (False, False, False, None, (PullAction.push, PullAction.open)),
+        (True, False, False, None, (PullAction.push, PullAction.open)),
         (True, False, False, pull(), ()),
-        (False, False, False, pull(), (Step.push, Step.rewrite)),
-        (True, False, False, pull(replace(WANTED, result="old")), (Step.push, Step.rewrite)),
-        (True, False, False, pull(replace(WANTED, told="other")), (Step.rewrite,)),
-        (True, False, False, pull(None), (Step.push, Step.rewrite)),
-        (True, True, False, pull(replace(WANTED, result="old")), (Step.comment,)),
+        (False, False, False, pull(), (PullAction.push, PullAction.rewrite)),
+        (True, False, False, pull(replace(WANTED, result="old")), (PullAction.push, PullAction.rewrite)),
+        (True, False, False, pull(replace(WANTED, told="other")), (PullAction.rewrite,)),
+        (True, False, False, pull(None), (PullAction.push, PullAction.rewrite)),
+        (True, True, False, pull(replace(WANTED, result="old")), (PullAction.comment,)),
         (True, True, True, pull(replace(WANTED, result="old")), ()),
         (True, True, False, None, ()),
     ],
 )
-def test_the_next_steps(there: bool, people: bool, said: bool, known: Pull | None, steps: tuple[Step, ...]) -> None:
+def test_the_next_steps(
+    there: bool, people: bool, said: bool, known: Pull | None, steps: tuple[PullAction, ...]
+) -> None:
     assert next_steps(known, WANTED, there=there, people=people, said=said) == steps
 
 
@@ -54,19 +56,19 @@ def test_the_next_steps(there: bool, people: bool, said: bool, known: Pull | Non
     ("known", "people", "said", "steps"),
     [
         (None, False, False, ()),
-        (pull(), False, False, (Step.comment, Step.close)),
-        (pull(), True, False, (Step.comment,)),
+        (pull(), False, False, (PullAction.comment, PullAction.close)),
+        (pull(), True, False, (PullAction.comment,)),
         (pull(), True, True, ()),
     ],
 )
-def test_the_last_steps(known: Pull | None, people: bool, said: bool, steps: tuple[Step, ...]) -> None:
+def test_the_last_steps(known: Pull | None, people: bool, said: bool, steps: tuple[PullAction, ...]) -> None:
     assert life.last_steps(known, people=people, said=said) == steps
 
 
 def test_what_is_forgotten_is_not_refused() -> None:
     text = pull(text="- [ ] A <!-- fixer:rule LIT101 -->").forgotten
     closed = Pull(1, "", "closed", text)
-    assert closed.memo == Memo("")
+    assert closed.memo == PullRequestMemo("")
     assert life.switched_off([closed]) == {"LIT101"}
 
 
@@ -77,10 +79,15 @@ def test_a_memo_survives_the_editor_of_a_web_page() -> None:
 
 
 def test_what_was_asked_for_is_the_same_however_it_is_worked_off() -> None:
-    plain = life.asked_of(Asked(), "")
-    assert plain == life.asked_of(Asked(path=Path("elsewhere"), jobs=2, check_pins=True), "")
-    others = [Asked(select=("TBP",)), Asked(ignore=("TBP",)), Asked(unsafe_fixes=True), Asked(target="2.0.0")]
-    assert len({plain, life.asked_of(Asked(), "part"), *(life.asked_of(one, "") for one in others)}) == 6
+    plain = life.asked_of(SharedOptions(), "")
+    assert plain == life.asked_of(SharedOptions(path=Path("elsewhere"), jobs=2, check_pins=True), "")
+    others = [
+        SharedOptions(select=("TBP",)),
+        SharedOptions(ignore=("TBP",)),
+        SharedOptions(unsafe_fixes=True),
+        SharedOptions(target="2.0.0"),
+    ]
+    assert len({plain, life.asked_of(SharedOptions(), "part"), *(life.asked_of(one, "") for one in others)}) == 6
 
 
 def test_check_boxes() -> None:
@@ -97,7 +104,7 @@ def test_a_part_is_the_same_wherever_its_lines_are() -> None:
     assert life.part_of(here) == life.part_of(change(b"b\nc\nold\n", b"b\nc\nnew\n"))
     assert life.part_of(here) != life.part_of(change(b"a\nold\n", b"a\nother\n"))
     assert life.part_of(here) != life.part_of(replace(here, code="LIT102"))
-    closed = pull(Memo("r", "t", frozenset({life.part_of(here)})), "closed")
+    closed = pull(PullRequestMemo("r", "t", frozenset({life.part_of(here)})), "closed")
     assert life.refused([closed], [here]) == {("LIT101", "train.py")}
     assert life.refused([replace(closed, state="open"), closed], [here]) == frozenset()
 

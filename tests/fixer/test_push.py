@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fixer.forge import Place, may_show_token, place_of
+from fixer.forge import ForgeRepository, may_show_token, place_of
 from tests.fixer.command import NEW, OLD, Ask
 from tests.fixer.forges import BRANCH, bare, clone, commit, head, served
 from tests.fixer.git_repos import Repo
@@ -168,7 +168,7 @@ def test_a_run_that_is_overtaken_gives_way(
     seen = push.look
     overtaken = []
 
-    def look(*arguments: object) -> push.Seen:
+    def look(*arguments: object) -> push.RemoteBranch:
         found = seen(*arguments)  # type: ignore[arg-type]
         overtaken.append(commit(origin, {"train.py": b"theirs\n"}, BRANCH, "origin/main"))
         return found
@@ -187,7 +187,7 @@ def test_two_runs_at_once_make_one_branch(
     other = clone(origin, tmp_path / "other")
     real = push.look
 
-    def look(*arguments: object) -> push.Seen:
+    def look(*arguments: object) -> push.RemoteBranch:
         found = real(*arguments)  # type: ignore[arg-type]
         monkeypatch.setattr("fixer.delivery.look", real)
         pushed(ask, other)
@@ -287,20 +287,26 @@ def test_a_token_that_is_not_shown_at_an_address_is_not_asked_for(
 @pytest.mark.parametrize(
     ("url", "place"),
     [
-        ("https://github.com/a/b.git", Place("github", "https://github.com", "https://api.github.com", "a/b")),
-        ("git@github.com:a/b", Place("github", "https://github.com", "https://api.github.com", "a/b")),
+        (
+            "https://github.com/a/b.git",
+            ForgeRepository("github", "https://github.com", "https://api.github.com", "a/b"),
+        ),
+        ("git@github.com:a/b", ForgeRepository("github", "https://github.com", "https://api.github.com", "a/b")),
         (
             "ssh://git@gitlab.com:22/a/b/c.git",
-            Place("gitlab", "https://gitlab.com", "https://gitlab.com/api/v4", "a/b/c"),
+            ForgeRepository("gitlab", "https://gitlab.com", "https://gitlab.com/api/v4", "a/b/c"),
         ),
-        ("https://x:y@gitlab.com/a/b.git", Place("gitlab", "https://gitlab.com", "https://gitlab.com/api/v4", "a/b")),
+        (
+            "https://x:y@gitlab.com/a/b.git",
+            ForgeRepository("gitlab", "https://gitlab.com", "https://gitlab.com/api/v4", "a/b"),
+        ),
         ("https://github.com.example.org/a/b", None),
         ("https://example.org/github.com/b", None),
         ("/srv/github.com/a.git", None),
         ("file:///github.com/a.git", None),
     ],
 )
-def test_where_a_remote_lies(url: str, place: Place | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_remote_lies(url: str, place: ForgeRepository | None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GITHUB_SERVER_URL", "GITHUB_API_URL", "CI_SERVER_URL", "CI_API_V4_URL"):
         monkeypatch.delenv(name, raising=False)
     assert place_of(url) == place
@@ -310,7 +316,7 @@ def test_a_server_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI_SERVER_URL", "https://git.example.org:8443")
     monkeypatch.setenv("CI_API_V4_URL", "https://api.example.org/api/v4")
     place = place_of("https://git.example.org:8443/a/b.git")
-    assert place == Place("gitlab", "https://git.example.org:8443", "https://api.example.org/api/v4", "a/b")
+    assert place == ForgeRepository("gitlab", "https://git.example.org:8443", "https://api.example.org/api/v4", "a/b")
     assert may_show_token("https://git.example.org:8443/a/b.git", place)
     assert not may_show_token("http://git.example.org:8443/a/b.git", place)
     assert not may_show_token("https://git.example.org/a/b.git", place)

@@ -55,10 +55,10 @@ def test_what_was_kept_is_what_comes_back(result: Result) -> None:
     assert repr(shown(name)) == repr(result)
 
 
-def back_then(run: runs.Run, days: float) -> runs.Run:
+def back_then(run: runs.KeptRun, days: float) -> runs.KeptRun:
     """A run as if it had been kept so many days ago."""
     moment = (datetime.now(timezone.utc) - timedelta(days=days)).strftime("%Y%m%d-%H%M%S-%f")
-    return runs.Run(run.folder.rename(run.folder.with_name(moment + run.name[len(moment) :])))
+    return runs.KeptRun(run.folder.rename(run.folder.with_name(moment + run.name[len(moment) :])))
 
 
 def test_all_of_the_last_days_and_the_last_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from codemods.lightning.pins.stated import is_forked
 from fixer.pipeline import check
 from fixer.project import open_tree
-from fixer.settings import Asked, sources_of
+from fixer.settings import SharedOptions, sources_of
 
 FORK = "pytorch-lightning @ git+https://github.com/me/pytorch-lightning.git@fixes\n"
 NAMED = FORK.replace("fixes", "v0.8.5_fixes")
@@ -31,7 +31,7 @@ def test_a_project_on_a_fork(tmp_path: Path, files: dict[str, str], forked: bool
     for name, text in {"train.py": CODE, **files}.items():
         (tmp_path / name).write_text(text)
     assert is_forked(sources_of(open_tree(tmp_path))) is forked
-    result = check(Asked(path=tmp_path), lambda message: None)
+    result = check(SharedOptions(path=tmp_path), lambda message: None)
     (gpus,) = [finding for finding in result.findings if finding.code == "LIT101"]
     assert gpus.fix == ("unsafe" if forked else "safe")
     assert gpus.applied is not forked
@@ -42,7 +42,7 @@ def test_leaving_a_fork_of_a_release_is_asked_once(tmp_path: Path) -> None:
     """The code is moved from the release that the fork names; to leave the fork for it is for a person to say."""
     for name, text in {"train.py": CODE, "requirements.txt": NAMED}.items():
         (tmp_path / name).write_text(text)
-    result = check(Asked(path=tmp_path), lambda message: None)
+    result = check(SharedOptions(path=tmp_path), lambda message: None)
     left = [finding for finding in result.findings if not finding.applied and finding.stops]
     assert [(finding.path, finding.fix) for finding in left] == [("requirements.txt", "unsafe")]
     assert "what was changed there is left behind" in left[0].reason

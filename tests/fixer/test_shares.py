@@ -14,18 +14,18 @@ from fixer.pipeline import exit_code
 from fixer.project import open_commit
 from fixer.proof import ProofOptions, prove_plan
 from fixer.pulls.body import Templates, body
-from fixer.pulls.life import Memo
+from fixer.pulls.life import PullRequestMemo
 from fixer.reports import OutputFormat, render
 from fixer.reports.evidence_list import left_of, outcome_of
 from fixer.reports.notes import notes
 from fixer.result import Commit, Result
-from fixer.settings import Asked, options_for, sources_of
+from fixer.settings import SharedOptions, options_for, sources_of
 from fixer.shares import with_shares
 from tests.fixer.command import old_project
 from tests.fixer.test_culprits import TRAINED, rename
-from verify.evidence import Evidence, Rung, Touched
+from verify.evidence import Evidence, FileCoverage, Rung
 from verify.judging.executed_parts import parts
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.reading.sources import Sources
 from verify.request import Request
 
@@ -39,11 +39,11 @@ def five(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
     files["train.py"] = b"print(old_0)\n"
     project = open_commit(old_project(tmp_path / "project", files), None)
     rules = tuple(replace(rename(number, f"new_{number}"), breaks_in="2.0.0") for number in range(5))
-    options = replace(options_for(Asked(project.root), project), rules=rules)
+    options = replace(options_for(SharedOptions(project.root), project), rules=rules)
     made = plan(sources_of(project), options)
 
     def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
-        run = Raw(TRAINED, loaded=("train.py", "part1.py"), calls=())
+        run = RunRecord(TRAINED, loaded=("train.py", "part1.py"), calls=())
         old, new = Sources(before), Sources(after)
         left = tuple(path for path in request.changed if path != "train.py")
         found = Evidence("", (), "same", "preserved", "1 losses are the same", (), TRAINED, TRAINED, 0.0, 1e-6)
@@ -90,7 +90,7 @@ def test_reports_say_it_of_each_commit(five: Result, kind: OutputFormat) -> None
 
 
 def test_a_pull_request_says_it_of_each_commit(five: Result) -> None:
-    told = body(five, Templates(), Memo(""), (), {})
+    told = body(five, Templates(), PullRequestMemo(""), (), {})
     assert told.count("**not executed**") == 4 and told.count(": **preserved**") == 1
     assert "### `lightning-2.6.6`: preserved in part" in told
     assert left_of(five, five.commits[2])[0].text == "part2.py was not loaded by the run"
@@ -100,7 +100,9 @@ def test_a_pull_request_says_it_of_each_commit(five: Result) -> None:
 def test_a_rung_that_is_asked_for_is_asked_of_every_file(five: Result, required: Rung, code: int) -> None:
     assert exit_code(five, require=required) == code
     (group,) = five.evidence
-    whole = replace(group, touched=(Touched("train.py", "executed"), Touched("requirements.txt", "not installed")))
+    whole = replace(
+        group, touched=(FileCoverage("train.py", "executed"), FileCoverage("requirements.txt", "not installed"))
+    )
     assert exit_code(replace(five, evidence=(whole,)), require=required) == 0, "a manifest is on no rung"
 
 
@@ -108,7 +110,7 @@ OLD = b"import a\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 1\n"
 BASE = Evidence("g", ("A", "B", "C"), "same", "preserved", "It is.")
 
 
-def shares(file: Touched, *changes: tuple[str, bytes, bytes]) -> dict[str, tuple[str, str]]:
+def shares(file: FileCoverage, *changes: tuple[str, bytes, bytes]) -> dict[str, tuple[str, str]]:
     made = [Change(code, "m.py", before, after) for code, before, after in changes]
     found = with_shares(replace(BASE, codes=tuple(dict.fromkeys(one.code for one in made)), touched=(file,)), made)
     return {share.code: (share.outcome, share.files[0].how) for share in found.shares}
@@ -119,7 +121,7 @@ def test_codemods_that_changed_other_functions_of_one_file_are_told_apart() -> N
     second = first.replace(b"def g():\n    return 1", b"def g():\n    return 2")
     third = second.replace(b"import a", b"import b")
     fourth = third.replace(b"import b", b"import b  # noqa")
-    file = Touched("m.py", "executed", ("f",), ("g",))
+    file = FileCoverage("m.py", "executed", ("f",), ("g",))
     assert shares(file, ("A", OLD, first), ("B", first, second), ("C", second, third), ("D", third, fourth)) == {
         "A": ("preserved", "executed"),
         "B": ("not executed", "not called"),
@@ -132,14 +134,18 @@ def test_an_import_that_works_says_nothing_of_a_function_that_was_not_called() -
     new = OLD.replace(b"import a", b"import a\nimport b").replace(
         b"def g():\n    return 1", b"def g():\n    return b.x"
     )
-    assert shares(Touched("m.py", "executed", ("f",), ("g",)), ("A", OLD, new)) == {"A": ("not executed", "not called")}
+    assert shares(FileCoverage("m.py", "executed", ("f",), ("g",)), ("A", OLD, new)) == {
+        "A": ("not executed", "not called")
+    }
     outside = new + b"x = 1\n"
-    assert shares(Touched("m.py", "executed", ("f",), ("g",)), ("A", OLD, outside)) == {"A": ("preserved", "executed")}
+    assert shares(FileCoverage("m.py", "executed", ("f",), ("g",)), ("A", OLD, outside)) == {
+        "A": ("preserved", "executed")
+    }
 
 
 def test_a_commit_of_which_one_file_ran_is_preserved_in_part() -> None:
     made = [Change("A", path, OLD, OLD + b"x = 1\n") for path in ("m.py", "n.py")]
-    touched = (Touched("m.py", "executed"), Touched("n.py", "not loaded"))
+    touched = (FileCoverage("m.py", "executed"), FileCoverage("n.py", "not loaded"))
     found = with_shares(replace(BASE, codes=("A",), touched=touched), made)
     assert [share.outcome for share in found.shares] == ["preserved in part"]
     assert with_shares(replace(found, verdict="changed"), made).shares[0].outcome == "changed"

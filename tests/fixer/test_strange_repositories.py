@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fixer.branch import Step, annotate, land
+from fixer.branch import PlannedCommit, annotate, land
 from fixer.errors import UsageError
 from fixer.gitio import find_repository
 from fixer.project import export, open_commit, open_tree
@@ -170,7 +170,7 @@ def test_odd_names(repo: Repo, tmp_path: Path) -> None:
             f"{deep}/x.py": "it lies more than 100 folders deep",
         }
         export(project, tmp_path / f"there-{project.committed}", {})
-    step = Step("A", "g", "s", "", (), {"unicodé.py": b"4\n", "new\nline.py": b"5\n"})
+    step = PlannedCommit("A", "g", "s", "", (), {"unicodé.py": b"4\n", "new\nline.py": b"5\n"})
     head = land(open_commit(repo.path, None), "b", [step], "1", force=False).head
     assert repo.show(head, "unicodé.py") == b"4\n"
     assert repo.show(head, "new\nline.py") == b"5\n"
@@ -210,7 +210,7 @@ def test_paths_that_leave_the_tree(repo: Repo, tmp_path: Path) -> None:
     assert [place.name for place in (tmp_path / "outer").iterdir()] == ["there"]
     assert len(left_out) == 5
     with pytest.raises(UsageError, match=r"git cannot check out .* invalid path .* choose another commit"):
-        land(project, "b", [Step("A", "g", "s", "", (), {"fine.py": b"x"})], "1", force=False)
+        land(project, "b", [PlannedCommit("A", "g", "s", "", (), {"fine.py": b"x"})], "1", force=False)
 
 
 def test_no_hook_is_run(repo: Repo, tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ import pytest
 from tests.migrations.cases import MIGRATIONS, Migration
 from tests.mutations.judging import baseline, judged
 from tests.training.interpreters import TARGET
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement
 
 
 @functools.cache
-def before(migration: Migration) -> tuple[Raw, Raw]:
+def before(migration: Migration) -> tuple[RunRecord, RunRecord]:
     """Two runs of the project on the release that it was written for."""
     return baseline(migration.files("before", migration.release), migration.release)
 

@@ -13,7 +13,7 @@ from tests.mutations.changes import BASELINE
 from tests.training.cases import Case
 from tests.training.interpreters import TARGET
 from tests.training.processes import worker
-from verify.judging.record import Raw, events, read
+from verify.judging.record import RunRecord, events, read
 from verify.judging.requirements import misfit
 from verify.judging.verdict import Judgement, judge, noise_of
 from verify.reading import conform
@@ -33,7 +33,7 @@ SHORT = {
 Files = Mapping[str, str]
 
 
-def judged(before: Files, after: Files, old: Sequence[Raw]) -> tuple[Judgement, Raw]:
+def judged(before: Files, after: Files, old: Sequence[RunRecord]) -> tuple[Judgement, RunRecord]:
     """The verdict on two trees, `old` being two runs of the first, and the run of the second."""
     new, problems = recorded(after, TARGET), missing(after)
     judgement = judge(old[0], new, problems)
@@ -49,12 +49,12 @@ def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judg
     return replace(judgement, verdict="regressed", reason=told) if told else judgement
 
 
-def baseline(files: Files, release: str = BASELINE) -> tuple[Raw, Raw]:
+def baseline(files: Files, release: str = BASELINE) -> tuple[RunRecord, RunRecord]:
     """Two runs of a tree on the old release, the second from weights that are a rounding away."""
     return recorded(files, release), recorded(files, release, nudged=True)
 
 
-def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False) -> Raw:
+def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False) -> RunRecord:
     """What the harness writes about `train.py` of these files on a release of Lightning."""
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
@@ -91,14 +91,14 @@ def _asked(files: Files, release: str, spec: Mapping[str, Any]) -> dict[str, Any
     return answer
 
 
-def _read(answer: Mapping[str, Any]) -> Raw:
+def _read(answer: Mapping[str, Any]) -> RunRecord:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record.jsonl"
         path.write_text(answer.get("record", ""), encoding="utf-8")
         raw = read(path, "train.py")
     if "record" in answer:
         return raw
-    return Raw(raw.recording, ended=f"it ran longer than {SECONDS:g} seconds")
+    return RunRecord(raw.recording, ended=f"it ran longer than {SECONDS:g} seconds")
 
 
 def _namespaces(files: Files) -> set[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from platformdirs import user_cache_dir
 
 from verify.environments.installer import find
-from verify.environments.versions import Wanted, baseline, target
+from verify.environments.versions import RequiredVersions, baseline, target
 
 TARGET = "2.6.6"
 WANTED = frozenset({"numpy"})
@@ -43,7 +43,7 @@ def python_for(release: str) -> Path:
     cache = Path(user_cache_dir("fixer")) / "environments"
     name = "pytorch-lightning" if release.startswith("1.") else "lightning"
     held = (beside.replace(" ", "=="),) if beside else ()
-    wanted = Wanted(name, WANTED | {beside.split()[0]} if beside else WANTED, held)
+    wanted = RequiredVersions(name, WANTED | {beside.split()[0]} if beside else WANTED, held)
     after = target(wanted, TARGET, None, installer, cache, _say_nothing)
     pins = (f"{name}=={release}",)
     return baseline(wanted, pins, None, after, TARGET, installer, cache, _say_nothing).interpreter.path

@@ -17,12 +17,12 @@ from tests.verify.trees import HEAD, MODEL, NEW, NEW_STEP, RUN, tree
 from verify import module_training, running
 from verify.again import First, settled
 from verify.budget import ALONE, SCRIPTS, TRIALS, Budget, Clock, Interrupted, spelled
-from verify.environments.building import MARKER, Plan, build
+from verify.environments.building import MARKER, EnvironmentPlan, build
 from verify.environments.installer import NO_TIME, find
 from verify.environments.interpreters import Interpreter, Unavailable
 from verify.evidence import Failure, Recording
 from verify.finished import keep, take
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement, confirmed, judge
 from verify.module_training import Sides
 from verify.prove import prove
@@ -126,7 +126,7 @@ def test_an_environment_that_lacked_the_time_is_not_kept(tmp_path: Path, monkeyp
         return ("numpy (not in time)",)
 
     monkeypatch.setattr("verify.environments.building._fill", filled)
-    plan = Plan(("torch", "lightning==2.6.6"), (), ("numpy",))
+    plan = EnvironmentPlan(("torch", "lightning==2.6.6"), (), ("numpy",))
     with pytest.raises(Unavailable, match=r"the time for environments ended before lightning==2\.6\.6"):
         build(plan, Interpreter(HERE, "3.12.0", {}), found, tmp_path / "cache", lambda text: None)
     assert not list((tmp_path / "cache").glob(f"*/{MARKER}"))
@@ -150,24 +150,28 @@ def test_times_are_spelled(seconds: float, text: str) -> None:
     ],
 )
 def test_a_training_that_was_cut_neither_regressed_nor_changed(side: str, new: Recording) -> None:
-    uncut = judge(Raw(TRAINED), Raw(new), ())
+    uncut = judge(RunRecord(TRAINED), RunRecord(new), ())
     assert uncut.verdict in ("regressed", "changed")
-    before = Raw(TRAINED, ended=CUT if side != "after" else None)
-    after = Raw(new, ended=CUT if side != "before" else None)
+    before = RunRecord(TRAINED, ended=CUT if side != "after" else None)
+    after = RunRecord(new, ended=CUT if side != "before" else None)
     judged = judge(before, after, ())
     assert judged.verdict == "inconclusive" and CUT in judged.reason
 
 
 def test_what_was_cut_before_it_trained_did_not_regress() -> None:
     unfitted = replace(FAILED, failure=None)
-    assert judge(Raw(TRAINED), Raw(unfitted, ended=CUT), ()).verdict == "inconclusive"
-    assert judge(Raw(unfitted, ended=CUT), Raw(TRAINED), ()).verdict == "inconclusive"
-    assert judge(Raw(TRAINED), Raw(FAILED), ()).verdict == "regressed"
+    assert judge(RunRecord(TRAINED), RunRecord(unfitted, ended=CUT), ()).verdict == "inconclusive"
+    assert judge(RunRecord(unfitted, ended=CUT), RunRecord(TRAINED), ()).verdict == "inconclusive"
+    assert judge(RunRecord(TRAINED), RunRecord(FAILED), ()).verdict == "regressed"
 
 
 def test_a_regression_whose_second_run_was_cut_is_not_confirmed() -> None:
-    first = judge(Raw(TRAINED), Raw(FAILED), ())
-    now = confirmed(first, (Raw(TRAINED), Raw(TRAINED)), (Raw(FAILED), Raw(replace(FAILED, failure=None), ended=CUT)))
+    first = judge(RunRecord(TRAINED), RunRecord(FAILED), ())
+    now = confirmed(
+        first,
+        (RunRecord(TRAINED), RunRecord(TRAINED)),
+        (RunRecord(FAILED), RunRecord(replace(FAILED, failure=None), ended=CUT)),
+    )
     assert now.verdict == "inconclusive"
     assert now.reason == f"not confirmed by a second run: {CUT}; by the first one, {first.reason}"
 
@@ -175,10 +179,10 @@ def test_a_regression_whose_second_run_was_cut_is_not_confirmed() -> None:
 def test_a_change_is_not_told_from_noise_where_there_is_no_time_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("verify.again.run_script", lambda *_, **__: Raw(TRAINED, ended=CUT))
+    monkeypatch.setattr("verify.again.run_script", lambda *_, **__: RunRecord(TRAINED, ended=CUT))
     monkeypatch.setattr("verify.again.side", lambda *_: "")
     monkeypatch.setattr("verify.again.accelerators", lambda *_: ())
-    runs = First(None, None, type("E", (), {"script": "train.py"})(), Pair(HERE, None, ""), Raw(TRAINED), Raw(TRAINED), (), False)  # type: ignore[arg-type]  # fmt: skip # noqa: E501
+    runs = First(None, None, type("E", (), {"script": "train.py"})(), Pair(HERE, None, ""), RunRecord(TRAINED), RunRecord(TRAINED), (), False)  # type: ignore[arg-type]  # fmt: skip # noqa: E501
     bench = Bench(tmp_path, REQUEST, None, None, lambda text: None)  # type: ignore[arg-type]
     now = settled(Judgement("changed", "trains", "other numbers"), runs, bench, 0)
     assert (now.verdict, now.rung) == ("inconclusive", "trains") and CUT in now.reason
@@ -221,11 +225,11 @@ def test_an_interruption_brings_what_is_known(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     runs: list[str] = []
 
-    def run_both(*given: object) -> tuple[Raw, Raw]:
+    def run_both(*given: object) -> tuple[RunRecord, RunRecord]:
         runs.append(str(given[5]))
         if len(runs) == 2 or sys.argv == ["now"]:
             raise KeyboardInterrupt
-        return Raw(TRAINED, loaded=("train.py",)), Raw(FAILED, loaded=("train.py",))
+        return RunRecord(TRAINED, loaded=("train.py",)), RunRecord(FAILED, loaded=("train.py",))
 
     for module in ("prove", "again"):
         monkeypatch.setattr(f"verify.{module}.run_both", run_both)

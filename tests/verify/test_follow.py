@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.follow import Board, Growing, Passing, following
+from verify.follow import EventFile, PassingLine, ProgressLine, following
 
 
 def add(path: Path, *events: object, end: str = "\n") -> None:
@@ -16,7 +16,7 @@ def add(path: Path, *events: object, end: str = "\n") -> None:
 
 
 def test_steps_and_losses_are_told_as_the_file_grows(tmp_path: Path) -> None:
-    file = Growing(tmp_path / "record.jsonl")
+    file = EventFile(tmp_path / "record.jsonl")
     file.look()
     assert (file.began, file.told()) == (False, "starting")
     add(file.path, {"event": "start"}, {"event": "batch", "number": 1, "of": 16}, '{"event": "loss", "va', end="")
@@ -31,7 +31,7 @@ def test_steps_and_losses_are_told_as_the_file_grows(tmp_path: Path) -> None:
 
 
 def test_without_the_number_of_batches_optimizer_steps_are_counted(tmp_path: Path) -> None:
-    file = Growing(tmp_path / "record.jsonl")
+    file = EventFile(tmp_path / "record.jsonl")
     add(file.path, {"event": "step"}, {"event": "step"}, {"event": "failure"})
     file.look()
     assert file.told() == "failed, step 2"
@@ -52,7 +52,7 @@ def test_without_the_number_of_batches_optimizer_steps_are_counted(tmp_path: Pat
     ],
 )
 def test_what_others_write_there_is_passed_over(tmp_path: Path, line: str) -> None:
-    file = Growing(tmp_path / "record.jsonl")
+    file = EventFile(tmp_path / "record.jsonl")
     add(file.path, {"event": "batch", "number": 2, "of": 4}, line, {"event": "loss", "value": 0.5})
     file.look()
     assert file.told() == "step 2 of 4, loss 0.5"
@@ -62,7 +62,7 @@ def test_a_file_that_is_none_is_not_read(tmp_path: Path) -> None:
     add(tmp_path / "elsewhere", {"event": "fitted"})
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     for name in ("link", "nowhere", "."):
-        file = Growing(tmp_path / name)
+        file = EventFile(tmp_path / name)
         file.look()
         assert not file.began
 
@@ -82,7 +82,7 @@ def test_modules_alone_are_told_by_name_and_number(tmp_path: Path) -> None:
 
 def test_a_board_shows_all_sides_and_only_what_is_new() -> None:
     said: list[str] = []
-    board = Board(said.append, "train.py")
+    board = ProgressLine(said.append, "train.py")
     after, before = board.side("after, on Lightning 2.6.6"), board.side("before, on Lightning 1.8.6")
     after("step 1 of 16")
     before("starting")
@@ -91,4 +91,4 @@ def test_a_board_shows_all_sides_and_only_what_is_new() -> None:
         "train.py: after, on Lightning 2.6.6: step 1 of 16",
         "train.py: before, on Lightning 1.8.6: starting; after, on Lightning 2.6.6: step 1 of 16",
     ]
-    assert all(isinstance(line, Passing) for line in said)
+    assert all(isinstance(line, PassingLine) for line in said)

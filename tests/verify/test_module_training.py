@@ -15,8 +15,8 @@ from tests.verify.said import said as told_of
 from tests.verify.trees import tree
 from verify.evidence import Fact, Failure, Recording
 from verify.judging.proof_list import given
-from verify.judging.record import Raw
-from verify.module_training import Result, Sides, _replay, train
+from verify.judging.record import RunRecord
+from verify.module_training import ModuleTraining, Sides, _replay, train
 from verify.prove import prove
 from verify.reading import modules
 from verify.reading.sources import Sources
@@ -58,20 +58,20 @@ def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None
     assert all(norm > 0 for norm in alone.after.gradient_norms)
 
 
-def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> Raw:
+def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> RunRecord:
     weights = (("w", 1.0),)
     recording = Recording("m", fitted, failure, losses, (), ((0.1,),) * len(losses), len(losses), 1, 1, (), weights,
                           "cpu", "32", 1.0)  # fmt: skip
-    return Raw(recording, loaded=("model.py",))
+    return RunRecord(recording, loaded=("model.py",))
 
 
 def judged(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    old: Raw,
-    new: Raw,
+    old: RunRecord,
+    new: RunRecord,
     problems: tuple[str, ...] = (),
-    again: Raw | None = None,
+    again: RunRecord | None = None,
     changed: tuple[str, ...] = ("model.py",),
 ) -> tuple[str, str | None, str]:
     """What two recordings of one module come to, in short."""
@@ -82,13 +82,13 @@ def judged(
 def result(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    old: Raw,
-    new: Raw,
+    old: RunRecord,
+    new: RunRecord,
     problems: tuple[str, ...] = (),
-    again: Raw | None = None,
+    again: RunRecord | None = None,
     changed: tuple[str, ...] = ("model.py",),
     told: dict[str, str] | None = None,
-) -> Result:
+) -> ModuleTraining:
     """What two recordings of one module come to."""
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
     recipe = {
@@ -335,7 +335,7 @@ def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pyte
     loaded = {"a": ("a.py", "named.py", "shared.py"), "b": ("a.py", "b.py", "late.py", "named.py", "shared.py")}
     broken = record(False, Failure("TypeError", "no such argument", "b.py:3"))
 
-    def recorded(path: Path, label: str) -> Raw:
+    def recorded(path: Path, label: str) -> RunRecord:
         raw = broken if path.parent.name.endswith("-after") and label[0] == "b" else record()
         return replace(raw, loaded=loaded[label[0]], **GIVEN)
 

@@ -16,11 +16,11 @@ from tests.codemods.support import run_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import Files, baseline, judged
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 
 
 @functools.cache
-def prepared(family: str, name: str) -> tuple[Project, Files, Files, tuple[Raw, Raw]]:
+def prepared(family: str, name: str) -> tuple[Project, Files, Files, tuple[RunRecord, RunRecord]]:
     """A project, its files before and after the rules, and its runs on the old release."""
     project = next(each for each in PROJECTS if (each.family, each.name, each.baseline) == (family, name, BASELINE))
     return project, project.before(), project.after(), baseline(project.before())

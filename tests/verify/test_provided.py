@@ -10,7 +10,7 @@ import pytest
 from tests.training.test_shapes import project, rewritten
 from tests.verify.trees import tree
 from verify.evidence import Evidence
-from verify.judging.record import Raw, read
+from verify.judging.record import RunRecord, read
 from verify.prove import prove
 from verify.request import Request
 from verify.retried import otherwise
@@ -96,7 +96,7 @@ def test_a_program_that_is_missing_is_stood_in_for(tmp_path: Path) -> None:
         assert any("ffmpeg" in fact.text for fact in evidence.facts if fact.kind == "provided")
 
 
-def failed(folder: Path, message: str) -> Raw:
+def failed(folder: Path, message: str) -> RunRecord:
     record = folder / "record.jsonl"
     record.write_text(f'{{"event": "failure", "type": "OSError", "message": "{message}", "place": null}}\n')
     return read(record, "train.py")

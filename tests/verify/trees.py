@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verify.harness import HARNESS
-from verify.judging.record import Raw, read
+from verify.judging.record import RunRecord, read
 
 HEAD = """
 import torch
@@ -130,7 +130,7 @@ def tree(folder: Path, **files: str) -> Path:
     return folder
 
 
-def watched(project: Path, script: str, functions: Sequence[str] = ()) -> Raw:
+def watched(project: Path, script: str, functions: Sequence[str] = ()) -> RunRecord:
     """What the harness records of a script of a project, and of calls of some functions, on the Lightning that is
     here."""
     record, spec = project.parent / "record.jsonl", project.parent / "spec.json"

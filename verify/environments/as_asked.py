@@ -24,10 +24,10 @@ from verify.environments.baseline import LIGHTNING
 from verify.environments.dates import as_of
 from verify.environments.installer import Installer
 from verify.environments.interpreters import Interpreter, Unavailable, inspect
-from verify.environments.required import Required, required
+from verify.environments.required import TreeRequirements, required
 from verify.environments.solving import Solution, installed, solve
-from verify.environments.versions import Ready, Wanted
-from verify.evidence import RUNGS, Asked, Evidence, Rung
+from verify.environments.versions import ReadyEnvironment, RequiredVersions
+from verify.evidence import RUNGS, Evidence, RequirementFit, Rung
 from verify.request import Request
 
 NAMED = 5
@@ -49,7 +49,7 @@ _PREFACE = "No solution found when resolving dependencies "
 
 
 def target(
-    wanted: Wanted,
+    wanted: RequiredVersions,
     needed: Iterable[str],
     root: Path | None,
     release: str,
@@ -57,7 +57,7 @@ def target(
     installer: Installer,
     cache: Path,
     progress: Callable[[str], None],
-) -> Ready:
+) -> ReadyEnvironment:
     """The environment for the tree after at `root`: what its manifests ask for, as far as that can be had here.
 
     `needed` are the distributions that the tree after imports; `wanted` may hold those of the tree before too. Without
@@ -65,7 +65,7 @@ def target(
     Unavailable.
     """
 
-    def chosen() -> Ready:
+    def chosen() -> ReadyEnvironment:
         return versions.target(wanted, release, given, installer, cache, progress)
 
     stated = required(root) if root else None
@@ -86,7 +86,7 @@ def target(
     exact = tuple(f"{name}=={version}" for name, version in sorted(found.releases.items()))
     plain = replace(wanted, pins=exact, written=None)
 
-    def built(asked: Wanted, tools: Installer) -> Ready:
+    def built(asked: RequiredVersions, tools: Installer) -> ReadyEnvironment:
         return versions.target(asked, release, None, tools, cache, progress, found.releases)
 
     unused = _unused(stated, found.releases, plain)
@@ -103,7 +103,7 @@ def target(
     return _told(ready, stated, found.releases, needed, newest=True, unused=unused)
 
 
-def _unused(stated: Required, releases: Mapping[str, str], wanted: Wanted) -> frozenset[str]:
+def _unused(stated: TreeRequirements, releases: Mapping[str, str], wanted: RequiredVersions) -> frozenset[str]:
     """What the manifests ask for and nothing that runs imports: Lightning and others load some of it where it is
     there. What only a GPU has a use for is left out."""
     here = {"extra": ""}
@@ -116,7 +116,7 @@ def _is_off(asked: Requirement, here: dict[str, str]) -> bool:
     return asked.marker is not None and not asked.marker.evaluate(here)
 
 
-def _has_all(here: Interpreter, wanted: Wanted, release: str) -> bool:
+def _has_all(here: Interpreter, wanted: RequiredVersions, release: str) -> bool:
     """Whether the interpreter that fixer runs in can take the target's place."""
     names = {canonicalize_name(Requirement(line).name) for line in wanted.packages}
     there = here.packages
@@ -124,7 +124,7 @@ def _has_all(here: Interpreter, wanted: Wanted, release: str) -> bool:
 
 
 def _solved(
-    stated: Required, here: Interpreter, release: str, installer: Installer, cache: Path
+    stated: TreeRequirements, here: Interpreter, release: str, installer: Installer, cache: Path
 ) -> tuple[Solution, str, Mapping[str, str]]:
     """The releases that the manifests come to: with the torch that is here where they admit it, else with a build of
     their own torch that is like it. None with the reason where that cannot be, and what they come to elsewhere."""
@@ -148,7 +148,7 @@ def _solved(
     return again, again.why and f"torch {like} cannot be had here: {again.why}", free.releases
 
 
-def _compared(ready: Ready, stated: Required, why: str, excluded: str = "") -> Ready:
+def _compared(ready: ReadyEnvironment, stated: TreeRequirements, why: str, excluded: str = "") -> ReadyEnvironment:
     """An environment that was chosen otherwise, beside what the manifests ask for line by line."""
     there = ready.interpreter.packages
     lines = [Requirement(line) for line in stated.lines]
@@ -160,17 +160,17 @@ def _compared(ready: Ready, stated: Required, why: str, excluded: str = "") -> R
         and not _admits(one.specifier, there[canonicalize_name(one.name)])
     }
     differs = (*_python(ready, stated), *apart.values())
-    return _with(ready, Asked(stated.files, differs, (), why, excluded))
+    return _with(ready, RequirementFit(stated.files, differs, (), why, excluded))
 
 
 def _told(
-    ready: Ready,
-    stated: Required,
+    ready: ReadyEnvironment,
+    stated: TreeRequirements,
     releases: Mapping[str, str],
     needed: Iterable[str],
     newest: bool = False,
     unused: Iterable[str] = (),
-) -> Ready:
+) -> ReadyEnvironment:
     """An environment that was made of a solution: what is in it in another release, and what it does not hold."""
     there = ready.interpreter.packages
     apart = [
@@ -181,11 +181,13 @@ def _told(
     why = "what was solved does not install or load as it is" if apart else ""
     differs = (*_python(ready, stated), *apart)
     missing = tuple(f"{name} {releases[name]}" for name in sorted(unused) if name not in there)
-    asked = Asked(stated.files, differs, (), why, newest=newest, missing=missing)
+    asked = RequirementFit(stated.files, differs, (), why, newest=newest, missing=missing)
     return _lacking(_with(ready, asked), stated, releases, needed)
 
 
-def _lacking(ready: Ready, stated: Required, releases: Iterable[str], needed: Iterable[str]) -> Ready:
+def _lacking(
+    ready: ReadyEnvironment, stated: TreeRequirements, releases: Iterable[str], needed: Iterable[str]
+) -> ReadyEnvironment:
     """An environment with what is in it and nothing brings that the manifests ask for."""
     there, asked = ready.interpreter.packages, ready.environment.asked
     names = sorted(name for name in _added(needed, {*releases, *stated.named}) if name in there)
@@ -202,13 +204,13 @@ def _added(needed: Iterable[str], held: set[str]) -> Iterator[str]:
             yield name
 
 
-def _python(ready: Ready, stated: Required) -> tuple[tuple[str, str, str], ...]:
+def _python(ready: ReadyEnvironment, stated: TreeRequirements) -> tuple[tuple[str, str, str], ...]:
     python = ready.environment.python
     fits = not stated.python or SpecifierSet(stated.python).contains(python, prereleases=True)
     return () if fits else (("Python", stated.python, python),)
 
 
-def _with(ready: Ready, asked: Asked) -> Ready:
+def _with(ready: ReadyEnvironment, asked: RequirementFit) -> ReadyEnvironment:
     files = () if said(asked) else asked.files
     return replace(ready, environment=replace(ready.environment, asked=asked, manifests=files))
 
@@ -236,7 +238,7 @@ def _public(version: str) -> str:
 # -- what is said, and what may be claimed
 
 
-def said(asked: Asked) -> str:
+def said(asked: RequirementFit) -> str:
     """What was run instead of what the manifests ask for, in one line; empty where they are the same."""
     parts, files = [], " and ".join(asked.files)
     if asked.today:
@@ -258,7 +260,7 @@ def said(asked: Asked) -> str:
     return "; ".join(parts)
 
 
-def most(asked: Asked) -> Rung | None:
+def most(asked: RequirementFit) -> Rung | None:
     """The highest rung that may be claimed: None where there is no bound.
 
     A branch that lacks something, or that nothing can be installed for, does not train as it is installed; one that

@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from verify.environments.releases import MINORS, Minor, minor_of
+from verify.environments.releases import MINORS, ReleaseLine, minor_of
 
 LIGHTNING = ("pytorch-lightning", "lightning")
 
@@ -86,5 +86,5 @@ def _nearest(specifier: SpecifierSet, old: list[Version], said: str) -> Choice:
 
 
 def _oldest() -> Version:
-    first: Minor = MINORS[0]
+    first: ReleaseLine = MINORS[0]
     return first.version(first.newest)

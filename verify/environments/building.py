@@ -41,7 +41,7 @@ _MISMATCH = re.compile(r"hash mismatch|do not match the hashes|mismatched hash",
 
 
 @dataclass(frozen=True)
-class Plan:
+class EnvironmentPlan:
     """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day and
     from the project's own places too. `unused` are those of the latter that nothing imports: they need not load."""
 
@@ -54,7 +54,7 @@ class Plan:
 
 
 def build(
-    plan: Plan, base: Interpreter, installer: Installer, cache: Path, progress: Callable[[str], None]
+    plan: EnvironmentPlan, base: Interpreter, installer: Installer, cache: Path, progress: Callable[[str], None]
 ) -> tuple[Interpreter, tuple[str, ...]]:
     """The environment of a plan, from the cache where it is there; also what had to be left out."""
     cache = cache.absolute()
@@ -119,7 +119,7 @@ def _cached(folder: Path) -> tuple[str, ...] | None:
     return left if interpreter(folder).exists() else None
 
 
-def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple[str, ...]:
+def _fill(folder: Path, plan: EnvironmentPlan, python: Path, installer: Installer) -> tuple[str, ...]:
     """Build an environment from nothing; the extras that do not install are returned."""
     shutil.rmtree(folder, ignore_errors=True)
     wrong = installer.create(folder, python)
@@ -156,7 +156,7 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
 
 
 def _install_together(
-    folder: Path, held: tuple[str, ...], plan: Plan, dated: tuple[str, ...], installer: Installer
+    folder: Path, held: tuple[str, ...], plan: EnvironmentPlan, dated: tuple[str, ...], installer: Installer
 ) -> tuple[list[str], dict[str, str]]:
     """Install all that an environment should have at once: without the version of what the installer gives as reason
     why that fails, and then without that itself. What is left to be installed by itself is returned, and what is not,
@@ -222,7 +222,7 @@ def _names(lines: Iterable[str]) -> list[str]:
     return [str(canonicalize_name(Requirement(line).name)) for line in lines]
 
 
-def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
+def _flags(plan: EnvironmentPlan, there: Iterable[str]) -> tuple[str, ...]:
     """What tells uv the day: it holds for all but what is there already, unless the plan asks for that by name."""
     if plan.day is None:
         return ()
@@ -230,12 +230,12 @@ def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
     return (f"--exclude-newer={plan.day}", *(f"--exclude-newer-package={name}={_NO_DAY}" for name in free))
 
 
-def _of_the_day(plan: Plan) -> frozenset[str]:
+def _of_the_day(plan: EnvironmentPlan) -> frozenset[str]:
     return frozenset(_names(plan.extras)) - _OF_TODAY if plan.day else frozenset()
 
 
 def _install_one(
-    folder: Path, held: tuple[str, ...], line: str, plan: Plan, dated: tuple[str, ...], installer: Installer
+    folder: Path, held: tuple[str, ...], line: str, plan: EnvironmentPlan, dated: tuple[str, ...], installer: Installer
 ) -> str | None:
     """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
     else of today. Why the first of these failed is returned where all do."""

@@ -21,7 +21,7 @@ SIZES = "fixer-sizes.json"
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedEnvironment:
     """One environment, or what is left of one that was never finished: then `holds` is empty.
 
     `size` counts the files that it alone holds, in bytes: those that it shares with others or with the installer's
@@ -40,7 +40,7 @@ class Kept:
         return max(0.0, time.time() - self.used) / DAY
 
 
-def kept(cache: Path) -> tuple[Kept, ...]:
+def kept(cache: Path) -> tuple[CachedEnvironment, ...]:
     """The environments below a folder, the one that was used last first."""
     found = []
     with contextlib.suppress(OSError):
@@ -50,7 +50,7 @@ def kept(cache: Path) -> tuple[Kept, ...]:
     return tuple(sorted(found, key=lambda one: (-one.used, one.folder.name)))
 
 
-def remove(chosen: Iterable[Kept]) -> Iterator[Kept]:
+def remove(chosen: Iterable[CachedEnvironment]) -> Iterator[CachedEnvironment]:
     """Remove environments but those that are being built at this moment; what was removed is yielded. The others
     share less now, so their sizes are forgotten."""
     for one in chosen:
@@ -73,7 +73,7 @@ def forget(cache: Path) -> None:
             shutil.rmtree(cache / STORE, ignore_errors=True)
 
 
-def _read(folder: Path) -> Kept:
+def _read(folder: Path) -> CachedEnvironment:
     marker = folder / MARKER
     holds: tuple[str, ...] = ()
     used = folder.stat().st_mtime
@@ -81,7 +81,7 @@ def _read(folder: Path) -> Kept:
         asked = json.loads(marker.read_text(encoding="utf-8"))["asked"]
         holds = (f"Python {asked[0]}", *map(str, asked[2]))
         used = marker.stat().st_mtime
-    return Kept(folder, holds, *_sizes(folder), used)
+    return CachedEnvironment(folder, holds, *_sizes(folder), used)
 
 
 def _sizes(folder: Path) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from verify.environments.interpreters import Unavailable
 from verify.environments.local_packages import local_packages
 from verify.environments.manifests import manifests_in
 from verify.environments.origins import origins
-from verify.environments.versions import Ready, Wanted, given_baseline
+from verify.environments.versions import ReadyEnvironment, RequiredVersions, given_baseline
 from verify.reading.entry import conftests, run_by_pytest
 from verify.reading.sources import NAMESPACES, Sources, words
 from verify.reading.targets import READ_BY, asked_for, targets
@@ -62,7 +62,9 @@ def tools_of(bench: Bench) -> Installer:
     return replace(installer.find(bench.stop, bench.contained), left=bench.clock.installing_left)
 
 
-def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: Bench) -> Ready:
+def _baseline(
+    wanted: RequiredVersions, before: Sources, after: ReadyEnvironment, tools: Installer, bench: Bench
+) -> ReadyEnvironment:
     request = bench.request
     pins, below = request.before_pins, request.baseline_below
     if given := bench.named(request.baseline_python):
@@ -75,7 +77,7 @@ def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, b
 
 def wanted_by(
     sources: Sources, scripts: Sequence[str], pins: tuple[str, ...], request: Request, tools: Installer
-) -> Wanted:
+) -> RequiredVersions:
     """What the files that the scripts may load need; without a script, only Lightning."""
     run = [*scripts, *conftests(sources, scripts)]
     reached = [sources.reach(script) for script in run if sources.tree(script)]
@@ -97,11 +99,11 @@ def wanted_by(
         outside |= {"pytest"}
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
-    told = naming.Told(manifests, local_packages(sources), request.packages)
+    told = naming.KnownDistributions(manifests, local_packages(sources), request.packages)
     asked = naming.named(outside - set(NAMESPACES), names, told)
     origin, places = origins(manifests, tools.environment, request.packages)
     locked = tuple(manifests.agreed)
-    return Wanted(
+    return RequiredVersions(
         lightning,
         asked.packages,
         (*held, *locked, *others, *request.packages),

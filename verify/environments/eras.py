@@ -10,7 +10,7 @@ from packaging.version import Version
 from verify.environments.baseline import LIGHTNING, named
 from verify.environments.releases import MINORS
 from verify.reading.sources import NAMESPACES, Sources
-from verify.reading.uses import Call, Hook, Name, of_file
+from verify.reading.uses import Call, Name, OverriddenHook, of_file
 
 _UNINSTALLABLE = ("0.10.0", "1.0.8", "1.1.8", "1.2.10", "1.3.8")
 """The last releases of minors that no longer install: pins may still admit them."""
@@ -50,7 +50,7 @@ def _used(sources: Sources) -> Iterator[str]:
             if isinstance(use, Name | Call):
                 space = next((each for each in _SPACES if use.name.startswith(each)), None)
                 yield from () if space is None else (use.name.removeprefix(space),)
-            elif isinstance(use, Hook):
+            elif isinstance(use, OverriddenHook):
                 yield f"{use.base.rpartition('.')[2]}.{use.name}"
 
 

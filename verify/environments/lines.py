@@ -75,7 +75,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Pin:
+class IndexRequirement:
     """A requirement that is asked for on an index, with the hashes that its files may have."""
 
     text: str
@@ -84,13 +84,13 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Further:
+class IncludedFile:
     """Another file that belongs to this one."""
 
     path: str
 
 
-Said = Address | Index | Pin | Further
+Said = Address | Index | IndexRequirement | IncludedFile
 
 
 def words(name: str) -> list[str]:
@@ -113,7 +113,7 @@ def read_line(line: str, place: str = "") -> Said | None:
     if option:
         value = _bare(rest if word in _OPTIONS else line[2:])
         if option == "file":
-            return Further(value)
+            return IncludedFile(value)
         return address(value, place) if option == "editable" else Index(option, value, place)
     hashes = tuple(_HASH.findall(line))
     text = _HASH.sub("", line).strip()
@@ -126,7 +126,7 @@ def read_line(line: str, place: str = "") -> Said | None:
         if named:
             return address(named["url"], place, named["name"])
         return address(text.split(" ")[0], place) if _URL.match(text) or text[0] in "./" else None
-    return address(asked.url, place, asked.name) if asked.url else Pin(text, hashes, place)
+    return address(asked.url, place, asked.name) if asked.url else IndexRequirement(text, hashes, place)
 
 
 def _bare(value: str) -> str:

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from verify.environments.dependency_tables import pipfile, required, table
-from verify.environments.lines import Address, Further, Index, Pin, Said, joined, read_line
+from verify.environments.lines import Address, IncludedFile, Index, IndexRequirement, Said, joined, read_line
 from verify.environments.locks import READ as LOCKS
 
 if sys.version_info >= (3, 11):
@@ -37,8 +37,8 @@ class Manifests:
     taken from addresses, and on which indexes to look. `conda` are names that conda has, which no other index need
     have for the same."""
 
-    pins: tuple[Pin, ...] = ()
-    locked: tuple[Pin, ...] = ()
+    pins: tuple[IndexRequirement, ...] = ()
+    locked: tuple[IndexRequirement, ...] = ()
     addresses: tuple[Address, ...] = ()
     indexes: tuple[Index, ...] = ()
     conda: frozenset[str] = frozenset()
@@ -86,8 +86,8 @@ def manifests_in(root: Path) -> Manifests:
     said, locked = list(_said(root, _READ, _SIZE)), list(_said(root, LOCKS, _LOCK_SIZE))
     both = [*said, *locked]
     return Manifests(
-        tuple(dict.fromkeys(one for one in said if isinstance(one, Pin))),
-        tuple(dict.fromkeys(one for one in locked if isinstance(one, Pin))),
+        tuple(dict.fromkeys(one for one in said if isinstance(one, IndexRequirement))),
+        tuple(dict.fromkeys(one for one in locked if isinstance(one, IndexRequirement))),
         tuple(dict.fromkeys(one for one in both if isinstance(one, Address) and one.names)),
         tuple(dict.fromkeys(one for one in said if isinstance(one, Index))),
         frozenset(name for _, text in _texts(root, "environment*.y*ml", _SIZE) for name in _conda(text)),
@@ -96,13 +96,13 @@ def manifests_in(root: Path) -> Manifests:
 
 def pins_in(root: Path) -> tuple[str, ...]:
     """The requirement lines that the files at the top of a tree state, those of requirement files first."""
-    return tuple(dict.fromkeys(one.text for one in _said(root, _READ, _SIZE) if isinstance(one, Pin)))
+    return tuple(dict.fromkeys(one.text for one in _said(root, _READ, _SIZE) if isinstance(one, IndexRequirement)))
 
 
 def required_in(root: Path) -> tuple[str, ...]:
     """The lines of the files at the top of a tree that name no extras: of all but `pyproject.toml`."""
     needed = [one for one in _READ if one[0] != "pyproject.toml" and one[1] not in _OF_EXTRAS]
-    return tuple(one.text for one in _said(root, needed, _SIZE) if isinstance(one, Pin))
+    return tuple(one.text for one in _said(root, needed, _SIZE) if isinstance(one, IndexRequirement))
 
 
 def own_distribution(root: Path) -> tuple[str, str] | None:
@@ -130,7 +130,7 @@ def _said(root: Path, readers: _Readers, size: int) -> Iterator[Said]:
             text = _text(path, size) if (path, read) not in done else None
             done.add((path, read))
             for one in _lines(root, path, text, read) if text is not None else ():
-                if not isinstance(one, Further):
+                if not isinstance(one, IncludedFile):
                     yield one
                 elif more := _within(root, path.parent / one.path):
                     queue.append(more)

@@ -32,7 +32,7 @@ _OPTIONAL = {
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPackages:
     """What is asked for, as requirements, and the packages that are imported and left out, each with the reason."""
 
     packages: frozenset[str]
@@ -40,7 +40,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Told:
+class KnownDistributions:
     """What says which distributions there are: the project's manifests, the packages that it brings along itself, by
     name with where they lie, and the requirements that the user adds."""
 
@@ -49,7 +49,7 @@ class Told:
     added: tuple[str, ...] = ()
 
 
-def named(packages: Iterable[str], names: Iterable[str], told: Told) -> Named:
+def named(packages: Iterable[str], names: Iterable[str], told: KnownDistributions) -> NamedPackages:
     """The distributions, besides torch and Lightning, for imported packages and what `names` of Lightning need.
 
     What the project takes from an address is taken from there, or not at all; what it brings along is not fetched; for
@@ -71,7 +71,7 @@ def named(packages: Iterable[str], names: Iterable[str], told: Told) -> Named:
     optional = {_where(extra, told.manifests) for name in names for extra in _OPTIONAL.get(name, ())}
     there = {canonicalize_name(Requirement(line).name) for line in found}
     more = {line for line in (*optional, "numpy") if line and canonicalize_name(Requirement(line).name) not in there}
-    return Named(frozenset(found | more), left)
+    return NamedPackages(frozenset(found | more), left)
 
 
 def _unbound(pin: Requirement) -> str:
@@ -87,7 +87,7 @@ def _where(line: str, manifests: Manifests) -> str:
     return _from(address, name)[0] if address else line
 
 
-def _line(package: str, asked: Sequence[str], told: Told) -> tuple[str, str]:
+def _line(package: str, asked: Sequence[str], told: KnownDistributions) -> tuple[str, str]:
     """The requirement for an imported package, or why there is none."""
     manifests, own = told.manifests, str(canonicalize_name(package))
     table = distribution(package)

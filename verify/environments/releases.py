@@ -14,7 +14,7 @@ NEVER: frozenset[str] = frozenset({"2.6.2", "2.6.3"})
 
 
 @dataclass(frozen=True)
-class Minor:
+class ReleaseLine:
     """One minor release: its newest patch and the oldest patch that still installs.
 
     `needs` are further requirements, `together` those of the `lightning` distribution alone, `overrides` replace
@@ -44,24 +44,24 @@ class Minor:
 _RESOURCES = ("setuptools<82",)
 _OLD_METRICS = ("setuptools<82", "torchmetrics<0.12")
 
-MINORS: tuple[Minor, ...] = (
-    Minor("1.4", 9, 9, "2021-09-30", True, ("setuptools<82", "torchmetrics<0.7")),
-    Minor("1.5", 10, 10, "2022-02-08", False, _OLD_METRICS, ("setuptools<82",)),
-    Minor("1.6", 5, 5, "2022-07-13", False, _OLD_METRICS),
-    Minor("1.7", 7, 7, "2022-09-22", False, _OLD_METRICS),
-    Minor("1.8", 6, 4, "2022-12-21", True, _RESOURCES),
-    Minor("1.9", 5, 0, "2023-04-12", True, _RESOURCES, together=("lightning-cloud<0.5.65", "pydantic<2")),
-    Minor("2.0", 9, 0, "2023-09-14", True, _RESOURCES),
-    Minor("2.1", 4, 0, "2024-02-01", True, _RESOURCES),
-    Minor("2.2", 5, 0, "2024-05-22", True, _RESOURCES),
-    Minor("2.3", 3, 0, "2024-07-08", True, _RESOURCES),
-    Minor("2.4", 0, 0, "2024-08-07", True),
-    Minor("2.5", 6, 0, "2025-11-05", True),
-    Minor("2.6", 6, 0, "2026-09-30", True),
+MINORS: tuple[ReleaseLine, ...] = (
+    ReleaseLine("1.4", 9, 9, "2021-09-30", True, ("setuptools<82", "torchmetrics<0.7")),
+    ReleaseLine("1.5", 10, 10, "2022-02-08", False, _OLD_METRICS, ("setuptools<82",)),
+    ReleaseLine("1.6", 5, 5, "2022-07-13", False, _OLD_METRICS),
+    ReleaseLine("1.7", 7, 7, "2022-09-22", False, _OLD_METRICS),
+    ReleaseLine("1.8", 6, 4, "2022-12-21", True, _RESOURCES),
+    ReleaseLine("1.9", 5, 0, "2023-04-12", True, _RESOURCES, together=("lightning-cloud<0.5.65", "pydantic<2")),
+    ReleaseLine("2.0", 9, 0, "2023-09-14", True, _RESOURCES),
+    ReleaseLine("2.1", 4, 0, "2024-02-01", True, _RESOURCES),
+    ReleaseLine("2.2", 5, 0, "2024-05-22", True, _RESOURCES),
+    ReleaseLine("2.3", 3, 0, "2024-07-08", True, _RESOURCES),
+    ReleaseLine("2.4", 0, 0, "2024-08-07", True),
+    ReleaseLine("2.5", 6, 0, "2025-11-05", True),
+    ReleaseLine("2.6", 6, 0, "2026-09-30", True),
 )
 
 
-def minor_of(version: Version) -> Minor | None:
+def minor_of(version: Version) -> ReleaseLine | None:
     """The row of the table that a release belongs to."""
     name = f"{version.major}.{version.minor}"
     return next((minor for minor in MINORS if minor.name == name), None)

@@ -34,7 +34,7 @@ Read = tuple[list[str], str]
 
 
 @dataclass(frozen=True)
-class Required:
+class TreeRequirements:
     """What a tree asks for.
 
     `files` are the manifests, `lines` the requirements that an index answers, `python` the specifier on Python (empty
@@ -54,7 +54,7 @@ class Required:
         return frozenset(canonicalize_name(re.split(r"[^\w.-]", line)[0]) for line in (*self.lines, *self.elsewhere))
 
 
-def required(root: Path) -> Required | None:
+def required(root: Path) -> TreeRequirements | None:
     """What the manifests at the top of a tree ask for; None where none names Lightning.
 
     A requirement file and what the project's own package asks for are installed together; where these do not name
@@ -70,7 +70,7 @@ def required(root: Path) -> Required | None:
     return None
 
 
-def _together(root: Path, files: Iterable[Path]) -> Required | None:
+def _together(root: Path, files: Iterable[Path]) -> TreeRequirements | None:
     read = [(path, found) for path in files if (found := _read(path, root))]
     stated = list(dict.fromkeys(line for _, (lines, _) in read for line in lines))
     pythons = [python for _, (_, python) in read if python]
@@ -79,7 +79,7 @@ def _together(root: Path, files: Iterable[Path]) -> Required | None:
     elsewhere = tuple(line for line in stated if line not in plain)
     texts = [path for path, _ in read if path.suffix == ".txt"]
     bounds = tuple(line for path in texts for line in _requirement_file(path, root, "-c") if _is_plain(line))
-    return Required(names, tuple(plain), ",".join(pythons), elsewhere, bounds) if names else None
+    return TreeRequirements(names, tuple(plain), ",".join(pythons), elsewhere, bounds) if names else None
 
 
 def _read(path: Path, root: Path) -> Read | None:

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from verify.environments.baseline import LIGHTNING, Choice, choose, named, requirement
-from verify.environments.building import BOUND_TO_TORCH, Plan, build
+from verify.environments.building import BOUND_TO_TORCH, EnvironmentPlan, build
 from verify.environments.dates import as_of
 from verify.environments.installer import Installer
 from verify.environments.interpreters import Interpreter, Unavailable, inspect
@@ -28,7 +28,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyEnvironment:
     """An environment that a tree can run in, which of the packages that it was to have did not install, and which are
     imported and were left out, with the reasons."""
 
@@ -39,7 +39,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequiredVersions:
     """What the executed files need: Lightning's distribution, other packages, the project's pins on those, and the ISO
     day on which the code was last written, None where that is not known.
 
@@ -60,14 +60,14 @@ class Wanted:
 
 
 def target(
-    wanted: Wanted,
+    wanted: RequiredVersions,
     release: str,
     given: Interpreter | None,
     installer: Installer,
     cache: Path,
     progress: Callable[[str], None],
     solved: Mapping[str, str] = MappingProxyType({}),
-) -> Ready:
+) -> ReadyEnvironment:
     """The environment for the tree after: a given interpreter, the one we run in, or one built for it; where that
     cannot be, the one we run in as far as it goes. With releases that were `solved` it is built of these."""
     if given is not None:
@@ -86,7 +86,7 @@ def target(
     all_of_it = replace(wanted, packages=wanted.packages | wanted.unused)
     held = tuple(f"{name}=={solved[name]}" for name in sorted(solved) if name not in _loose(all_of_it))
     origins = wanted.origins.needed_for(all_of_it.packages)
-    plan = Plan(base, held, _extras(all_of_it, {}), day, origins, wanted.unused)
+    plan = EnvironmentPlan(base, held, _extras(all_of_it, {}), day, origins, wanted.unused)
     try:
         found, left = build(plan, here, installer, cache, progress)
     except Unavailable as error:
@@ -102,16 +102,16 @@ def target(
 
 
 def baseline(
-    wanted: Wanted,
+    wanted: RequiredVersions,
     pins: Iterable[str],
     below: str | None,
-    after: Ready,
+    after: ReadyEnvironment,
     release: str,
     installer: Installer,
     cache: Path,
     progress: Callable[[str], None],
     own_torch: bool = False,
-) -> Ready:
+) -> ReadyEnvironment:
     """The environment for the tree before: an older Lightning, all else as in the target, or with the project's own
     torch where that is asked for."""
     pins = tuple(pins)
@@ -146,7 +146,7 @@ def baseline(
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 
-def _chosen(wanted: Wanted, pins: tuple[str, ...], below: str | None, release: str) -> Choice:
+def _chosen(wanted: RequiredVersions, pins: tuple[str, ...], below: str | None, release: str) -> Choice:
     """The release for the tree before: the one that a lock file holds, where it can be had."""
     if held := named(wanted.locked, [wanted.lightning]):
         locked = choose((*pins, str(held[0])), below, release)
@@ -155,7 +155,7 @@ def _chosen(wanted: Wanted, pins: tuple[str, ...], below: str | None, release: s
     return choose(pins, below, release)
 
 
-def _own_metrics(wanted: Wanted, there: Interpreter) -> str | None:
+def _own_metrics(wanted: RequiredVersions, there: Interpreter) -> str | None:
     """The project's pin of torchmetrics, where its code imports that and the target has one that the pin keeps out: to
     another major release the same calls mean something else. `there` is the target's interpreter."""
     if "torchmetrics" not in wanted.packages:
@@ -170,8 +170,8 @@ def _own_metrics(wanted: Wanted, there: Interpreter) -> str | None:
 
 
 def baseline_plan(
-    wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None, metrics: str | None = None
-) -> Plan:
+    wanted: RequiredVersions, choice: Choice, same: Mapping[str, str], torch: str | None, metrics: str | None = None
+) -> EnvironmentPlan:
     """What to build for the tree before, with what is the `same` as in the target; `torch` and `metrics` are the
     project's own."""
     minor = minor_of(choice.version)
@@ -181,7 +181,7 @@ def baseline_plan(
     if torch and _knows_only_old_numpy(Requirement(torch)):
         further = (*further, "numpy<2")
     shared = {name: version for name, version in same.items() if not torch or name not in (*BOUND_TO_TORCH, "numpy")}
-    return Plan(
+    return EnvironmentPlan(
         (torch or f"torch=={same.get('torch', TORCH)}", *_lightning(wanted.lightning, str(choice.version)), *further),
         minor.overrides if minor else (),
         _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), shared),
@@ -204,7 +204,9 @@ def _knows_only_old_numpy(torch: Requirement) -> bool:
     return False
 
 
-def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str], same: Mapping[str, str]) -> Ready:
+def given_baseline(
+    found: Interpreter, wanted: RequiredVersions, pins: Iterable[str], same: Mapping[str, str]
+) -> ReadyEnvironment:
     """The environment for the tree before in an interpreter that was asked for; `same` is what the target has."""
     version = found.packages.get(wanted.lightning)
     if version is None or "torch" not in found.packages:
@@ -225,7 +227,7 @@ def _lightning(name: str, release: str) -> tuple[str, ...]:
     return (f"{name}=={release}",)
 
 
-def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
+def _extras(wanted: RequiredVersions, same: Mapping[str, str]) -> tuple[str, ...]:
     """The other distributions: as in the other environment, else as pinned, else any."""
     pinned = {canonicalize_name(pin.name): pin for pin in map(requirement, wanted.pins) if pin and _holds(pin)}
     lines = []
@@ -248,7 +250,7 @@ def _holds(pin: Requirement) -> bool:
     return bool(pin.specifier) and (pin.marker is None or pin.marker.evaluate({"extra": ""}))
 
 
-def _absent(wanted: Wanted, found: Interpreter) -> frozenset[str]:
+def _absent(wanted: RequiredVersions, found: Interpreter) -> frozenset[str]:
     """What was asked for by name and is not there; what an address brings may have another name."""
     asked = {name: Requirement(name) for name in wanted.packages}
     return frozenset(
@@ -256,7 +258,7 @@ def _absent(wanted: Wanted, found: Interpreter) -> frozenset[str]:
     )
 
 
-def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:
+def _check_given(found: Interpreter, wanted: RequiredVersions, release: str) -> None:
     lightning = f"{wanted.lightning}=={release}"
     version = found.packages.get(wanted.lightning)
     missing = [] if "torch" in found.packages else ["torch"]
@@ -267,27 +269,27 @@ def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:
         raise Unavailable(f"the interpreter that was asked for {held}: run `{command}`")
 
 
-def _loose(wanted: Wanted) -> frozenset[str]:
+def _loose(wanted: RequiredVersions) -> frozenset[str]:
     """What is not held to solved releases by force: what is asked for by name anyway, and may be replaced where it does
     not load."""
     named = {canonicalize_name(Requirement(line).name) for line in wanted.packages}
     return frozenset({"numpy", "setuptools", "torch", *LIGHTNING, *named})
 
 
-def _serves(here: Interpreter, wanted: Wanted, release: str) -> bool:
+def _serves(here: Interpreter, wanted: RequiredVersions, release: str) -> bool:
     """Whether the interpreter we run in can stand for the target."""
     held = here.packages.get("torch") and here.packages.get(wanted.lightning) == release
     return bool(held) and all(canonicalize_name(Requirement(name).name) in here.packages for name in wanted.packages)
 
 
-def _ready(role: Role, found: Interpreter, wanted: Wanted, reason: str) -> Ready:
+def _ready(role: Role, found: Interpreter, wanted: RequiredVersions, reason: str) -> ReadyEnvironment:
     shown = {"torch", "torchmetrics", *LIGHTNING, *(canonicalize_name(Requirement(n).name) for n in wanted.packages)}
     packages = tuple(sorted((name, version) for name, version in found.packages.items() if name in shown))
     told = reason + wanted.told + _unlocked(wanted, found) + said(wanted.left)
-    return Ready(found, Environment(role, found.python, packages, told), left=wanted.left)
+    return ReadyEnvironment(found, Environment(role, found.python, packages, told), left=wanted.left)
 
 
-def _unlocked(wanted: Wanted, found: Interpreter) -> str:
+def _unlocked(wanted: RequiredVersions, found: Interpreter) -> str:
     """What of Lightning and torch a lock file holds in other releases, as the two go together."""
     held = named(wanted.locked, (*LIGHTNING, "torch", *BOUND_TO_TORCH))
     apart = [
@@ -297,7 +299,7 @@ def _unlocked(wanted: Wanted, found: Interpreter) -> str:
     return f"; not as the lock file has it, since these move: {', '.join(apart)}" if apart else ""
 
 
-def _day(wanted: Wanted, python: Interpreter, installer: Installer) -> str | None:
+def _day(wanted: RequiredVersions, python: Interpreter, installer: Installer) -> str | None:
     """As of which day the other packages are installed, where the installer can tell their days."""
     others = wanted.packages - {"numpy"}
     return as_of(wanted.written, python.python, date.today()) if installer.any_metadata and others else None

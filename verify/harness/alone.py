@@ -16,12 +16,23 @@ from typing import Any
 from . import alone_batches as batches
 from . import alone_sizes as sizes
 from . import alone_values
-from .alone_arguments import Hints
+from .alone_arguments import ArgumentHints
 from .alone_climb import Climb
 from .alone_data import Offers
 from .alone_memory import settle
 from .alone_stubs import Stubs
-from .alone_tries import BATCHES, EVALUATIONS, Bench, State, attempt, constructed, fit, generator, is_lightning, said
+from .alone_tries import (
+    BATCHES,
+    EVALUATIONS,
+    TryBench,
+    TryState,
+    attempt,
+    constructed,
+    fit,
+    generator,
+    is_lightning,
+    said,
+)
 from .alone_weights import blank
 
 MISSING = 12
@@ -31,7 +42,7 @@ _NO_TIME = "there was no time to try it"
 # -- finding modules
 
 
-def load(bench: Bench, names: list[str]) -> ModuleType:
+def load(bench: TryBench, names: list[str]) -> ModuleType:
     """Import a file of the project by the first of its names that works, standing in for packages that are missing."""
     told: Exception | None = None
     for name in names:
@@ -73,7 +84,7 @@ def _owner(cls: type, name: str) -> type | None:
 # -- searching
 
 
-def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> None:
+def search(bench: TryBench, spec: dict[str, Any], record: Callable[..., None]) -> None:
     """Find a recipe for each class of each file, and record it, or why there is none."""
     end = time.monotonic() + spec["budget"]
     bench.memory = spec["memory"]
@@ -100,15 +111,15 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             seconds = max(5.0, (end - time.monotonic()) / (others + len(found) - place))
             values = file["hints"]
             calls = tuple(values["calls"].get(cls.__name__, ()))
-            hints = Hints(values["values"], calls, tuple(values.get("groups", ())))
+            hints = ArgumentHints(values["values"], calls, tuple(values.get("groups", ())))
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record, offers)
 
 
 def _search_one(
-    bench: Bench,
+    bench: TryBench,
     file: dict[str, Any],
     cls: type,
-    hints: Hints,
+    hints: ArgumentHints,
     trainer: dict[str, Any],
     seconds: float,
     record: Callable[..., None],
@@ -141,13 +152,13 @@ def _search_one(
     record("recipe", **{**recipe, **state.described}, left=left)
 
 
-def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -> tuple[State, dict[str, str]]:
+def _evaluated(bench: TryBench, cls: type, state: TryState, trainer: dict[str, Any]) -> tuple[TryState, dict[str, str]]:
     """A state that trains, with the evaluation that its class defines and that works too, and why another does not."""
     left = {}
     for name, step in EVALUATIONS.items():
         if getattr(state, name) or is_lightning(_owner(cls, step)):
             continue
-        more = State.of({**state.described, name: True})
+        more = TryState.of({**state.described, name: True})
         error = attempt(bench, cls, more, None, trainer).error
         if error is None:
             state = more
@@ -156,10 +167,10 @@ def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -
     return state, left
 
 
-def replay(bench: Bench, recipe: dict[str, Any]) -> None:
+def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
-    state, trainer = State.of(recipe), dict(recipe["trainer"])
+    state, trainer = TryState.of(recipe), dict(recipe["trainer"])
     for name in recipe["left"]:
         _try_evaluation(bench, module, state, name, trainer)
     with blank(bench.absent if state.weights else None):
@@ -168,13 +179,13 @@ def replay(bench: Bench, recipe: dict[str, Any]) -> None:
         fit(built, made, state, trainer)
 
 
-def _try_evaluation(bench: Bench, cls: type, state: State, name: str, trainer: dict[str, Any]) -> None:
+def _try_evaluation(bench: TryBench, cls: type, state: TryState, name: str, trainer: dict[str, Any]) -> None:
     """Record whether an evaluation that fails in the other tree works here: nothing else of it counts."""
     record = bench.watch.record
-    error = attempt(bench, cls, State.of({**state.described, name: True}), None, trainer).error
+    error = attempt(bench, cls, TryState.of({**state.described, name: True}), None, trainer).error
     bench.watch.begin(record)
     if error is None:
         record("evaluated", name=name)
 
 
-__all__ = ["Bench", "replay", "search"]
+__all__ = ["TryBench", "replay", "search"]

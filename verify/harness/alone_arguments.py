@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .alone_batches import BATCH, SIDE, Config, source_of
+from .alone_batches import BATCH, SIDE, AttributeDict, source_of
 from .alone_changes import is_tensor, keyed
 from .alone_values import MADE, Arguments, chained, configs, found_in, function, get, inner_of, put
 
@@ -54,7 +54,7 @@ _OTHERS: dict[type, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True)
-class Hints:
+class ArgumentHints:
     """What the project says of values: by parameter or attribute name, the most telling first; whole calls of the
     class, by parameter; and configurations that hold values together."""
 
@@ -66,7 +66,7 @@ class Hints:
         return list(self.values.get(name, ()))
 
 
-def starts(cls: type, hints: Hints) -> Iterator[Arguments]:
+def starts(cls: type, hints: ArgumentHints) -> Iterator[Arguments]:
     """The arguments to begin with, the likeliest first."""
     required, known, takes_more = _parameters(cls)
     plain = {name: _guess(name, annotation, hints) for name, annotation in required.items()}
@@ -111,14 +111,14 @@ def _annotations(function: Any) -> dict[str, Any]:
         return {}
 
 
-def _guess(name: str, annotation: Any, hints: Hints) -> Any:
+def _guess(name: str, annotation: Any, hints: ArgumentHints) -> Any:
     found = hints.of(name)
     if found:
         return found[0]
     return _by_annotation(name, annotation, 0)
 
 
-def guess(name: str, hints: Hints) -> Any:
+def guess(name: str, hints: ArgumentHints) -> Any:
     """A value by its name alone."""
     found = hints.of(name)
     return found[0] if found else _by_name(name)
@@ -187,7 +187,7 @@ def _own_layers(cls: type) -> bool:
 
 
 def following(
-    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints
+    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: ArgumentHints
 ) -> Iterator[Arguments]:
     """The arguments to try after an error: `frames` are those of the project, the innermost first."""
     text = f"{type(error).__name__}: {error}"
@@ -205,7 +205,7 @@ def following(
             yield from (put(given, path, value) for value in _others(path, given, hints, text, frame))
 
 
-def _unfilled(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
+def _unfilled(text: str, line: ast.AST, given: Arguments, hints: ArgumentHints) -> Iterator[Arguments]:
     """What a call is missing that is given a configuration as its keywords; or what of it the call does not know."""
     missing = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)", text)
     unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
@@ -227,7 +227,7 @@ def _unfilled(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Itera
             yield put(given, path, {"@": "config", "values": {**held, **plain}})
 
 
-def _holding(names: list[str], held: Mapping[str, Any], hints: Hints) -> list[Mapping[str, Any]]:
+def _holding(names: list[str], held: Mapping[str, Any], hints: ArgumentHints) -> list[Mapping[str, Any]]:
     """The project's configurations with these names and what is held already, those with the least more first."""
     found = [group for group in hints.groups if names and all(name in group for name in (*names, *held))]
     found = [group for group in found if dict(group) != dict(held)]
@@ -238,7 +238,11 @@ def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> 
     """What a network in the place of an argument is asked for by a key or an attribute of its answer."""
     lacking = re.search(r"'(?:Tensor|Config)' object has no attribute '(\w+)'", text)
     asked = [(frame.f_locals.get(name), key) for name, key in keyed(line)]
-    keys = [lacking[1]] if lacking else [key for value, key in asked if is_tensor(value) or isinstance(value, Config)]
+    keys = (
+        [lacking[1]]
+        if lacking
+        else [key for value, key in asked if is_tensor(value) or isinstance(value, AttributeDict)]
+    )
     for path, value in given.items():
         if isinstance(value, dict) and value.get("@") == "layer":
             known = value.get("keys", [])
@@ -264,7 +268,9 @@ def _spread(frame: FrameType) -> bool:
     return frame.f_code.co_name == "__init__" and bool(frame.f_code.co_flags & inspect.CO_VARKEYWORDS)
 
 
-def _missing(text: str, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints) -> Iterator[Arguments]:
+def _missing(
+    text: str, frames: list[tuple[FrameType, int]], given: Arguments, hints: ArgumentHints
+) -> Iterator[Arguments]:
     """A value that some configuration lacks, or what the module takes besides its parameters."""
     match = re.search(
         r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|Config|dict|DictConfig)' object has no attribute '"
@@ -285,7 +291,7 @@ def _missing(text: str, frames: list[tuple[FrameType, int]], given: Arguments, h
                 yield put(given, (*path, match[1]), guess(match[1], hints))
 
 
-def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
+def _lacking(text: str, line: ast.AST, given: Arguments, hints: ArgumentHints) -> Iterator[Arguments]:
     """An attribute or key of something that should have been a configuration."""
     match = re.search(r"has no attribute '(\w+)'|KeyError: '(\w+)'|not subscriptable", text)
     if match is None:
@@ -311,7 +317,9 @@ def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterat
                 yield put(given, path, new)
 
 
-def _others(path: tuple[str, ...], given: Arguments, hints: Hints, text: str, frame: FrameType) -> Iterator[Any]:
+def _others(
+    path: tuple[str, ...], given: Arguments, hints: ArgumentHints, text: str, frame: FrameType
+) -> Iterator[Any]:
     """Other values for an argument."""
     now = get(given, path)
     tried = [*hints.of(path[-1]), *_choices(path[-1], frame)]

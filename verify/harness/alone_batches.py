@@ -32,14 +32,14 @@ _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"
 _NAMES = ("path", "file", "fname", "name", "uri", "url")
 
 
-class Config(dict[str, Any], Namespace):
+class AttributeDict(dict[str, Any], Namespace):
     """A dict whose keys are attributes too; `vars`, `isinstance(..., Namespace)` and `isinstance(..., dict)` hold."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.__dict__ = self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Config:
+    def __deepcopy__(self, memo: dict[int, Any]) -> AttributeDict:
         return type(self)({key: copy.deepcopy(value, memo) for key, value in self.items()})
 
     def __reduce__(self) -> Any:
@@ -63,7 +63,7 @@ def make(spec: Spec, generator: Any) -> Any:
         return tuple(made) if spec["kind"] == "tuple" else made
     if "keys" in spec:
         held = {name: make(item, generator) for name, item in spec["keys"].items()}
-        return Config(held) if spec["kind"] == "object" else held
+        return AttributeDict(held) if spec["kind"] == "object" else held
     if "value" in spec:
         return copy.deepcopy(spec["value"])
     shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
@@ -252,10 +252,10 @@ def _filled(shape: _Shape, first: Spec, name: str) -> Spec:
 def _shape_of(cls: type) -> _Shape:
     """How the training step of a class takes its batch apart; None where it does not, or where that is not seen."""
     function = inspect.getattr_static(cls, "training_step", None)
-    return _Reader(cls).read(function, 1, 0)
+    return _BatchReader(cls).read(function, 1, 0)
 
 
-class _Reader:
+class _BatchReader:
     """Reads how functions take one of their parameters apart."""
 
     def __init__(self, cls: type) -> None:

@@ -23,7 +23,7 @@ from . import alone_arguments as arguments
 from . import alone_batches as batches
 from . import alone_errors as errors
 from . import alone_sizes as sizes
-from .alone_arguments import Hints
+from .alone_arguments import ArgumentHints
 from .alone_data import Offers
 from .alone_shapes import Shape, is_recorded
 from .alone_stubs import PackageMissing
@@ -32,12 +32,12 @@ from .alone_tries import (
     EPOCHS,
     STEP_SCORE,
     Attempt,
-    Bench,
     Doubtful,
     NothingLearned,
-    State,
     TooLarge,
     TooSlow,
+    TryBench,
+    TryState,
     attempt,
     said,
     takes_batch,
@@ -45,7 +45,7 @@ from .alone_tries import (
 from .alone_weights import unreached, wanted
 
 T = TypeVar("T")
-Waiting = tuple[float, int, State, str]
+Waiting = tuple[float, int, TryState, str]
 """A state in the queue of a search, after how far it may lead, and with what was said before it."""
 CHILDREN = 24
 TRIES = 240
@@ -97,11 +97,11 @@ class _Turn:
     the batches that come next, and `shapes` those that its first batch may have. `is_extra` says that its batch has a
     recorded shape that is tried besides."""
 
-    state: State
+    state: TryState
     before: str
     is_waiting: bool
-    plain: State
-    others: Sequence[State] = ()
+    plain: TryState
+    others: Sequence[TryState] = ()
     shapes: Sequence[Shape] = ()
     is_extra: bool = False
 
@@ -110,12 +110,12 @@ class Climb:
     """The search for a state of one class that trains, within some seconds."""
 
     def __init__(
-        self, bench: Bench, cls: type, hints: Hints, trainer: dict[str, Any], seconds: float, offers: Offers
+        self, bench: TryBench, cls: type, hints: ArgumentHints, trainer: dict[str, Any], seconds: float, offers: Offers
     ) -> None:
         self.bench, self.cls, self.hints, self.trainer, self.offers = bench, cls, hints, trainer, offers
         self.seconds, self.end = seconds, time.monotonic() + seconds
-        self.begin = deque(State(given) for given in arguments.starts(cls, hints))
-        self.waiting: deque[State] = deque()
+        self.begin = deque(TryState(given) for given in arguments.starts(cls, hints))
+        self.waiting: deque[TryState] = deque()
         self.queue: list[Waiting] = []
         self.order = self.tries = 0
         self.known: set[str] = set()
@@ -125,9 +125,9 @@ class Climb:
         self.is_slow = False
         self.best: tuple[float, str] | None = None
         self.wanting = ""
-        self.doubted: State | None = None
+        self.doubted: TryState | None = None
 
-    def run(self) -> tuple[State | None, int, str]:
+    def run(self) -> tuple[TryState | None, int, str]:
         """The first state that trains, how many were tried, and what the try that came furthest ended with: the first
         that wanted what no server gave, where no module was built at all."""
         while self._is_on() and (self.pace.since <= STUCK or self._rid()):
@@ -137,7 +137,7 @@ class Climb:
         score, furthest = self.best or (0.0, "")
         return self.doubted, self.tries, (self.wanting if score < STEP_SCORE else "") or furthest
 
-    def _step(self, turn: _Turn) -> State | None:
+    def _step(self, turn: _Turn) -> TryState | None:
         """Try one state: what it is where it trains; else what its error says is waiting to be tried."""
         tried = self._try(turn)
         if tried.error is None:
@@ -253,7 +253,7 @@ class Climb:
         for child, back in _quietly(children(self.bench, self.cls, state, tried, self.hints)):
             self._push(score - back, child, text)
 
-    def _push(self, score: float, state: State, text: str) -> None:
+    def _push(self, score: float, state: TryState, text: str) -> None:
         if state.key not in self.known:
             self.known.add(state.key)
             self.order += 1
@@ -275,7 +275,9 @@ def _is_final(tried: Attempt) -> bool:
     return isinstance(tried.error, PackageMissing) or "empty parameter list" in str(tried.error)
 
 
-def children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hints) -> Iterator[tuple[State, float]]:
+def children(
+    bench: TryBench, cls: type, state: TryState, tried: Attempt, hints: ArgumentHints
+) -> Iterator[tuple[TryState, float]]:
     """What to try after an attempt that failed, and how far each is to be put back."""
     error = tried.error
     if isinstance(error, TooSlow | TooLarge) and state.batch and tried.module is not None:

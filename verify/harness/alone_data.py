@@ -29,22 +29,22 @@ from typing import Any
 
 from . import alone_arguments as arguments
 from . import alone_values as values
-from .alone_arguments import Hints
+from .alone_arguments import ArgumentHints
 from .alone_batches import BATCH, Spec, leaf
-from .alone_files import Made, remove
+from .alone_files import MadeFiles, remove
 from .alone_shapes import Shape, holds, is_recorded
-from .alone_tries import Bench, State, constructed, is_lightning
+from .alone_tries import TryBench, TryState, constructed, is_lightning
 
 TRIES, CHILDREN = 10, 4
 CANDIDATES, OWN, OFFERS = 4, 6, 2
 SHARE, LONGEST_S = 1 / 3, 20.0
 LARGEST = 16_000_000
 _FETCHES = re.compile(r"download|urlopen|urlretrieve|requests|wget|gdown|load_dataset|from_pretrained|hub")
-Load = Callable[[Bench, list[str]], ModuleType]
+Load = Callable[[TryBench, list[str]], ModuleType]
 Given = dict[str, Any]
 
 
-class Unsaid(Exception):
+class Undescribed(Exception):
     """A batch that no description is made for."""
 
 
@@ -53,7 +53,7 @@ class Offers:
     `shapes` that the project writes down, for those that no loader gives a batch for."""
 
     def __init__(
-        self, bench: Bench, load: Load, data: Sequence[Mapping[str, Any]], shapes: Sequence[Shape] = ()
+        self, bench: TryBench, load: Load, data: Sequence[Mapping[str, Any]], shapes: Sequence[Shape] = ()
     ) -> None:
         self.bench, self.load, self.data, self.shapes = bench, load, data, shapes
         self.shared: list[tuple[Spec, str]] | None = None
@@ -65,7 +65,7 @@ class Offers:
         """Start with another class, which has so long."""
         self.own, self.left = {}, min(seconds * SHARE, LONGEST_S)
 
-    def states(self, cls: type, state: State) -> list[State]:
+    def states(self, cls: type, state: TryState) -> list[TryState]:
         """A state with each of the batches of the class, the likeliest first."""
         return [replace(state, batch=spec, shaped=where) for spec, where in self.of(cls, state.arguments)]
 
@@ -95,20 +95,20 @@ class Offers:
                 break
         return found
 
-    def _of_module(self, cls: type, given: Given, made: Made) -> Any:
+    def _of_module(self, cls: type, given: Given, made: MadeFiles) -> Any:
         def build() -> Any:
             built = constructed(self.bench, cls, given)
             return _loaders(built)
 
         return _patient(build, made)
 
-    def _of_class(self, file: Mapping[str, Any], name: str, made: Made) -> Any:
+    def _of_class(self, file: Mapping[str, Any], name: str, made: MadeFiles) -> Any:
         """A batch of a class of the project, built as modules are: by its defaults, hints, names and errors."""
         cls = getattr(self.load(self.bench, file["names"]), name)
         if not _is_data(cls):
-            raise Unsaid(name)
+            raise Undescribed(name)
         held = file["hints"]
-        hints = Hints(held["values"], tuple(held["calls"].get(name, ())), tuple(held.get("groups", ())))
+        hints = ArgumentHints(held["values"], tuple(held["calls"].get(name, ())), tuple(held.get("groups", ())))
         queue = deque(_local(given) for given in arguments.starts(cls, hints))
         known: list[Given] = []
         while queue and len(known) < TRIES:
@@ -125,7 +125,7 @@ class Offers:
                 more = arguments.following(error, own, given, hints)
                 with contextlib.suppress(Exception):
                     queue.extend(_local(one) for one in itertools.islice(more, CHILDREN))
-        raise Unsaid(name)
+        raise Undescribed(name)
 
     def _built(self, cls: type, given: Given) -> Any:
         self.bench.watch.seed()
@@ -133,7 +133,7 @@ class Offers:
         return _loaders(built) if has_loader(cls) else _of_dataset(built)
 
     def _asked(
-        self, job: Callable[[Made], Any], cls: type | None, what: str, file: Mapping[str, Any] | None = None
+        self, job: Callable[[MadeFiles], Any], cls: type | None, what: str, file: Mapping[str, Any] | None = None
     ) -> tuple[Spec, str] | None:
         """The description of the batch that a job gives, or none where it fails."""
         if self.left <= 0:
@@ -141,7 +141,7 @@ class Offers:
         text = _source(cls) if cls else str(file["text"] if file else "")
         roots = [Path(self.bench.root), Path(tempfile.gettempdir())]
         began = time.monotonic()
-        spec, paths = aside(lambda tell: described(job(Made(roots, text, tell))), self.left, self.bench.memory / 2)
+        spec, paths = aside(lambda tell: described(job(MadeFiles(roots, text, tell))), self.left, self.bench.memory / 2)
         self.left -= time.monotonic() - began
         for path in paths:
             remove(path)
@@ -205,7 +205,7 @@ def _as_tensors(cls: type, given: Given, error: Exception) -> list[Given]:
     return [{**given, name: tensor} for name in ("transform", "transforms") if name in known]
 
 
-def _patient(build: Callable[[], Any], made: Made) -> Any:
+def _patient(build: Callable[[], Any], made: MadeFiles) -> Any:
     """What a function gives, once the files are made that it does not find."""
     while True:
         try:
@@ -280,7 +280,7 @@ def described(batch: Any) -> Spec:
             return {"items": [read(item, "") for item in value], "kind": type(value).__name__}
         if value is None or type(value) in (bool, int, float, str):
             return {"value": value}
-        raise Unsaid(type(value).__name__)
+        raise Undescribed(type(value).__name__)
 
     def look(value: Any) -> None:
         if isinstance(value, torch.Tensor):
@@ -291,7 +291,7 @@ def described(batch: Any) -> Spec:
     look(batch)
     found = read(batch, "")
     if "value" in found or "shape" not in json.dumps(found):
-        raise Unsaid(type(batch).__name__)
+        raise Undescribed(type(batch).__name__)
     return found
 
 
@@ -299,7 +299,7 @@ def _tensor(value: Any, name: str, sizes: set[int]) -> Spec:
     import torch
 
     if value.layout is not torch.strided or value.is_quantized or not 0 < value.numel() <= LARGEST:
-        raise Unsaid(name)
+        raise Undescribed(name)
     dtype = str(value.dtype).removeprefix("torch.")
     if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype is torch.bool:
         return leaf(value.shape, dtype, 2, name)

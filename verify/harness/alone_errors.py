@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, leaves, named, natural, replaced
+from .alone_batches import BATCH, SIDE, TIME, AttributeDict, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
     Trouble,
     changed,
@@ -396,4 +396,4 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
     )
 )  # fmt: skip
 
-__all__ = ["Config", "Trouble", "following", "is_about_inputs"]
+__all__ = ["AttributeDict", "Trouble", "following", "is_about_inputs"]

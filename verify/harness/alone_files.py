@@ -34,7 +34,7 @@ READERS = (
 )
 
 
-class Made:
+class MadeFiles:
     """Makes files below some folders and nowhere else; `announce` is told of each path before it is made, and `text`
     is the code that reads them."""
 

@@ -23,7 +23,7 @@ class PackageMissing(ImportError):
     """Something of a package that is not installed was used."""
 
 
-class Missing(type):
+class MissingObject(type):
     """What a missing package would have held under some name."""
 
     package: str
@@ -39,14 +39,14 @@ class Missing(type):
         return args[0] if len(args) == 1 and isinstance(args[0], type | types.FunctionType) else cls
 
 
-def missing(name: str, package: str) -> Missing:
+def missing(name: str, package: str) -> MissingObject:
     """Something that a package should hold."""
-    made = Missing(name, (), {})
+    made = MissingObject(name, (), {})
     made.package = package
     return made
 
 
-class _Module(types.ModuleType):
+class _StubModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
@@ -88,7 +88,7 @@ class Stubs:
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _Module(spec.name)
+        return _StubModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to execute."""

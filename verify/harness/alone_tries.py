@@ -40,7 +40,7 @@ TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transf
 
 
 @dataclass(frozen=True)
-class State:
+class TryState:
     """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
     the project's script would have set, and whether the module is validated and tested too: left out at first, since
     a step on made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets
@@ -70,7 +70,7 @@ class State:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
-    def of(cls, recipe: dict[str, Any]) -> State:
+    def of(cls, recipe: dict[str, Any]) -> TryState:
         """What a recipe describes."""
         return cls(**{name: recipe[name] for name in cls.__dataclass_fields__ if name != "skipped"},
                    skipped=tuple(recipe["skipped"]))  # fmt: skip
@@ -93,7 +93,7 @@ class Attempt:
 
 
 @dataclass
-class Bench:
+class TryBench:
     """What both jobs work with: the watch around torch and Lightning, the project's folder, and `absent`: weights that
     a module would have loaded from where they are not. A try may not hold more `memory`, in bytes."""
 
@@ -130,7 +130,7 @@ def is_lightning(cls: type | None) -> bool:
 # -- trying
 
 
-class _Seen:
+class _StepCounter:
     """Counts what a try does, in place of a record."""
 
     def __init__(self) -> None:
@@ -150,9 +150,9 @@ class _Seen:
 
 
 def attempt(
-    bench: Bench,
+    bench: TryBench,
     cls: type,
-    state: State,
+    state: TryState,
     module: Any,
     trainer: dict[str, Any],
     *,
@@ -161,7 +161,7 @@ def attempt(
 ) -> Attempt:
     """Build a module and train it on one batch: that of the state, else the first that its first layer and what the
     project writes down of `shapes` lead to."""
-    seen = _Seen()
+    seen = _StepCounter()
     spec, made, shaped = state.batch, None, state.shaped
     others: list[tuple[dict[str, Any], str]] = []
     forwards = [0]
@@ -199,7 +199,7 @@ def attempt(
         counter.remove()
 
 
-def constructed(bench: Bench, cls: type, given: dict[str, Any]) -> Any:
+def constructed(bench: TryBench, cls: type, given: dict[str, Any]) -> Any:
     bench.watch.seed()
     module = cls(**{name: values.build(value) for name, value in given.items()})
     with contextlib.suppress(ValueError):
@@ -209,7 +209,7 @@ def constructed(bench: Bench, cls: type, given: dict[str, Any]) -> Any:
     return module
 
 
-def _check(seen: _Seen) -> None:
+def _check(seen: _StepCounter) -> None:
     if not seen.steps:
         raise NothingLearned("`fit` ends, but no optimizer stepped")
     if not seen.losses or not all(value == value and abs(value) != float("inf") for value in seen.losses):
@@ -244,7 +244,7 @@ def _too_large(most: float, at: BaseException | None = None) -> TooLarge:
 
 
 def _score(
-    error: BaseException, frames: tuple[tuple[FrameType, int], ...], forwards: int, module: Any, seen: _Seen
+    error: BaseException, frames: tuple[tuple[FrameType, int], ...], forwards: int, module: Any, seen: _StepCounter
 ) -> float:
     """How far a try came: built, into the training step, through it, and by how many lines and layers."""
     if module is None and isinstance(error, TooLarge):
@@ -304,7 +304,7 @@ def generator(seed: int) -> Any:
 # -- training
 
 
-class Handed(list[Any]):
+class RepeatedBatches(list[Any]):
     """Batches that are handed out as they were made, however often: a step may write to its batch."""
 
     def __init__(self, made: list[Any]) -> None:
@@ -317,7 +317,7 @@ class Handed(list[Any]):
         return found
 
 
-def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> None:
+def fit(module: Any, made: list[Any], state: TryState, trainer: dict[str, Any]) -> None:
     """Train a module on some batches, with a loader that hands them out as they are."""
     from torch.utils.data import DataLoader
 
@@ -325,7 +325,7 @@ def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> 
         setattr(module, name, _nothing)
     for name, value in state.attributes.items():
         setattr(module, name, values.build(value))
-    handed = Handed(made)
+    handed = RepeatedBatches(made)
     loader: Any = DataLoader(handed, batch_size=None, shuffle=False)  # type: ignore[arg-type]
     evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
     limits = {} if state.validates else {"limit_val_batches": 0, "num_sanity_val_steps": 0}

@@ -31,7 +31,7 @@ _SILENT = frozenset(
 
 
 @dataclass
-class Seen:
+class ParameterGradients:
     """What was seen of one parameter: how often a gradient arrived, whether each was zero, whether each was finite,
     its type, and from which losses."""
 
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass
-class Site:
+class CutSite:
     """A line that takes values out of the graph: the place, the operation, the parameters behind the values, and
     whether the values went on to where gradients are computed, or to the loss (`matters`), or out of torch."""
 
@@ -63,15 +63,15 @@ class Gradients:
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/") + "/"
-        self.seen: dict[int, Seen] = {}
-        self.sites: dict[tuple[str, str], Site] = {}
+        self.seen: dict[int, ParameterGradients] = {}
+        self.sites: dict[tuple[str, str], CutSite] = {}
         self.lost: dict[str, str | None] = {}
         self.loss = AUTOMATIC
         self.steps = 0
         self.hooked: set[int] = set()
-        self._returned: Site | None = None
-        self._tainted: dict[int, tuple[Any, Site]] = {}
-        self._numbers: dict[float, Site] = {}
+        self._returned: CutSite | None = None
+        self._tainted: dict[int, tuple[Any, CutSite]] = {}
+        self._numbers: dict[float, CutSite] = {}
 
     # -- gradients
 
@@ -90,7 +90,7 @@ class Gradients:
         self._arriving(parameter, parameter.grad)
 
     def _arriving(self, parameter: Any, gradient: Any) -> None:
-        seen = self.seen.setdefault(id(parameter), Seen())
+        seen = self.seen.setdefault(id(parameter), ParameterGradients())
         seen.reached += 1
         if self.loss not in seen.losses:
             seen.losses.append(self.loss)
@@ -101,11 +101,11 @@ class Gradients:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None and id(parameter) not in self.seen:
-                    self.seen[id(parameter)] = seen = Seen(1)
+                    self.seen[id(parameter)] = seen = ParameterGradients(1)
                     self._look(seen, parameter.grad)
 
     @staticmethod
-    def _look(seen: Seen, gradient: Any) -> None:
+    def _look(seen: ParameterGradients, gradient: Any) -> None:
         import torch
 
         if gradient is None:
@@ -127,7 +127,7 @@ class Gradients:
                 site.matters = True
             self.lost[self.loss] = str(site) if site else None
 
-    def _likely(self) -> Site | None:
+    def _likely(self) -> CutSite | None:
         """What a loss of which the way is not known was probably cut by: the first step out of torch, or the first
         operation at all."""
         sites = list(self.sites.values())
@@ -151,7 +151,7 @@ class Gradients:
         for name, parameter in module.named_parameters():
             if not parameter.requires_grad:
                 continue
-            seen = self.seen.get(id(parameter), Seen())
+            seen = self.seen.get(id(parameter), ParameterGradients())
             cut = None if seen.reached else self._cutting(parameter)
             rows.append(
                 {
@@ -167,7 +167,7 @@ class Gradients:
             )
         return {"parameters": rows, "lost": [[loss, cut] for loss, cut in self.lost.items()]}
 
-    def _cutting(self, parameter: Any) -> Site | None:
+    def _cutting(self, parameter: Any) -> CutSite | None:
         """What took the values that were computed from a parameter out of the graph, on the way to the loss."""
         return next((site for site in self.sites.values() if site.matters and id(parameter) in site.behind), None)
 
@@ -225,7 +225,7 @@ class Gradients:
         for value in _numbers([result]):
             self._numbers[value] = site
 
-    def _site(self, name: str) -> Site | None:
+    def _site(self, name: str) -> CutSite | None:
         import torch
 
         place = self._place()
@@ -235,10 +235,10 @@ class Gradients:
             name = f"{name} without gradients (no_grad or inference_mode)"
         key = (place, name)
         if key not in self.sites and len(self.sites) < SITES:
-            self.sites[key] = Site(place, name)
+            self.sites[key] = CutSite(place, name)
         return self.sites.get(key)
 
-    def _of(self, tensor: Any) -> Site | None:
+    def _of(self, tensor: Any) -> CutSite | None:
         """What took a tensor, or what it was made of, out of the graph."""
         held = self._tainted.get(id(tensor))
         return held[1] if held and held[0]() is tensor else None

@@ -29,10 +29,10 @@ class Own(DistributionFinder):
         """The distribution, where it is asked for by its name."""
         if context is not None and context.name and _plain(context.name) == _plain(self.name):
             self.used[f"{self.name} {self.version}"] = None
-            yield _Made(self)
+            yield _OwnDistribution(self)
 
 
-class _Made(Distribution):
+class _OwnDistribution(Distribution):
     def __init__(self, own: Own) -> None:
         self._own = own
 

@@ -11,7 +11,7 @@ from verify.harness.alone_errors import is_about_inputs
 from verify.judging.apart_told import facts_of_parts, notes_of, told_of, untrained
 from verify.judging.by_hand import stopped_at
 from verify.judging.proof_list import replace_by_hand
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement, judge, noise_of, steady, unsure
 
 _NONE_THERE = "no class of these files is a LightningModule that takes a training step"
@@ -25,12 +25,12 @@ def label_of(recipe: Mapping[str, Any]) -> str:
 
 def part_of(
     recipe: Mapping[str, Any],
-    old: Raw | None,
-    new: Raw,
+    old: RunRecord | None,
+    new: RunRecord,
     problems: Sequence[str],
     missing: str,
     per_batch: bool,
-    second: Raw | None = None,
+    second: RunRecord | None = None,
     by_hand: Sequence[tuple[str, str]] = (),
 ) -> Alone:
     """What a recipe's trainings say: of the tree before, of the tree after, and a second one of the tree before, where

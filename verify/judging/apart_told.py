@@ -7,11 +7,11 @@ from typing import Any
 
 from verify.evidence import Alone, Fact
 from verify.harness.alone_tries import EVALUATIONS
-from verify.judging.record import Raw, besides
+from verify.judging.record import RunRecord, besides
 from verify.reading.modules import NAMED
 
 
-def notes_of(recipe: Mapping[str, Any], old: Raw | None, new: Raw) -> tuple[str, ...]:
+def notes_of(recipe: Mapping[str, Any], old: RunRecord | None, new: RunRecord) -> tuple[str, ...]:
     """What stood in for something of the project in a training, and what was left out of it."""
     told = recipe["told"]
     notes = [f"arguments and batches were found in {recipe['tries']} tries"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from verify.evidence import Recording
-from verify.judging.record import Raw, Weight
+from verify.judging.record import RunRecord, Weight
 
 T = TypeVar("T")
 UNCOUNTED = frozenset({"epoch", "step"})
@@ -36,7 +36,9 @@ class Difference:
     size: float | None
 
 
-def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_batch: bool) -> Iterator[Difference]:
+def differences(
+    before: RunRecord, after: RunRecord, tolerance: float, exact: float, per_batch: bool
+) -> Iterator[Difference]:
     """What differs of two runs that got through `fit`.
 
     Norms of gradients are compared where nothing is noisy, where the tolerance is the `exact` one.
@@ -65,7 +67,7 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
     yield from _logged(dict(old.logged), dict(new.logged), tolerance, cut=cut)
 
 
-def up_to_failure(before: Raw, after: Raw, tolerance: float) -> Iterator[Difference]:
+def up_to_failure(before: RunRecord, after: RunRecord, tolerance: float) -> Iterator[Difference]:
     """What differs of a run that failed and one that did not, as far as the first one went."""
     old, new = before.recording, after.recording
     both = losses_of(before, after)
@@ -75,7 +77,7 @@ def up_to_failure(before: Raw, after: Raw, tolerance: float) -> Iterator[Differe
     yield from _unheld(old, new)
 
 
-def regrouped(before: Raw, after: Raw) -> bool:
+def regrouped(before: RunRecord, after: RunRecord) -> bool:
     """Whether the optimizer steps that both made have other numbers of backward passes."""
     old, new = before.recording, after.recording
     common = min(old.optimizer_steps, new.optimizer_steps)
@@ -83,14 +85,14 @@ def regrouped(before: Raw, after: Raw) -> bool:
     return then != now and (old.failure is not None or old.optimizer_steps == new.optimizer_steps)
 
 
-def adds_up(before: Raw, after: Raw, tolerance: float) -> bool:
+def adds_up(before: RunRecord, after: RunRecord, tolerance: float) -> bool:
     """Whether there are other backward passes, and the losses of each optimizer step, and those after the last one,
     come to the same sum: the gradient of a sum is the sum of the gradients. Of a step that a failure cut off, they may
     also be the first ones of that step."""
     return regrouped(before, after) and all(close(a, b, tolerance) for a, b in losses_of(before, after))
 
 
-def _by_step(raw: Raw, steps: int) -> list[list[float]]:
+def _by_step(raw: RunRecord, steps: int) -> list[list[float]]:
     """The losses of each of the first optimizer steps, and of what comes after them up to the next one."""
     found: list[list[float]] = [[] for _ in range(steps + 1)]
     for step, loss in zip(raw.passes, raw.recording.losses, strict=False):
@@ -99,7 +101,7 @@ def _by_step(raw: Raw, steps: int) -> list[list[float]]:
     return found
 
 
-def losses_of(before: Raw, after: Raw) -> list[tuple[float, float]]:
+def losses_of(before: RunRecord, after: RunRecord) -> list[tuple[float, float]]:
     """The losses of both side by side; where there are other backward passes, their sums at each step. Those of a step
     that a failure cut off are its first ones, where these are nearer than their sum."""
     old, new = before.recording, after.recording
@@ -115,7 +117,7 @@ def losses_of(before: Raw, after: Raw) -> list[tuple[float, float]]:
     return [*found, *last]
 
 
-def furthest(before: Raw, after: Raw) -> Difference | None:
+def furthest(before: RunRecord, after: RunRecord) -> Difference | None:
     """The largest absolute difference over losses, learning rates and weights, and which number it is of."""
     old, new = before.recording, after.recording
     what = "sum of the losses of step" if regrouped(before, after) else "loss"

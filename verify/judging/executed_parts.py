@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from verify.evidence import How, Touched
-from verify.judging.record import Raw
+from verify.evidence import FileCoverage, How
+from verify.judging.record import RunRecord
 from verify.reading.idle import changed_functions, code_outside, same_code
 from verify.reading.modules import CODE, configures
 from verify.reading.sources import Sources
@@ -30,8 +30,8 @@ _DOCUMENTS = (".md", ".rst", ".markdown", ".adoc")
 
 
 def parts(
-    before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[Raw], manifests: Iterable[str] = ()
-) -> tuple[Touched, ...]:
+    before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[RunRecord], manifests: Iterable[str] = ()
+) -> tuple[FileCoverage, ...]:
     """Each changed file with what these runs of the tree after executed of it; `manifests` are those that their
     environment was installed from."""
     held = {path for raw in runs for path in raw.held}
@@ -41,17 +41,17 @@ def parts(
     for path in sorted(set(changed)):
         if is_manifest(path):
             asks = _asks(before.root / path) != _asks(after.root / path)
-            found.append(Touched(path, "not installed" if asks else "document"))
+            found.append(FileCoverage(path, "not installed" if asks else "document"))
         elif path.endswith(".py"):
             found.append(_code(path, before.tree(path), after.tree(path), path in held, calls))
         else:
-            found.append(Touched(path, _other(after.root, path, path in held)))
+            found.append(FileCoverage(path, _other(after.root, path, path in held)))
     if any(raw.is_silent for raw in runs):
         found = [replace(file, how="not told") if file.how in ("not loaded", "not read") else file for file in found]
     return installed_from(found, manifests)
 
 
-def installed_from(touched: Iterable[Touched], manifests: Iterable[str]) -> tuple[Touched, ...]:
+def installed_from(touched: Iterable[FileCoverage], manifests: Iterable[str]) -> tuple[FileCoverage, ...]:
     """The files, with the manifests among them that an environment was installed from."""
     known = frozenset(manifests)
     return tuple(replace(file, how="installed") if file.path in known else file for file in touched)
@@ -74,9 +74,9 @@ def _asks(place: Path) -> object:
     return {**{name: one for name, one in held.items() if name != "tool"}, **kept}
 
 
-def further(one: Iterable[Touched], other: Iterable[Touched]) -> tuple[Touched, ...]:
+def further(one: Iterable[FileCoverage], other: Iterable[FileCoverage]) -> tuple[FileCoverage, ...]:
     """Of each file what the runs that executed more of it did; the first of them where both did alike."""
-    found: dict[str, Touched] = {}
+    found: dict[str, FileCoverage] = {}
     for file in (*one, *other):
         known = found.setdefault(file.path, file)
         if _rank(file) > _rank(known):
@@ -84,7 +84,7 @@ def further(one: Iterable[Touched], other: Iterable[Touched]) -> tuple[Touched, 
     return tuple(found[path] for path in sorted(found))
 
 
-def _rank(file: Touched) -> tuple[bool, bool]:
+def _rank(file: FileCoverage) -> tuple[bool, bool]:
     return file.is_covered, file.is_loaded
 
 
@@ -103,15 +103,15 @@ def _other(root: Path, path: str, held: bool) -> How:
 
 def _code(
     path: str, old: ast.Module | None, new: ast.Module | None, held: bool, calls: frozenset[str] | None
-) -> Touched:
+) -> FileCoverage:
     if old and new and same_code(old, new):
-        return Touched(path, "same code")
+        return FileCoverage(path, "same code")
     if not held:
-        return Touched(path, "not loaded")
+        return FileCoverage(path, "not loaded")
     if old is None or new is None or calls is None:
-        return Touched(path, "executed")
+        return FileCoverage(path, "executed")
     functions = changed_functions(old, new)
     called = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" in calls))
     idle = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" not in calls))
     is_executed = called or not functions or code_outside(old) != code_outside(new)
-    return Touched(path, "executed" if is_executed else "not called", called, idle)
+    return FileCoverage(path, "executed" if is_executed else "not called", called, idle)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from verify.evidence import Alone, Environment, Evidence, Fact, FactKind, How, Recording, Role, Touched
-from verify.judging.record import Raw, besides
+from verify.evidence import Alone, Environment, Evidence, Fact, FactKind, FileCoverage, How, Recording, Role
+from verify.judging.record import RunRecord, besides
 from verify.judging.verdict import Judgement
 
 SETTINGS = "under [tool.fixer.verify] in pyproject.toml"
@@ -47,7 +47,7 @@ def replace_by_hand(problem: str) -> Fact:
     return Fact("next", f"replace by hand, where it stops: {problem}")
 
 
-def given(old: Raw | None, new: Raw) -> tuple[Fact, ...]:
+def given(old: RunRecord | None, new: RunRecord) -> tuple[Fact, ...]:
     """What two runs of a script had besides the project's files and packages."""
     return tuple(Fact("provided", text) for text in besides(old, new))
 
@@ -123,7 +123,7 @@ def _compared(evidence: Evidence) -> Iterator[Fact]:
     )
 
 
-def not_executed(touched: Iterable[Touched]) -> Iterator[Fact]:
+def not_executed(touched: Iterable[FileCoverage]) -> Iterator[Fact]:
     """What of the changed files did not run, a line for each way of that, and the functions that nothing called."""
     files = list(touched)
     for how, why in _WHY.items():

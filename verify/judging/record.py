@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
+from verify.evidence import Failure, Gradient, LostGradient, Recording, Scheduler
 from verify.harness.standins import STAND_INS
 
 LIMIT = 2**28
@@ -46,7 +46,7 @@ import nothing of this package, spells it too."""
 
 
 @dataclass(frozen=True)
-class Raw:
+class RunRecord:
     """One run: what is reported, and the values that are only compared.
 
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
@@ -100,7 +100,7 @@ class Raw:
         return (*self.loaded, *(text.rpartition(" to ")[0] for text in self.opened))
 
 
-def read(path: Path, script: str) -> Raw:
+def read(path: Path, script: str) -> RunRecord:
     """The events of a file as one value; a last line that was cut off is left out.
 
     The project's code can write to that file too: one that is not as the harness writes it is told as such.
@@ -108,10 +108,10 @@ def read(path: Path, script: str) -> Raw:
     try:
         return _read(path, script)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        return Raw(_empty(script), ended=f"what was recorded cannot be read ({type(error).__name__}: {error})")
+        return RunRecord(_empty(script), ended=f"what was recorded cannot be read ({type(error).__name__}: {error})")
 
 
-def _read(path: Path, script: str) -> Raw:
+def _read(path: Path, script: str) -> RunRecord:
     losses: list[dict[str, Any]] = []
     passes: list[int] = []
     steps: list[dict[str, Any]] = []
@@ -119,7 +119,7 @@ def _read(path: Path, script: str) -> Raw:
     fits: list[dict[str, Any]] = []
     flow: dict[str, Any] = {}
     warned: tuple[str, ...] = ()
-    raw = Raw(_empty(script))
+    raw = RunRecord(_empty(script))
     failure: Failure | None = None
     for event in events(path):
         kind = event.get("event")
@@ -171,7 +171,7 @@ def _read(path: Path, script: str) -> Raw:
         devices=last.get("devices"),
         precision=last.get("precision"),
         gradients=tuple(Gradient(**{**row, "losses": tuple(row["losses"])}) for row in flow.get("parameters", ())),
-        lost=tuple(Lost(loss, cut) for loss, cut in flow.get("lost", ())),
+        lost=tuple(LostGradient(loss, cut) for loss, cut in flow.get("lost", ())),
         logged=tuple((name, tuple(values)) for name, values in sorted(logged.items())),
         gradient_norms=tuple(float(step["norm"]) for step in steps if "norm" in step),
         graphs=tuple((int(loss["nodes"]), int(loss["casts"])) for loss in losses if "nodes" in loss),
@@ -204,7 +204,7 @@ def _empty(script: str) -> Recording:
     return Recording(script, False, None, (), (), (), 0, None, None, (), (), None, None, 0.0)
 
 
-def besides(*raws: Raw | None) -> tuple[str, ...]:
+def besides(*raws: RunRecord | None) -> tuple[str, ...]:
     """What these runs were given besides the project's files and packages, a phrase each."""
     held = [raw for raw in raws if raw]
     names = {kind: list(dict.fromkeys(name for raw in held for name in getattr(raw, kind))) for kind in _GIVEN}

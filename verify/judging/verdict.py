@@ -21,7 +21,7 @@ from verify.judging.differences import (
     regrouped,
     up_to_failure,
 )
-from verify.judging.record import HANDED, NAMED, Raw
+from verify.judging.record import HANDED, NAMED, RunRecord
 
 FULL = 1e-6
 REDUCED = 1e-2
@@ -59,8 +59,8 @@ class Judgement:
 
 
 def judge(
-    before: Raw | None,
-    after: Raw | None,
+    before: RunRecord | None,
+    after: RunRecord | None,
     problems: Sequence[str],
     *,
     per_batch: bool = False,
@@ -81,8 +81,8 @@ def judge(
 
 
 def _of_runs(
-    before: Raw | None,
-    after: Raw,
+    before: RunRecord | None,
+    after: RunRecord,
     problems: Sequence[str],
     ground: Rung | None,
     per_batch: bool,
@@ -106,7 +106,7 @@ def _of_runs(
     return _compared(before, after, ground, flaw, problems, per_batch, noise)
 
 
-def _doubted(judgement: Judgement, before: Raw | None, after: Raw, ground: Rung | None) -> Judgement:
+def _doubted(judgement: Judgement, before: RunRecord | None, after: RunRecord, ground: Rung | None) -> Judgement:
     """The judgement, unless it rests on data or weights that were made up and says nothing of the project's own: losses
     that are not finite are alike whatever is computed, and values of another kind may be what the patched tree refuses.
     """
@@ -131,7 +131,7 @@ OWN_DATA = Fact(
 )
 
 
-def _stood(*raws: Raw | None) -> str | None:
+def _stood(*raws: RunRecord | None) -> str | None:
     """How a run ended that failed for what we put in place of something, which says nothing of the project."""
     for raw in raws:
         if raw and raw.stands_for:
@@ -139,7 +139,7 @@ def _stood(*raws: Raw | None) -> str | None:
     return None
 
 
-def noise_of(first: Raw, second: Raw) -> float:
+def noise_of(first: RunRecord, second: RunRecord) -> float:
     """How far two runs of one tree are apart, in the measure of the tolerance; infinite where one ends otherwise."""
     old, new = first.recording, second.recording
     if (old.fitted, len(old.losses), len(first.weights)) != (new.fitted, len(new.losses), len(second.weights)):
@@ -155,7 +155,7 @@ def noise_of(first: Raw, second: Raw) -> float:
     return max((abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in known), default=0.0)
 
 
-def steady(first: Raw, second: Raw) -> tuple[Raw, tuple[Fact, ...]]:
+def steady(first: RunRecord, second: RunRecord) -> tuple[RunRecord, tuple[Fact, ...]]:
     """A first run without what the project handed straight to a logger and differs in the second one by more than the
     rest does, such as times; and what that is."""
     again = dict(second.recording.logged)
@@ -180,7 +180,7 @@ def unsure(judgement: Judgement, why: str) -> Judgement:
     return replace(judgement, verdict="inconclusive", reason=reason)
 
 
-def confirmed(judgement: Judgement, old: tuple[Raw, Raw], new: tuple[Raw, Raw]) -> Judgement:
+def confirmed(judgement: Judgement, old: tuple[RunRecord, RunRecord], new: tuple[RunRecord, RunRecord]) -> Judgement:
     """The verdict after a second run of each tree: where one does not end as it did, one run tells nothing."""
     cut = [again.ended for first, again in (old, new) if again.ended and again.ended != first.ended]
     if cut:
@@ -209,7 +209,7 @@ def _lacking(judgement: Judgement, missing: str) -> Judgement:
     return judgement.with_facts(Fact("not compared", f"the tree before was not run: {missing}"))
 
 
-def _unfitted(before: Raw | None, after: Raw, ground: Rung | None, missing: str) -> Judgement:
+def _unfitted(before: RunRecord | None, after: RunRecord, ground: Rung | None, missing: str) -> Judgement:
     told = _end(after)
     if before is None or before.unusable:
         return _lacking(Judgement("inconclusive", ground, f"the patched tree does not train: {told}"), missing)
@@ -227,7 +227,7 @@ def _unfitted(before: Raw | None, after: Raw, ground: Rung | None, missing: str)
 
 
 def _repaired(
-    before: Raw, after: Raw, ground: Rung | None, flaw: str | None, problems: Sequence[str], noise: float
+    before: RunRecord, after: RunRecord, ground: Rung | None, flaw: str | None, problems: Sequence[str], noise: float
 ) -> Judgement:
     old, new = before.recording, after.recording
     told = _end(before)
@@ -263,8 +263,8 @@ def _repaired(
 
 
 def _compared(
-    before: Raw,
-    after: Raw,
+    before: RunRecord,
+    after: RunRecord,
     ground: Rung | None,
     flaw: str | None,
     problems: Sequence[str],
@@ -351,7 +351,7 @@ def tolerance_of(old: Recording, new: Recording) -> float:
     return REDUCED if "16" in names or "8" in names else FULL
 
 
-def _flaw(before: Raw | None, after: Recording) -> str | None:
+def _flaw(before: RunRecord | None, after: Recording) -> str | None:
     """What a training that came to its end did not do; None if it did all."""
     if not after.optimizer_steps:
         same = before is not None and before.recording.fitted and not before.recording.optimizer_steps
@@ -386,7 +386,7 @@ def _is_missing_package(recording: Recording) -> bool:
     return bool(failure and failure.type == "ModuleNotFoundError" and "lightning" not in failure.message)
 
 
-def _end(raw: Raw) -> str:
+def _end(raw: RunRecord) -> str:
     """How a run that did not get through ended, in one line."""
     failure = raw.recording.failure
     if raw.ended:
@@ -397,7 +397,7 @@ def _end(raw: Raw) -> str:
     return f"{failure.type}: {_short(failure.message)}{where}"
 
 
-def _ended(raw: Raw) -> str:
+def _ended(raw: RunRecord) -> str:
     """The same, of a tree."""
     return f"was ended before it trained: {raw.ended}" if raw.ended else f"ends with {_end(raw)}"
 

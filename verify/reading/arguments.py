@@ -24,7 +24,7 @@ _OF_CLI = re.compile(r"^(model|data|trainer):", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Required:
+class RequiredArgument:
     """One argument: the option that it is given by, None for a positional one, its name, type and choices."""
 
     option: str | None
@@ -44,7 +44,7 @@ def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, .
     return tuple(found)
 
 
-def required(sources: Sources, path: str) -> list[Required]:
+def required(sources: Sources, path: str) -> list[RequiredArgument]:
     """What argparse, click, absl, fire and typer ask for in a script, positional arguments first."""
     tree = sources.tree(path)
     if tree is None:
@@ -55,7 +55,7 @@ def required(sources: Sources, path: str) -> list[Required]:
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
 
 
-def _asked(call: ast.Call, tree: ast.Module) -> Iterator[Required]:
+def _asked(call: ast.Call, tree: ast.Module) -> Iterator[RequiredArgument]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
@@ -65,20 +65,20 @@ def _asked(call: ast.Call, tree: ast.Module) -> Iterator[Required]:
         needed = _constant(given.get("required")) is True if options else name != "option" and not free
         if needed and _constant(given.get("required")) is not False:
             long = max(options or words, key=len)
-            yield Required(long if options else None, _plain(long), _kind(given.get("type")), _choices(given))
+            yield RequiredArgument(long if options else None, _plain(long), _kind(given.get("type")), _choices(given))
     elif name.startswith("DEFINE_") and words and _constant(given.get("required")) is True:
-        yield Required(
+        yield RequiredArgument(
             f"--{words[0]}", _plain(words[0]), {"integer": "int"}.get(name[7:], name[7:].removesuffix("string"))
         )
     elif name == "mark_flag_as_required" and words:
-        yield Required(f"--{words[0]}", _plain(words[0]))
+        yield RequiredArgument(f"--{words[0]}", _plain(words[0]))
     elif name == "mark_flags_as_required" and call.args:
-        yield from (Required(f"--{word}", _plain(word)) for word in _strings(call.args[0]))
+        yield from (RequiredArgument(f"--{word}", _plain(word)) for word in _strings(call.args[0]))
     elif name == "Fire" and call.args and isinstance(call.args[0], ast.Name):
         yield from _of_function(tree, call.args[0].id)
 
 
-def _of_function(tree: ast.Module, name: str) -> Iterator[Required]:
+def _of_function(tree: ast.Module, name: str) -> Iterator[RequiredArgument]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             args = node.args.args[: len(node.args.args) - len(node.args.defaults)]
@@ -86,10 +86,10 @@ def _of_function(tree: ast.Module, name: str) -> Iterator[Required]:
                 arg for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value is None
             ]
             for arg in (*args, *bare):
-                yield Required(f"--{arg.arg}", _plain(arg.arg), _kind(arg.annotation))
+                yield RequiredArgument(f"--{arg.arg}", _plain(arg.arg), _kind(arg.annotation))
 
 
-def _of_typer(tree: ast.Module) -> Iterator[Required]:
+def _of_typer(tree: ast.Module) -> Iterator[RequiredArgument]:
     """What the one command of a script is to be given: where there are several, it is not known which trains."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
     run = {arg.id for call in calls if _last(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
@@ -105,7 +105,7 @@ def _of_typer(tree: ast.Module) -> Iterator[Required]:
             yield from _of_parameter(parameter, default)
 
 
-def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[Required]:
+def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[RequiredArgument]:
     """What typer asks for a parameter, which `Option` or `Argument` describe, as its default or in `Annotated`."""
     note: ast.expr | None = arg.annotation
     told = default
@@ -118,7 +118,7 @@ def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[Required]:
     words = [each.value for each in told.args if isinstance(each, ast.Constant)] if isinstance(told, ast.Call) else []
     longs = [word for word in words if isinstance(word, str) and word.startswith("--")]
     option = next(iter(longs), f"--{name}") if told is not None and _described(told) == "Option" else None
-    yield Required(option, _plain(arg.arg), _kind(note))
+    yield RequiredArgument(option, _plain(arg.arg), _kind(note))
 
 
 def _described(node: ast.expr | None) -> str:
@@ -162,7 +162,7 @@ def _plain(option: str) -> str:
     return option.lstrip("-").replace("-", "_").lower()
 
 
-def _value(asked: Required, root: Path, script: str, said: Sequence[Command]) -> str | None:
+def _value(asked: RequiredArgument, root: Path, script: str, said: Sequence[Command]) -> str | None:
     if asked.choices:
         return asked.choices[0]
     if _CONFIG.search(asked.name):

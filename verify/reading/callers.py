@@ -18,7 +18,7 @@ _CASTS = frozenset({"float", "int", "str", "bool", "list", "dict", "vars", "tupl
 
 
 @dataclass(frozen=True)
-class Scope:
+class CallerScope:
     """What the names in a function of a file stand for: its dotted name, the names imported into it or defined in it
     as dotted names, the constants of the file, and what is assigned in the function, each with its line."""
 
@@ -26,16 +26,16 @@ class Scope:
     constants: Mapping[str, Any]
     assigned: Mapping[str, list[ast.expr]] = field(default_factory=dict)
 
-    def within(self, function: ast.AST) -> Scope:
+    def within(self, function: ast.AST) -> CallerScope:
         """The scope of a function of the file."""
         found: dict[str, list[ast.expr]] = {}
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 found.setdefault(node.targets[0].id, []).append(node.value)
-        return Scope(self.known, self.constants, found)
+        return CallerScope(self.known, self.constants, found)
 
 
-def scope(sources: Sources, path: str, constants: Mapping[str, Any]) -> Scope:
+def scope(sources: Sources, path: str, constants: Mapping[str, Any]) -> CallerScope:
     """The names of a file."""
     tree = sources.tree(path)
     name = dotted(sources, path)
@@ -53,7 +53,7 @@ def scope(sources: Sources, path: str, constants: Mapping[str, Any]) -> Scope:
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             known[node.name] = f"{name}.{node.name}"
-    return Scope(known, constants)
+    return CallerScope(known, constants)
 
 
 def dotted(sources: Sources, path: str) -> str:
@@ -65,7 +65,7 @@ def dotted(sources: Sources, path: str) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def calls(tree: ast.Module, outer: Scope) -> Iterator[tuple[ast.Call, Scope]]:
+def calls(tree: ast.Module, outer: CallerScope) -> Iterator[tuple[ast.Call, CallerScope]]:
     """Every call of a file with the scope that it stands in."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     inside: set[int] = set()
@@ -81,7 +81,7 @@ def calls(tree: ast.Module, outer: Scope) -> Iterator[tuple[ast.Call, Scope]]:
             yield node, held
 
 
-def meant(node: ast.expr, scope: Scope, depth: int = 0) -> Any:
+def meant(node: ast.expr, scope: CallerScope, depth: int = 0) -> Any:
     """An expression as a description of an argument, `{"@": "hint"}` for what goes by a name; `NONE` where it cannot
     be told."""
     if depth > DEPTH:
@@ -107,7 +107,7 @@ def meant(node: ast.expr, scope: Scope, depth: int = 0) -> Any:
     return _of_call(node, scope, depth) if isinstance(node, ast.Call) else NONE
 
 
-def _of_name(node: ast.Name, scope: Scope, depth: int) -> Any:
+def _of_name(node: ast.Name, scope: CallerScope, depth: int) -> Any:
     before = [value for value in scope.assigned.get(node.id, ()) if value.lineno < node.lineno]
     if before:
         found = meant(before[-1], scope, depth + 1)
@@ -120,7 +120,7 @@ def _of_name(node: ast.Name, scope: Scope, depth: int) -> Any:
     return {"@": "hint", "name": node.id}
 
 
-def _of_call(node: ast.Call, scope: Scope, depth: int) -> Any:
+def _of_call(node: ast.Call, scope: CallerScope, depth: int) -> Any:
     called = node.func
     if isinstance(called, ast.Name) and called.id in _CASTS and called.id not in scope.known:
         return meant(node.args[0], scope, depth + 1) if len(node.args) == 1 else NONE
@@ -150,7 +150,7 @@ def _of_call(node: ast.Call, scope: Scope, depth: int) -> Any:
     return {**made, "partial": True} if partial else made
 
 
-def _dotted(node: ast.expr, scope: Scope) -> str | None:
+def _dotted(node: ast.expr, scope: CallerScope) -> str | None:
     """The dotted name of something imported or defined in the file."""
     if isinstance(node, ast.Name):
         return scope.known.get(node.id) if node.id not in scope.assigned else None
@@ -195,4 +195,4 @@ def settled(value: Any, values: Mapping[str, list[Any]]) -> Any:
     return NONE if NONE in inner.values() else inner
 
 
-__all__ = ["NONE", "Scope", "calls", "dotted", "hinted", "meant", "scope", "settled"]
+__all__ = ["NONE", "CallerScope", "calls", "dotted", "hinted", "meant", "scope", "settled"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.reading.hooks import GONE_PARAMETERS, REMOVED, STEPS, is_hook
-from verify.reading.uses import Call, Hook, Unread, Use
+from verify.reading.uses import Call, OverriddenHook, UnreadFile, Use
 
 SHOWN = 200
 
@@ -15,7 +15,7 @@ Parameters = Sequence[tuple[str, str, bool]]
 
 
 @dataclass(frozen=True)
-class Fact:
+class TargetName:
     """What the target says of a name or a method."""
 
     missing: str | None
@@ -24,29 +24,29 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Facts:
+class TargetFacts:
     """What the target says, by dotted name and by (base, method)."""
 
-    names: Mapping[str, Fact]
-    methods: Mapping[tuple[str, str], Fact]
+    names: Mapping[str, TargetName]
+    methods: Mapping[tuple[str, str], TargetName]
 
 
-def facts(events: Iterable[Mapping[str, Any]]) -> Facts:
+def facts(events: Iterable[Mapping[str, Any]]) -> TargetFacts:
     """The harness's lines as facts."""
-    names: dict[str, Fact] = {}
-    methods: dict[tuple[str, str], Fact] = {}
+    names: dict[str, TargetName] = {}
+    methods: dict[tuple[str, str], TargetName] = {}
     for event in events:
         raw = event.get("parameters")
         parameters = None if raw is None else [(str(name), str(kind), bool(default)) for name, kind, default in raw]
         if event.get("event") == "name":
-            names[event["name"]] = Fact(event["missing"], parameters, event["role"])
+            names[event["name"]] = TargetName(event["missing"], parameters, event["role"])
         elif event.get("event") == "method":
             missing = None if event["exists"] else "no such hook"
-            methods[event["base"], event["method"]] = Fact(missing, parameters)
-    return Facts(names, methods)
+            methods[event["base"], event["method"]] = TargetName(missing, parameters)
+    return TargetFacts(names, methods)
 
 
-def problems(uses: Iterable[Use], known: Facts) -> tuple[str, ...]:
+def problems(uses: Iterable[Use], known: TargetFacts) -> tuple[str, ...]:
     """Every use that the target does not have, as `path:line: what, why`, in order; very long lists are cut."""
     found: dict[str, tuple[str, int]] = {}
     for use in uses:
@@ -57,11 +57,11 @@ def problems(uses: Iterable[Use], known: Facts) -> tuple[str, ...]:
     return (*lines[:SHOWN], *([f"and {rest} more"] if rest > 0 else []))
 
 
-def _judge(use: Use, known: Facts) -> Iterator[str]:
-    if isinstance(use, Unread):
+def _judge(use: Use, known: TargetFacts) -> Iterator[str]:
+    if isinstance(use, UnreadFile):
         yield f"not read, as {use.why}"
         return
-    if isinstance(use, Hook):
+    if isinstance(use, OverriddenHook):
         yield from _judge_hook(use, known)
         return
     fact = known.names.get(use.name)
@@ -73,7 +73,7 @@ def _judge(use: Use, known: Facts) -> Iterator[str]:
         yield from _judge_call(use, fact)
 
 
-def _judge_call(call: Call, fact: Fact) -> Iterator[str]:
+def _judge_call(call: Call, fact: TargetName) -> Iterator[str]:
     if fact.parameters is None:
         return
     short = call.name.rsplit(".", 1)[-1]
@@ -87,7 +87,7 @@ def _judge_call(call: Call, fact: Fact) -> Iterator[str]:
             yield f"{short}({keyword}=...), the target has no such argument"
 
 
-def _judge_hook(hook: Hook, known: Facts) -> Iterator[str]:
+def _judge_hook(hook: OverriddenHook, known: TargetFacts) -> Iterator[str]:
     base = known.names.get(hook.base)
     if base is None or base.role is None:
         return
@@ -102,7 +102,7 @@ def _judge_hook(hook: Hook, known: Facts) -> Iterator[str]:
         yield from _judge_parameters(hook, what, fact.parameters)
 
 
-def _judge_parameters(hook: Hook, what: str, base: Parameters) -> Iterator[str]:
+def _judge_parameters(hook: OverriddenHook, what: str, base: Parameters) -> Iterator[str]:
     """Compare a hook's parameters with those that the target passes."""
     passed = [(name, default) for name, kind, default in base if "VAR" not in kind and name != "self"]
     names = {name for name, _ in passed}
@@ -123,7 +123,7 @@ def _judge_parameters(hook: Hook, what: str, base: Parameters) -> Iterator[str]:
     yield from _judge_counts(hook, what, passed)
 
 
-def _judge_counts(hook: Hook, what: str, passed: Sequence[tuple[str, bool]]) -> Iterator[str]:
+def _judge_counts(hook: OverriddenHook, what: str, passed: Sequence[tuple[str, bool]]) -> Iterator[str]:
     required, always = _required(hook), sum(not default for _, default in passed)
     if len(required) > len(passed):
         yield f"{what}({', '.join(required[len(passed) :])}), the target passes {len(passed)} arguments"
@@ -134,5 +134,5 @@ def _judge_counts(hook: Hook, what: str, passed: Sequence[tuple[str, bool]]) -> 
         yield f"{what}(dataloader_idx), the target passes it only with several loaders: give it the default 0"
 
 
-def _required(hook: Hook) -> list[str]:
+def _required(hook: OverriddenHook) -> list[str]:
     return [name for name, default in hook.parameters if not default]

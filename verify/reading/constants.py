@@ -21,7 +21,7 @@ _SETTINGS = frozenset(
 
 
 @dataclass(frozen=True)
-class Names:
+class ConstantNames:
     """What names stand for: what is assigned to them around a place, the innermost last, and the project's values of
     its settings."""
 
@@ -29,11 +29,11 @@ class Names:
     values: Mapping[str, Sequence[object]]
 
     @classmethod
-    def of(cls, tree: ast.Module, values: Mapping[str, Sequence[object]]) -> Names:
+    def of(cls, tree: ast.Module, values: Mapping[str, Sequence[object]]) -> ConstantNames:
         """The names of a file outside its functions and classes."""
         return cls(_assigned(tree), values)
 
-    def within(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Names:
+    def within(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ConstantNames:
         """The names in a function: a parameter is what it is by default."""
         every = function.args
         inner: dict[str, Sequence[ast.expr]] = dict(self.assigned)
@@ -41,7 +41,7 @@ class Names:
         inner |= {name: [default] for name, default in _defaults(function)}
         for name, values in _assigned(function).items():
             inner[name] = [*inner.get(name, ()), *values]
-        return Names(inner, self.values)
+        return ConstantNames(inner, self.values)
 
     def at(self, node: ast.Name) -> ast.expr | None:
         """What was last assigned to a name before the line that it stands in."""
@@ -49,7 +49,7 @@ class Names:
         return next((value for value in reversed(found) if value.lineno < node.lineno), None)
 
 
-def number(node: ast.expr, names: Names, depth: int = 0) -> int | None:
+def number(node: ast.expr, names: ConstantNames, depth: int = 0) -> int | None:
     """The whole number that an expression is; None where it cannot be told."""
     if depth > DEPTH:
         return None
@@ -70,7 +70,7 @@ def number(node: ast.expr, names: Names, depth: int = 0) -> int | None:
     return value if type(value) is int and abs(value) < _BOUND else None
 
 
-def sizes(node: ast.expr, names: Names, depth: int = 0) -> tuple[int, ...] | None:
+def sizes(node: ast.expr, names: ConstantNames, depth: int = 0) -> tuple[int, ...] | None:
     """The whole numbers of a tuple or list, above 0 and as many as a tensor may have dimensions; None where one cannot
     be told."""
     if depth > DEPTH:
@@ -90,7 +90,7 @@ def sizes(node: ast.expr, names: Names, depth: int = 0) -> tuple[int, ...] | Non
     return _checked(items) if isinstance(items, list) and all(type(item) is int for item in items) else None
 
 
-def _listed(elements: Sequence[ast.expr], names: Names, depth: int) -> tuple[int, ...] | None:
+def _listed(elements: Sequence[ast.expr], names: ConstantNames, depth: int) -> tuple[int, ...] | None:
     found: list[int] = []
     for each in elements[: LONGEST + 1]:
         inner = sizes(each.value, names, depth + 1) if isinstance(each, ast.Starred) else None
@@ -105,7 +105,7 @@ def _checked(found: Sequence[int]) -> tuple[int, ...] | None:
     return tuple(found) if 0 < len(found) <= LONGEST and all(0 < size < _BOUND for size in found) else None
 
 
-def _setting(node: ast.expr, names: Names) -> object:
+def _setting(node: ast.expr, names: ConstantNames) -> object:
     """The project's value of a setting: `args.size`, `self.hparams.size`, `config["size"]`."""
     key: object = node.attr if isinstance(node, ast.Attribute) else None
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):

@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Start:
+class EntrySettings:
     """What is to be run, as `[tool.fixer.verify]` says it: a script or a whole command with arguments, variables, and
     Python command lines to run before."""
 
@@ -58,13 +58,13 @@ class Start:
     setup: tuple[str, ...] = ()
 
 
-def entries(sources: Sources, changed: Iterable[str], asked: Start | None = None) -> tuple[Entry, ...]:
+def entries(sources: Sources, changed: Iterable[str], asked: EntrySettings | None = None) -> tuple[Entry, ...]:
     """What trains: the command that was asked for, else changed scripts, those that load changed files, the rest; each
     as the project's own files start it, and by itself; then the smallest tests that train what was changed. Variables
     and what is to be run before go with whatever is run. Without `asked`, what the tree's own settings say holds.
 
     Raises ValueError for a script that is not in the tree, and for a command that does not start one."""
-    start = asked or _configured(sources) or Start()
+    start = asked or _configured(sources) or EntrySettings()
     named = _named(sources, start)
     setup = tuple(_words(line) for line in start.setup)
     found = (named,) if named else _found(sources, changed)
@@ -149,7 +149,7 @@ def _entry(sources: Sources, path: str, args: tuple[str, ...]) -> Entry:
     return Entry(path, args, module)
 
 
-def _configured(sources: Sources) -> Start | None:
+def _configured(sources: Sources) -> EntrySettings | None:
     """What `[tool.fixer.verify]` of the tree says, None where it cannot be read."""
     try:
         text = (sources.root / "pyproject.toml").read_text(encoding="utf-8")
@@ -162,10 +162,10 @@ def _configured(sources: Sources) -> Start | None:
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return None
     script, command = (text if isinstance(text, str) else None for text in (script, command))
-    return Start(script, command, args, variables, setup)
+    return EntrySettings(script, command, args, variables, setup)
 
 
-def _named(sources: Sources, start: Start) -> Entry | None:
+def _named(sources: Sources, start: EntrySettings) -> Entry | None:
     script, module, args = start.script, None, start.args
     if start.command is not None:
         script, module, more = started(shlex.split(start.command), frozenset(sources.paths()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from verify.reading.callers import NONE, Scope, calls, hinted, meant, scope, settled
+from verify.reading.callers import NONE, CallerScope, calls, hinted, meant, scope, settled
 from verify.reading.sources import Sources
 
 EACH = 6
@@ -182,7 +182,7 @@ def _of_field(value: ast.expr) -> ast.expr:
     return given.get("default") or (made.body if isinstance(made, ast.Lambda) else value)
 
 
-def _call(node: ast.Call, held: Scope, sources: Sources, found: Hints) -> None:
+def _call(node: ast.Call, held: CallerScope, sources: Sources, found: Hints) -> None:
     constants = held.constants
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if called in ("add_argument", "option", "Option", "add_arg"):

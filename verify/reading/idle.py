@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.reading.modules import code_of
 from verify.reading.sources import Sources
 
@@ -32,7 +32,7 @@ def watched(before: Sources, after: Sources, changed: Iterable[str]) -> list[str
     return [f"{path}:{line}" for path, old, new in trees if old and new for _, line in changed_functions(old, new)]
 
 
-def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[Raw]) -> Executed:
+def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[RunRecord]) -> Executed:
     """What runs of the tree after executed of what was changed."""
     held = {path for raw in runs for path in raw.held}
     if any(raw.calls is None for raw in runs):

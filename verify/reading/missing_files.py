@@ -28,14 +28,14 @@ _OF_TRAINING = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx)$|(?:^|/)lightni
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingPath:
     """A path that a run asked for, and the place in the project that writes it: None where nothing does."""
 
     path: str
     written: str | None
 
 
-def missing_file(failure: Failure, sources: Sources) -> Missing | None:
+def missing_file(failure: Failure, sources: Sources) -> MissingPath | None:
     """The file or folder of data that ended a run because it is not there; None where the failure names none, where
     the repository has it, and where it is what a training leaves behind."""
     path = _path_in(failure)
@@ -44,7 +44,7 @@ def missing_file(failure: Failure, sources: Sources) -> Missing | None:
     last = PurePosixPath(path).name
     if not last or any(found.name == last for found in sources.root.rglob(last.replace("[", "[[]"))):
         return None
-    return Missing(path, next(_writers(sources, path), None))
+    return MissingPath(path, next(_writers(sources, path), None))
 
 
 def _path_in(failure: Failure) -> str | None:

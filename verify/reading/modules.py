@@ -30,7 +30,7 @@ CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batc
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ModuleFile:
     """A file with modules: the names it may be imported by, the classes to begin with, and where imports look."""
 
     path: str
@@ -39,7 +39,7 @@ class Chosen:
     classes: tuple[str, ...]
 
 
-def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
+def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[ModuleFile, ...]:
     """The changed files that define classes which may be modules, and, where none of these takes a training step, those
     that load changed files."""
     touched = [path for path in sorted(set(changed)) if path.endswith(".py") and path not in PACKAGING]
@@ -57,7 +57,7 @@ def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Cho
     return tuple(found[:FILES])
 
 
-def reached(after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
+def reached(after: Sources, changed: Iterable[str]) -> tuple[ModuleFile, ...]:
     """The modules that changed scripts train: not changed themselves."""
     touched = {path for path in changed if path.endswith(".py")}
     loaded = dict.fromkeys(path for script in sorted(touched) for path in after.reach(script)[0] if path not in touched)
@@ -82,7 +82,7 @@ def _in_tests(path: str) -> bool:
     return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))
 
 
-def _chosen(before: Sources, after: Sources, path: str) -> Chosen:
+def _chosen(before: Sources, after: Sources, path: str) -> ModuleFile:
     pure = PurePosixPath(path)
     known = set(after.paths())
     base = pure.parent
@@ -95,7 +95,7 @@ def _chosen(before: Sources, after: Sources, path: str) -> Chosen:
     names = [".".join(_without(pure, one).with_suffix("").parts) for one in bases]
     names = [name.removesuffix(".__init__") for name in names]
     paths = dict.fromkeys(one.as_posix() for one in (base, pure.parent, *pure.parent.parents, PurePosixPath("src")))
-    return Chosen(path, tuple(dict.fromkeys(names)), tuple(paths), _classes(before, after, path))
+    return ModuleFile(path, tuple(dict.fromkeys(names)), tuple(paths), _classes(before, after, path))
 
 
 def _without(path: PurePosixPath, base: PurePosixPath) -> PurePosixPath:
@@ -135,7 +135,7 @@ def code_of(node: ast.AST, without: Callable[[object], bool] = lambda part: Fals
     return "".join(found)
 
 
-def described(sources: Sources, found: Chosen) -> Mapping[str, Any]:
+def described(sources: Sources, found: ModuleFile) -> Mapping[str, Any]:
     """A file as the harness takes it, with what the project says of the arguments of its classes, and whether some
     class of it takes a training step: only such files take time."""
     said: Hints = hints(sources, found.path)
@@ -169,7 +169,7 @@ def _data(
     }
 
 
-def _steps(sources: Sources, found: Chosen) -> bool:
+def _steps(sources: Sources, found: ModuleFile) -> bool:
     """Whether some class of a file defines or inherits a training step, by the names of bases."""
     classes = [
         node for path in sources.reach(found.path)[0] if (tree := sources.tree(path))

@@ -13,7 +13,7 @@ _KINDS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Part:
+class OutlinePart:
     """A function, a class, or the statements beside them: the names that it uses, the last name of each call in it, and
     whether it calls `fit` of something."""
 
@@ -23,14 +23,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Outline:
+class FileOutline:
     """A file: what runs with it, what it defines, and what it takes from files that it may load, by name; "*" stands
     for all of them. `trainer` and `cli` say whether Lightning's are known there, `clis` what the file calls a
     LightningCLI, `hydra` whether hydra starts it, `started` whether people run it, `asks` whether something is trained
     there with arguments, `trained` whether that is a Trainer by its name."""
 
-    run: Part
-    defined: Mapping[str, tuple[Part, ...]]
+    run: OutlinePart
+    defined: Mapping[str, tuple[OutlinePart, ...]]
     imported: Mapping[str, tuple[tuple[str, Import], ...]]
     trainer: bool
     cli: bool
@@ -46,19 +46,19 @@ class Outline:
         return self.run.fits or any(part.fits for parts in self.defined.values() for part in parts)
 
 
-def outline_of(sources: Sources, path: str) -> Outline | None:
+def outline_of(sources: Sources, path: str) -> FileOutline | None:
     """The outline of a file, made once; None where the file does not parse."""
     return sources.once(_of_file, path)
 
 
-def _of_file(sources: Sources, path: str) -> Outline | None:
+def _of_file(sources: Sources, path: str) -> FileOutline | None:
     tree = sources.tree(path)
     return outline(tree) if tree else None
 
 
-def outline(tree: ast.Module) -> Outline:
+def outline(tree: ast.Module) -> FileOutline:
     """The outline of a syntax tree."""
-    defined: dict[str, list[Part]] = {}
+    defined: dict[str, list[OutlinePart]] = {}
     imported: dict[str, list[tuple[str, Import]]] = {}
     for node in tree.body:
         if isinstance(node, _KINDS):
@@ -71,7 +71,7 @@ def outline(tree: ast.Module) -> Outline:
     packages = {name.split(".")[0] for node in nodes for name in _asked_for(node)}
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     bases = {node.name: map(_last, node.bases) for node in tree.body if isinstance(node, ast.ClassDef)}
-    return Outline(
+    return FileOutline(
         _part(node for node in tree.body if not isinstance(node, _KINDS) or _is_command(node)),
         {name: tuple(parts) for name, parts in defined.items()},
         {name: tuple(taken) for name, taken in imported.items()},
@@ -85,7 +85,7 @@ def outline(tree: ast.Module) -> Outline:
     )
 
 
-def _part(roots: Iterable[ast.AST]) -> Part:
+def _part(roots: Iterable[ast.AST]) -> OutlinePart:
     names: set[str] = set()
     called: set[str] = set()
     fits = False
@@ -96,7 +96,7 @@ def _part(roots: Iterable[ast.AST]) -> Part:
             elif isinstance(node, ast.Call):
                 called.add(_last(node.func))
                 fits = fits or (isinstance(node.func, ast.Attribute) and node.func.attr == "fit")
-    return Part(frozenset(names), frozenset(called), fits)
+    return OutlinePart(frozenset(names), frozenset(called), fits)
 
 
 def _last(node: ast.expr) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from verify.reading.constants import LONGEST, Names, entries, number, sizes
+from verify.reading.constants import LONGEST, ConstantNames, entries, number, sizes
 from verify.reading.datasets import between, nearest
 from verify.reading.sources import Sources
 
@@ -162,7 +162,7 @@ class _Where:
     """Where a piece of code stands: what names are there, and whether it computes with a model, whose tensors are
     weights and noise."""
 
-    names: Names
+    names: ConstantNames
     in_model: bool = False
 
     def within(self, node: ast.AST) -> _Where:
@@ -196,8 +196,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 def _read(tree: ast.Module, path: str, values: Mapping[str, Sequence[object]]) -> Iterator[Shape]:
     """The shapes of a file in the order of its lines."""
-    reader = _Reader(path, _imported(tree))
-    left: list[tuple[ast.AST, _Where]] = [(tree, _Where(Names.of(tree, values)))]
+    reader = _ShapeReader(path, _imported(tree))
+    left: list[tuple[ast.AST, _Where]] = [(tree, _Where(ConstantNames.of(tree, values)))]
     while left:
         node, where = left.pop()
         inner = where.within(node)
@@ -208,7 +208,7 @@ def _read(tree: ast.Module, path: str, values: Mapping[str, Sequence[object]]) -
             left.extend((child, inner) for child in reversed(list(children)))
 
 
-class _Reader:
+class _ShapeReader:
     """Reads shapes out of the nodes of a file, each node after those around it."""
 
     def __init__(self, path: str, known: Mapping[str, str]) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.reading.outlines import Outline, Part, outline_of
+from verify.reading.outlines import FileOutline, OutlinePart, outline_of
 from verify.reading.sources import Sources
 
 _THROUGH = 3
 """How many files a name is followed through."""
 
 
-def trains(found: Outline | None) -> bool:
+def trains(found: FileOutline | None) -> bool:
     """Whether running a file builds a Lightning Trainer and calls `fit`, or hands over to LightningCLI."""
     if found is None:
         return False
@@ -51,7 +51,7 @@ def asks_for_fit(sources: Sources, path: str) -> bool:
     return any(each.trainer for each in loaded) and any(each.trained for each in loaded)
 
 
-def _executed(found: Outline) -> Iterator[Part]:
+def _executed(found: FileOutline) -> Iterator[OutlinePart]:
     """What runs with the file: module level, and functions and classes reached from there by name."""
     queue = [found.run]
     used: set[str] = set()
@@ -63,7 +63,7 @@ def _executed(found: Outline) -> Iterator[Part]:
         queue.extend(found.defined[name][-1] for name in new)
 
 
-def _followed(sources: Sources, path: str) -> Iterator[tuple[str, Part]]:
+def _followed(sources: Sources, path: str) -> Iterator[tuple[str, OutlinePart]]:
     """What runs with a file, each part with the file that holds it: also functions that it imports."""
     found = outline_of(sources, path)
     queue = [(path, found.run)] if found else []
@@ -81,14 +81,14 @@ def _followed(sources: Sources, path: str) -> Iterator[tuple[str, Part]]:
                     queue.append(each)
 
 
-def _told(sources: Sources, path: str, part: Part) -> frozenset[str]:
+def _told(sources: Sources, path: str, part: OutlinePart) -> frozenset[str]:
     """The names in a part that the file may define or import."""
     found = outline_of(sources, path)
     known = {*found.defined, *found.imported} if found else set()
     return part.names if "*" in known else part.names & known
 
 
-def _definitions(sources: Sources, path: str, name: str, depth: int) -> list[tuple[str, Part]]:
+def _definitions(sources: Sources, path: str, name: str, depth: int) -> list[tuple[str, OutlinePart]]:
     """Where a name of a file is defined as a function or a class, through the imports of the project's own files."""
     found = outline_of(sources, path)
     if found is None or not depth:

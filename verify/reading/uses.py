@@ -32,7 +32,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Hook:
+class OverriddenHook:
     """A method of a class on one of Lightning's: its parameters after `self` by name, with whether it has a default.
 
     `open` says that it takes any further positional arguments.
@@ -49,7 +49,7 @@ class Hook:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadFile:
     """A file of which it is not known what it uses, and why."""
 
     path: str
@@ -57,7 +57,7 @@ class Unread:
     why: str
 
 
-Use = Name | Call | Hook | Unread
+Use = Name | Call | OverriddenHook | UnreadFile
 _VERSIONS = frozenset({
     "__version__", "Version", "LooseVersion", "StrictVersion", "parse_version", "compare_version", "RequirementCache",
     "get_distribution",
@@ -72,25 +72,25 @@ def of_file(sources: Sources, path: str) -> list[Use]:
     if tree is None:
         data = (sources.root / path).read_bytes()
         why = "it does not parse" if len(data) <= LIMIT else f"it is larger than {LIMIT // 10**6} MB"
-        return [Unread(path, 1, why)] if _IMPORTS.search(data) else []
+        return [UnreadFile(path, 1, why)] if _IMPORTS.search(data) else []
     if not sources.packages(path) & set(NAMESPACES):
         return []
     try:
         return list(uses(path, tree))
     except RecursionError:
-        return [Unread(path, 1, "it is nested too deep to be followed")]
+        return [UnreadFile(path, 1, "it is nested too deep to be followed")]
 
 
 def uses(path: str, tree: ast.Module) -> Iterator[Use]:
     """Everything that a file uses of Lightning, but for code that guards against its absence."""
     aliases: dict[str, str] = {}
-    reader = _Reader(path, aliases)
+    reader = _UseReader(path, aliases)
     reader.visit(tree)
     yield from reader.found
     yield from _hooks(path, tree, aliases)
 
 
-class _Reader(ast.NodeVisitor):
+class _UseReader(ast.NodeVisitor):
     """Walks one file, in order; `aliases` leads from local names to dotted ones."""
 
     def __init__(self, path: str, aliases: dict[str, str]) -> None:
@@ -177,7 +177,7 @@ def dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
     return ".".join([aliases[node.id], *reversed(parts)])
 
 
-def _hooks(path: str, tree: ast.Module, aliases: dict[str, str]) -> Iterator[Hook]:
+def _hooks(path: str, tree: ast.Module, aliases: dict[str, str]) -> Iterator[OverriddenHook]:
     """The hooks of the classes whose base is Lightning's, also through other classes of the file."""
     bases: dict[str, str] = {}
     called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_self_call(node)}
@@ -198,18 +198,20 @@ def _is_self_call(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool) -> Hook:
+def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool) -> OverriddenHook:
     arguments = [*node.args.posonlyargs, *node.args.args]
     without = len(arguments) - len(node.args.defaults)
     pairs = [(argument.arg, at >= without) for at, argument in enumerate(arguments)]
     static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in node.decorator_list)
     kept = pairs if static else pairs[1:]
     is_open = node.args.vararg is not None
-    return Hook(path, node.lineno, base, owner, node.name, tuple(kept), is_open, called)
+    return OverriddenHook(path, node.lineno, base, owner, node.name, tuple(kept), is_open, called)
 
 
 def asked(found: list[Use]) -> dict[str, list[Any]]:
     """What the harness has to look up to judge these uses."""
-    names = {use.base if isinstance(use, Hook) else use.name for use in found if not isinstance(use, Unread)}
-    methods = {(use.base, use.name) for use in found if isinstance(use, Hook)}
+    names = {
+        use.base if isinstance(use, OverriddenHook) else use.name for use in found if not isinstance(use, UnreadFile)
+    }
+    methods = {(use.base, use.name) for use in found if isinstance(use, OverriddenHook)}
     return {"names": sorted(names), "methods": [list(pair) for pair in sorted(methods)]}

@@ -31,7 +31,7 @@ def arguments(
     yield from _ALWAYS
     if not online:
         yield "--unshare-net"
-    seen = _Seen()
+    seen = _VisiblePaths()
     for place in SYSTEM:
         yield from seen.read(Path(place))
     yield from ("--dir", "/dev")
@@ -55,7 +55,7 @@ def arguments(
 
 
 @dataclass
-class _Seen:
+class _VisiblePaths:
     """The places that are shown so far, with all below them: a link that lies there leads where it does outside."""
 
     places: list[Path] = field(default_factory=list)

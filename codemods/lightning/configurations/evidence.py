@@ -29,7 +29,7 @@ _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 
 
 @dataclass(frozen=True)
-class Read:
+class KeyUse:
     """A place where a key of a configuration that may change is read or set: `base` is the name that it is taken from.
     `harmless` holds where a missing key reads like an empty one; `at` are the offsets of the key, where another can
     be read in its place. `off` are the edits after which `if x.get("gpus"): x.gpus = 0` asks for the CPU by the new
@@ -45,7 +45,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Known:
+class FileEvidence:
     """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that
     Hydra builds something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and
     which of Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
@@ -55,19 +55,19 @@ class Known:
     built: frozenset[str]
     cli: bool
     options: bool
-    reads: tuple[Read, ...]
+    reads: tuple[KeyUse, ...]
     takes: frozenset[str]
 
 
-def read_evidence(file: PythonFile) -> Known | None:
+def read_evidence(file: PythonFile) -> FileEvidence | None:
     """What a file says, None where it says nothing; worked out once for the rules of the family."""
     if "configs" not in file.memo:
         file.memo["configs"] = _evidence(file)
-    known: Known | None = file.memo["configs"]
+    known: FileEvidence | None = file.memo["configs"]
     return known
 
 
-def _evidence(file: PythonFile) -> Known | None:
+def _evidence(file: PythonFile) -> FileEvidence | None:
     options = False
     given: set[str] = set()
     beside: set[tuple[str, str]] = set()
@@ -86,7 +86,7 @@ def _evidence(file: PythonFile) -> Known | None:
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     sets = frozenset(given), frozenset(beside), frozenset(built)
-    known = Known(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
+    known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
     return known if known.given or known.built or known.cli or known.options or known.reads else None
 
 
@@ -124,7 +124,7 @@ def _taken(node: ast.expr) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _reads(file: PythonFile) -> Iterator[Read]:
+def _reads(file: PythonFile) -> Iterator[KeyUse]:
     words = frozenset(_SPOKEN.findall(file.text))
     if not words:
         return
@@ -137,7 +137,7 @@ def _reads(file: PythonFile) -> Iterator[Read]:
             key = node.attr if isinstance(node, ast.Attribute) else str(_taken(node))
             off = _switched_off(file, node) if key == "gpus" else ()
             stores = isinstance(getattr(node, "ctx", None), ast.Store)
-            yield Read(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node), off, stores)
+            yield KeyUse(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node), off, stores)
 
 
 def _switched_off(file: PythonFile, node: ast.expr) -> tuple[TextEdit, ...]:

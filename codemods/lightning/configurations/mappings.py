@@ -24,7 +24,7 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class MappingEntry:
     """A key and its value: `key_at` and `value_at` are offsets into the text, the value's equal where it is empty.
     `value` is what the file's reader makes of it, or UNSEEN."""
 
@@ -40,7 +40,7 @@ class Mapping:
     or a merge key reads from it, so that it is in several places at once."""
 
     path: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[MappingEntry, ...]
     flow: bool
     shared: bool
 
@@ -108,19 +108,19 @@ def _mapping(node: Any, path: tuple[str, ...], text: str, seen: dict[int, int]) 
     return Mapping(path, entries, bool(node.flow_style), seen[id(node)] > 1 or merged)
 
 
-def _entry(key: Any, value: Any, text: str, seen: dict[int, int]) -> Entry:
+def _entry(key: Any, value: Any, text: str, seen: dict[int, int]) -> MappingEntry:
     key_at = (key.start_mark.index, key.end_mark.index)
     start, end = value.start_mark.index, _end(value)
     if start < key_at[1]:
-        return Entry(key.value, key_at, key_at, UNSEEN)
+        return MappingEntry(key.value, key_at, key_at, UNSEEN)
     if start == end:
         colon = re.compile(r"\s*:").match(text, key_at[1])
         if colon is None:
-            return Entry(key.value, key_at, key_at, UNSEEN)
+            return MappingEntry(key.value, key_at, key_at, UNSEEN)
         start = end = colon.end()
     raw = text[start:end]
     known = seen[id(value)] == 1 and "${" not in raw and not raw.startswith(("&", "!", "|", ">"))
-    return Entry(key.value, key_at, (start, end), _built(value) if known else UNSEEN)
+    return MappingEntry(key.value, key_at, (start, end), _built(value) if known else UNSEEN)
 
 
 def _end(node: Any) -> int:
@@ -160,7 +160,7 @@ def _toml(text: str) -> Iterator[Mapping]:
     except (TOMLKitError, ValueError) as error:
         raise Malformed(str(error)) from None
     path: tuple[str, ...] = ()
-    entries: list[Entry] = []
+    entries: list[MappingEntry] = []
     offset = 0
     for line in text.splitlines(keepends=True):
         bare = line.rstrip("\r\n")
@@ -173,7 +173,7 @@ def _toml(text: str) -> Iterator[Mapping]:
         elif pair := _PAIR.match(bare):
             start, end = offset + pair.start("value"), offset + pair.end("value")
             at = (offset + pair.start("key"), offset + pair.end("key"))
-            entries.append(Entry(pair["key"], at, (start, end), _toml_value(pair["value"])))
+            entries.append(MappingEntry(pair["key"], at, (start, end), _toml_value(pair["value"])))
         offset += len(line)
     yield Mapping(path, tuple(entries), False, False)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from codemods.code.source import TextFile
 from codemods.lightning.arguments import once
-from codemods.lightning.configurations.evidence import CHANGED, REMOVED, Known, Read, is_trainer, read_evidence
-from codemods.lightning.configurations.mappings import Entry, Malformed, read_mappings
+from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, KeyUse, is_trainer, read_evidence
+from codemods.lightning.configurations.mappings import Malformed, MappingEntry, read_mappings
 from codemods.lightning.configurations.mappings import Mapping as Section
 from codemods.lightning.facts import TRAINER, Facts
 
@@ -30,7 +30,7 @@ _GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Seen:
+class SectionSummary:
     """A mapping that may be a Trainer's, as other files are told of it: its name as a section, the class that it
     names, and its keys that Trainer takes or took, with what they are in the file."""
 
@@ -40,7 +40,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Owned:
+class OwnedMapping:
     """A mapping of a file, with its name as a section, the class that it names, and the mapping that its
     arguments stand in (itself, or `init_args`)."""
 
@@ -49,7 +49,7 @@ class Owned:
     target: str | None
 
     @property
-    def arguments(self) -> tuple[Entry, ...]:
+    def arguments(self) -> tuple[MappingEntry, ...]:
         """The entries that are arguments."""
         entries = (item for item in self.section.entries if not item.key.startswith("_") and item.key not in OWN)
         return tuple(item for item in entries if not is_trainer(item.value))
@@ -59,7 +59,7 @@ RECORDS = ("hparams.yaml",)
 """What Lightning writes beside a checkpoint: a record, and no configuration."""
 
 
-def owned(file: TextFile) -> Iterator[Owned]:
+def owned(file: TextFile) -> Iterator[OwnedMapping]:
     """Every mapping of a file that holds an argument of Trainer, or names one. Raises Malformed."""
     if file.path.rpartition("/")[2] in RECORDS:
         return
@@ -72,7 +72,7 @@ def owned(file: TextFile) -> Iterator[Owned]:
         target = target if isinstance(target, str) else _named(item) if above is None else None
         if is_trainer(target) or any(entry.key in takes for entry in item.entries):
             path = item.path[:-1] if above else item.path
-            yield Owned(item, _name(file, path), target)
+            yield OwnedMapping(item, _name(file, path), target)
 
 
 def _named(item: Section) -> str | None:
@@ -92,29 +92,31 @@ def _name(file: TextFile, path: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class ConfigurationSummary:
     """What a file tells the others: its mappings, and the removed keys that its interpolations read."""
 
-    items: tuple[Seen, ...]
+    items: tuple[SectionSummary, ...]
     read: frozenset[str]
 
 
 _INTERPOLATED = re.compile(r"\$\{[\w.]*\b(\w+)\s*[,}]")
 
 
-def seen(file: TextFile) -> Told | None:
+def seen(file: TextFile) -> ConfigurationSummary | None:
     """What a file tells the others, None where it is nothing."""
     if file.kind not in ("yaml", "json", "toml"):
         return None
     read = frozenset(_INTERPOLATED.findall(file.text)) & REMOVED
     try:
         found = tuple(
-            Seen(item.name, item.target, {entry.key: entry.value for entry in item.arguments if entry.key in once()})
+            SectionSummary(
+                item.name, item.target, {entry.key: entry.value for entry in item.arguments if entry.key in once()}
+            )
             for item in owned(file)
         )
     except Malformed:
         found = ()
-    return Told(found, read) if found or read else None
+    return ConfigurationSummary(found, read) if found or read else None
 
 
 @dataclass(frozen=True)
@@ -127,22 +129,22 @@ class Owner:
     loose: bool = False
 
 
-def project_of(facts: Facts, code: str) -> Project:
+def project_of(facts: Facts, code: str) -> ProjectConfiguration:
     """What is known of the configuration of the whole project by what a rule collected, the same for every file."""
     key = f"{code}.project"
     if key not in facts.memo:
-        facts.memo[key] = Project(facts, code)
-    known: Project = facts.memo[key]
+        facts.memo[key] = ProjectConfiguration(facts, code)
+    known: ProjectConfiguration = facts.memo[key]
     return known
 
 
-class Project:
+class ProjectConfiguration:
     """What is known of the configuration of the whole project."""
 
     def __init__(self, facts: Facts, code: str) -> None:
         self.facts = facts
-        self.known: dict[str, Known] = facts.collected(code)
-        told: dict[str, Told] = facts.collected_texts(code)
+        self.known: dict[str, FileEvidence] = facts.collected(code)
+        told: dict[str, ConfigurationSummary] = facts.collected_texts(code)
         self.texts = {path: item.items for path, item in told.items()}
         self.interpolated = {key: path for path, item in sorted(told.items()) for key in item.read}
 
@@ -179,7 +181,7 @@ class Project:
         holders = {path for text in LIGHTNING for path in self.facts.mentions.get(text, ())}
         return any(self.facts.kinds.get(path) in ("python", "notebook") for path in holders)
 
-    def owner(self, item: Owned, near: str) -> Owner:
+    def owner(self, item: OwnedMapping, near: str) -> Owner:
         """How a mapping is known to be a Trainer's."""
         keys = {entry.key for entry in item.arguments}
         loose = bool(keys - once())
@@ -199,7 +201,7 @@ class Project:
             return Owner("perhaps", "nothing shows that it is given to Trainer")
         return Owner("no")
 
-    def _is_own(self, item: Owned) -> bool:
+    def _is_own(self, item: OwnedMapping) -> bool:
         """Whether another file gives a section of that name to a class of the project below Trainer."""
         for path, items in self.texts.items():
             for other in items:
@@ -221,14 +223,14 @@ class Project:
         return [(path, item.keys) for path, items in self.texts.items() for item in items if item.name == name]
 
     @cached_property
-    def _every(self) -> dict[str, Known]:
+    def _every(self) -> dict[str, FileEvidence]:
         """What all files say, with those that hold no trigger and may read an argument which Trainer still takes."""
         holders = {path for text in READ for path in self.facts.mentions.get(text, ())} - self.known.keys()
         opened = ((path, self.facts.open(path)) for path in holders)
         found = {path: known for path, file in opened if file and (known := read_evidence(file))}
         return {**self.known, **found}
 
-    def reads(self, name: str, key: str) -> list[tuple[str, Read]]:
+    def reads(self, name: str, key: str) -> list[tuple[str, KeyUse]]:
         """The places of the code that read or set a key of a section."""
         return [
             (path, read)

@@ -19,14 +19,14 @@ _OTHERS = re.compile(r"(?:torch|cuda|cu|py|python)[/_-]v?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Named:
+class AddressRelease:
     """The release that an address names, as a specifier, and whether it is surely that release."""
 
     specifier: str
     sure: bool
 
 
-def named(address: str, reference: str | None = None, tag: bool = True) -> Named | None:
+def named(address: str, reference: str | None = None, tag: bool = True) -> AddressRelease | None:
     """The release that a tag or a branch names, which stands in the address or beside it; None where none does."""
     found = None if reference else _REFERENCE.search(address)
     name = reference or (found and (found["git"] or found["archive"]))
@@ -35,9 +35,9 @@ def named(address: str, reference: str | None = None, tag: bool = True) -> Named
     exact = _TAG.fullmatch(name)
     if exact:
         own = tag and not (found and found["heads"]) and _OWN.search(address) is not None
-        return Named(f"=={exact[1]}", own)
+        return AddressRelease(f"=={exact[1]}", own)
     for match in _NAMED.finditer(name):
         if not _OTHERS.search(name[: match.start(1)]):
             patch = match[2]
-            return Named(f"=={match[1]}.{patch}" if patch and patch != "x" else f"=={match[1]}.*", False)
+            return AddressRelease(f"=={match[1]}.{patch}" if patch and patch != "x" else f"=={match[1]}.*", False)
     return None

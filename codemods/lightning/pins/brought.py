@@ -21,7 +21,7 @@ BY_EXTRAS = frozenset({"tensorboardx", "rich"})
 
 
 @dataclass(frozen=True)
-class Brought:
+class TransitiveDistribution:
     """A distribution that came along: how to ask for it, what shows that it is used, and since when it does not."""
 
     name: str
@@ -34,11 +34,11 @@ class Brought:
 
 
 @cache
-def brought() -> tuple[Brought, ...]:
+def brought() -> tuple[TransitiveDistribution, ...]:
     """The table, in its order."""
     with Path(__file__).with_name("brought.csv").open(encoding="utf-8", newline="") as lines:
         return tuple(
-            Brought(
+            TransitiveDistribution(
                 row["distribution"],
                 row["ask"],
                 tuple(row["uses"].split()),

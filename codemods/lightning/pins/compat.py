@@ -42,7 +42,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Minor:
+class MinorRelease:
     """A minor release of Lightning: what it needs, by distribution, and the Pythons that it runs on."""
 
     name: str
@@ -57,11 +57,11 @@ class Minor:
 
 
 @cache
-def minors() -> tuple[Minor, ...]:
+def minors() -> tuple[MinorRelease, ...]:
     """The table, oldest first."""
     along = {row["torch"]: row for row in _rows("torch.csv")}
     return tuple(
-        Minor(
+        MinorRelease(
             row["lightning"],
             row["python"],
             row["python_ci_max"],
@@ -75,7 +75,7 @@ def minors() -> tuple[Minor, ...]:
     )
 
 
-def minor_of(release: str) -> Minor:
+def minor_of(release: str) -> MinorRelease:
     """The row of a release; the newest one where the table ends before it."""
     wanted = Version(release).release[:2]
     return next((row for row in minors() if Version(row.name).release == wanted), minors()[-1])

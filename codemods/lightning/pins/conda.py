@@ -37,7 +37,7 @@ _BUILT = re.compile(r"[^=]+=[^=]+=[^=]+")
 
 
 @dataclass(frozen=True)
-class Item:
+class CondaItem:
     """An item of a list: the key of the list and where that stands, and the item's place and text."""
 
     key: str
@@ -87,7 +87,7 @@ def _is_requirement(stated: str) -> bool:
     return True
 
 
-def items_of(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
+def items_of(text: str, keys: tuple[str, ...]) -> Iterator[CondaItem]:
     """The plain or quoted items of the lists under some keys."""
     within: list[tuple[int, str, int]] = []
     offset = 0
@@ -111,4 +111,4 @@ def items_of(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
             if stated[0] in "'\"" and stated[-1] == stated[0] and len(stated) > 1:
                 stated, place = stated[1:-1], place + 1
             if stated[0] not in "[{&*!|>'\"":
-                yield Item(within[-1][1], within[-1][2], place, stated)
+                yield CondaItem(within[-1][1], within[-1][2], place, stated)

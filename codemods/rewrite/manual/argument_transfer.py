@@ -15,8 +15,8 @@ from codemods.lightning.facts import ClassFact, Facts
 from codemods.rewrite.manual.fit_sites import (
     BEFORE_FIT,
     OWN_CLI,
-    Fits,
-    Fitting,
+    FileFits,
+    FitStatement,
     cli_statements,
     fit_statements,
     own_cli,
@@ -31,13 +31,13 @@ WITHOUT = {"gradient_clip_val": "None", "accumulate_grad_batches": "1"}
 """What a Trainer is left with."""
 NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse."
 TOLD = "what the Trainer was given, the module needs"
-Places = tuple[tuple[str, Fitting], ...]
+Places = tuple[tuple[str, FitStatement], ...]
 
 
-def handed(facts: Facts, fact: ClassFact, fits: Mapping[str, Fits], wide: bool) -> Places:
+def handed(facts: Facts, fact: ClassFact, fits: Mapping[str, FileFits], wide: bool) -> Places:
     """Where all that a Trainer may give to the class can be handed to it, by path; nothing where one place is not
     plain, or no place is seen. `wide` holds where files other than the class's own may fit it."""
-    found: list[tuple[str, Fitting]] = []
+    found: list[tuple[str, FitStatement]] = []
     for path, here in fits.items():
         if not wide and path != fact.path:
             continue
@@ -59,11 +59,11 @@ def handing_matches(
     given: Iterable[tuple[tuple[str, ...], Places]],
     level: Fix,
     unit: str,
-    told: Mapping[Fitting, str] = MappingProxyType({}),
+    told: Mapping[FitStatement, str] = MappingProxyType({}),
 ) -> Iterator[Match]:
     """The places of a file where something is handed over; `given` are the names of what, and the places, for each
     class, `told` are statements that stand in front of a `fit` besides."""
-    wanted: dict[Fitting, set[str]] = {}
+    wanted: dict[FitStatement, set[str]] = {}
     for names, places in given:
         for path, place in places:
             if path == file.path:
@@ -151,7 +151,7 @@ def _before(node: Any, *, text: str) -> cst.FlattenSentinel[Any]:
     )
 
 
-def _lines(each: Fitting, name: str, sure: bool) -> str:
+def _lines(each: FitStatement, name: str, sure: bool) -> str:
     swap = f"{each.model}.{name}, {each.trainer}.{name} = {each.trainer}.{name}, {WITHOUT[name]}\n"
     if sure:
         return swap
@@ -178,7 +178,7 @@ def _behind(
     return cst.FlattenSentinel([first, *rest, line])
 
 
-def _is_handed(file: PythonFile, each: Fitting, name: str) -> bool:
+def _is_handed(file: PythonFile, each: FitStatement, name: str) -> bool:
     """Whether the file hands a value over already, as an earlier rewrite does."""
     return any(
         isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == each.trainer for node in file.attributes(name)

@@ -30,7 +30,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Configured:
+class ConfiguredOptimizers:
     """What `configure_optimizers` returns.
 
     `count` is the number of optimizers, None where it varies. `schedules` are those of its schedulers, in order;
@@ -47,18 +47,18 @@ class Configured:
     doubts: tuple[str, ...] = ()
 
 
-def read_configured(function: Function, scope: Scope) -> Configured:
+def read_configured(function: Function, scope: Scope) -> ConfiguredOptimizers:
     """Reads every `return`, through names, `append` and comprehensions. Raises NotPlain with the reason."""
     values = [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]
     if not values:
         raise NotPlain("configure_optimizers returns nothing")
     if isinstance(function, ast.AsyncFunctionDef) or function.decorator_list:
         raise NotPlain("configure_optimizers is decorated")
-    reader = _Reader(function, bind(function, scope=scope))
+    reader = _OptimizerReader(function, bind(function, scope=scope))
     return _merged([reader.result(value) for value in values], reader)
 
 
-def _merged(found: list[Configured], reader: _Reader) -> Configured:
+def _merged(found: list[ConfiguredOptimizers], reader: _OptimizerReader) -> ConfiguredOptimizers:
     """What several returns have in common."""
     if len({item.frequencies for item in found}) > 1:
         raise NotPlain("configure_optimizers gives its optimizers a frequency in one return, and none in another")
@@ -66,7 +66,7 @@ def _merged(found: list[Configured], reader: _Reader) -> Configured:
     most = [item.most for item in found if item.most is not None]
     same = len({item.schedules for item in found}) == 1 and all(item.fixed for item in found)
     every = tuple(dict.fromkeys(schedule for item in found for schedule in item.schedules))
-    return Configured(
+    return ConfiguredOptimizers(
         counts.pop() if len(counts) == 1 else None,
         max(most) if len(most) == len(found) else None,
         found[0].schedules if same else every,
@@ -76,7 +76,7 @@ def _merged(found: list[Configured], reader: _Reader) -> Configured:
     )
 
 
-class _Reader:
+class _OptimizerReader:
     """Makes optimizers and schedulers out of what the names of a function stand for."""
 
     def __init__(self, function: Function, scope: Scope) -> None:
@@ -84,7 +84,7 @@ class _Reader:
         self.doubts: list[str] = []
         self.names = Bindings(function)
 
-    def result(self, node: ast.expr) -> Configured:
+    def result(self, node: ast.expr) -> ConfiguredOptimizers:
         """What one return gives."""
         held = self.names.items(node)
         if held is None:
@@ -112,18 +112,18 @@ class _Reader:
             raise NotPlain("configure_optimizers returns optimizers and dicts of them together")
         return self._from_dicts(dicts, held.fixed, held.bound)
 
-    def _from_optimizers(self, held: Items) -> Configured:
+    def _from_optimizers(self, held: Items) -> ConfiguredOptimizers:
         for item in held.items:
             self.optimizer(item)
-        return Configured(held.count, held.most)
+        return ConfiguredOptimizers(held.count, held.most)
 
-    def _from_pair(self, optimizers: Items, schedulers: ast.expr) -> Configured:
+    def _from_pair(self, optimizers: Items, schedulers: ast.expr) -> ConfiguredOptimizers:
         found = self._from_optimizers(optimizers)
         held = self.names.items(schedulers) or Items((schedulers,))
         schedules = tuple(self.schedule(item) for item in held.items)
         return replace(found, schedules=schedules, fixed=held.fixed)
 
-    def _from_dicts(self, every: list[dict[str, ast.expr]], fixed: bool, bound: bool) -> Configured:
+    def _from_dicts(self, every: list[dict[str, ast.expr]], fixed: bool, bound: bool) -> ConfiguredOptimizers:
         schedules = []
         for fields in every:
             if "optimizer" not in fields or set(fields) - OPTIMIZER_KEYS:
@@ -141,7 +141,7 @@ class _Reader:
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
         counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
         texts = tuple(self.own(value) for value in frequencies)
-        return Configured(counted.count, counted.most, tuple(schedules), fixed, texts)
+        return ConfiguredOptimizers(counted.count, counted.most, tuple(schedules), fixed, texts)
 
     def fields(self, node: ast.expr) -> dict[str, ast.expr] | None:
         """The items of a dict, None where the node is none."""

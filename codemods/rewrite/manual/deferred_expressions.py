@@ -21,7 +21,7 @@ METHODS = frozenset({"format", "get", "join", "lower", "upper", "strip", "replac
 def later(node: ast.expr, names: Bindings, scope: Scope) -> str | None:
     """The text of an expression that means the same in another method: of literals, parts of `self` and names of the
     module, and of what is plainly made of these; names of the function are followed. None for anything else."""
-    made = _Later(names, scope).visit(node)
+    made = _Deferrer(names, scope).visit(node)
     if made is None:
         return None
     text = ast.unparse(ast.fix_missing_locations(made))
@@ -29,7 +29,7 @@ def later(node: ast.expr, names: Bindings, scope: Scope) -> str | None:
     return text.replace("'", '"') if quoted and '"' not in text and "\\" not in text else text
 
 
-class _Later:
+class _Deferrer:
     """Puts an expression together anew, or gives up."""
 
     def __init__(self, names: Bindings, scope: Scope) -> None:

@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Fitting:
+class FitStatement:
     """A statement that fits `model`, both it and the Trainer plain names or attributes, once for each Trainer; where
     `cli` holds, a LightningCLI that does so by itself, and that can be given a `before_fit`.
 
@@ -50,30 +50,30 @@ class Fitting:
 
 
 @dataclass(frozen=True)
-class Fits:
+class FileFits:
     """What a file fits: where values can be handed over, and the (line, class of the model) where they cannot."""
 
-    plain: tuple[Fitting, ...] = ()
+    plain: tuple[FitStatement, ...] = ()
     other: tuple[tuple[int, str | None], ...] = ()
 
 
-def read_fits(file: PythonFile) -> Fits:
+def read_fits(file: PythonFile) -> FileFits:
     """What becomes of every Trainer that the file builds, or that is called one; worked out once for all rules."""
     if "fits" not in file.memo:
         file.memo["fits"] = _read(file)
-    found: Fits = file.memo["fits"]
+    found: FileFits = file.memo["fits"]
     return found
 
 
-def _read(file: PythonFile) -> Fits:
+def _read(file: PythonFile) -> FileFits:
     if not any(word.decode() in file.text for word in WORDS):
-        return Fits()
-    scene = _Scene(file)
-    plain: list[Fitting] = []
+        return FileFits()
+    scene = _FileTrainers(file)
+    plain: list[FitStatement] = []
     other: list[tuple[int, str | None]] = []
     for build in _builds(file):
         found = _fitting(scene, build)
-        if isinstance(found, Fitting):
+        if isinstance(found, FitStatement):
             plain.append(found)
         elif found is not None:
             other.append(found)
@@ -87,7 +87,7 @@ def _read(file: PythonFile) -> Fits:
         if call.node.lineno not in known and isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit"
         if "trainer" in ast.unparse(call.node.func.value).lower()
     ]
-    return Fits(tuple(plain), tuple(other))
+    return FileFits(tuple(plain), tuple(other))
 
 
 def cli_statements(file: PythonFile) -> Iterator[tuple[CallNode, ast.stmt]]:
@@ -138,7 +138,7 @@ def _of_trainer(file: PythonFile, node: ast.expr) -> bool:
     return any("trainer" in name.lower() for name in sections(file, node))
 
 
-class _Scene:
+class _FileTrainers:
     """What is asked of a file for each Trainer in it, worked out once."""
 
     def __init__(self, file: PythonFile) -> None:
@@ -178,7 +178,7 @@ def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     return found
 
 
-def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None] | None:
+def _fitting(scene: _FileTrainers, build: CallNode) -> FitStatement | tuple[int, str | None] | None:
     """Where what a call builds fits a model, a tuple where that is not plain, None where it only evaluates."""
     file = scene.file
     if build.scope.resolve(build.node.func) in CLI or own_cli(file, build):
@@ -198,11 +198,11 @@ def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None]
             continue
         model, made = _model(file, call.node)
         if model:
-            return Fitting(name, model, dotted, made, call.node.lineno, built=build.node.lineno)
+            return FitStatement(name, model, dotted, made, call.node.lineno, built=build.node.lineno)
     return build.node.lineno, dotted
 
 
-def _by_itself(file: PythonFile, build: CallNode) -> Fitting | tuple[int, str | None]:
+def _by_itself(file: PythonFile, build: CallNode) -> FitStatement | tuple[int, str | None]:
     """What a LightningCLI fits, and where it can be given a method to hand over before it does."""
     given = {item.arg: item.value for item in build.node.keywords}
     model = build.node.args[0] if build.node.args else given.get("model_class")
@@ -214,7 +214,7 @@ def _by_itself(file: PythonFile, build: CallNode) -> Fitting | tuple[int, str | 
     own = own_cli(file, build)
     if not at_once or not once or _is_taken(file, own) or any(isinstance(node, ast.ClassDef) for node in build.within):
         return build.node.lineno, dotted
-    return Fitting("self.trainer", "self.model", dotted, line=build.node.lineno, cli=True)
+    return FitStatement("self.trainer", "self.model", dotted, line=build.node.lineno, cli=True)
 
 
 def _is_taken(file: PythonFile, own: ClassNode | None) -> bool:

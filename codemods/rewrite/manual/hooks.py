@@ -54,7 +54,7 @@ class Hooks:
 
 
 @dataclass(frozen=True)
-class Shed:
+class HookParameters:
     """What the hooks of a class lose and get: by hook, the parameters that go, and those that are still read; what the
     index is called in hooks that have to find it, and whether optimizer_step reads global_step behind its step."""
 
@@ -123,7 +123,7 @@ def doubts_about(hooks: Hooks) -> Iterator[str]:
         )
 
 
-def shed_of(item: ClassNode) -> Shed:
+def shed_of(item: ClassNode) -> HookParameters:
     """What the class's hooks lose and get."""
     dead, kept, found = [], [], []
     for name, hook in HOOKS.items():
@@ -139,7 +139,7 @@ def shed_of(item: ClassNode) -> Shed:
         dead.append((name, tuple(each for each in old if each not in read)))
         kept.append((name, tuple(each for each in old if each in read and each == index)))
     stepping = item.methods.get(STEPPING)
-    return Shed(tuple(dead), tuple(kept), tuple(found), stepping is not None and _counted(stepping))
+    return HookParameters(tuple(dead), tuple(kept), tuple(found), stepping is not None and _counted(stepping))
 
 
 def _reads_index(method: Function, name: str) -> bool:

@@ -9,13 +9,13 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import returns
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.rewrite.manual.configured import Configured, read_configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers, read_configured
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.steady_texts import changing
 
 METHOD = "configure_optimizers"
 
-Made = Mapping[str, Configured | str]
+Made = Mapping[str, ConfiguredOptimizers | str]
 
 
 def read_makers(file: PythonFile) -> Made:
@@ -28,7 +28,7 @@ def read_makers(file: PythonFile) -> Made:
     return {name: each for name, each in found.items() if each}
 
 
-def _read(item: ClassNode) -> Configured | str:
+def _read(item: ClassNode) -> ConfiguredOptimizers | str:
     method = item.methods[METHOD]
     if not returns(method) and isinstance(method.body[-1], ast.Raise | ast.Pass):
         return ""
@@ -51,15 +51,15 @@ def makers(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> tuple[Cla
     )
 
 
-def configured_by(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> Configured:
+def configured_by(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> ConfiguredOptimizers:
     """What every instance of the class and its subclasses is optimized by. Raises NotPlain."""
-    found: list[Configured] = []
+    found: list[ConfiguredOptimizers] = []
     every = makers(facts, fact, made)
     if not every:
         raise NotPlain("the class has no configure_optimizers of its own, nor a relative that has one")
     for maker in every:
         seen = made.get(maker.path, {}).get(maker.name)
-        if not isinstance(seen, Configured):
+        if not isinstance(seen, ConfiguredOptimizers):
             where = "" if maker == fact else f" (in {maker.name}, {maker.path})"
             raise NotPlain(f"{seen or 'configure_optimizers of a relative was not read'}{where}")
         if why := unsteady(facts, maker, fact, seen):
@@ -71,14 +71,14 @@ def configured_by(facts: Facts, fact: ClassFact, made: Mapping[str, Made]) -> Co
         raise NotPlain(f"{every[0].name} and {every[-1].name} share the training step, but not how they are optimized")
     most = [seen.most for seen in found if seen.most is not None]
     counts = {seen.count for seen in found}
-    return Configured(
+    return ConfiguredOptimizers(
         counts.pop() if len(counts) == 1 else None,
         max(most) if len(most) == len(found) else None,
         doubts=tuple(dict.fromkeys(doubt for seen in found for doubt in seen.doubts)),
     )
 
 
-def unsteady(facts: Facts, maker: ClassFact, user: ClassFact, found: Configured) -> str | None:
+def unsteady(facts: Facts, maker: ClassFact, user: ClassFact, found: ConfiguredOptimizers) -> str | None:
     """Why what a class's `configure_optimizers` works out cannot be worked out again in a loop of `user`; None where
     it can."""
     for schedule in found.schedules:

@@ -16,7 +16,7 @@ BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 
 
 @dataclass(frozen=True)
-class Place:
+class StatementPosition:
     """Where a statement stands: how many are before it, and the blocks around it, outermost first."""
 
     order: int
@@ -24,11 +24,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Binding:
+class ValueBinding:
     """A value that a name is bound to, or, where `added`, a list that its list is lengthened by."""
 
     value: ast.expr
-    place: Place
+    place: StatementPosition
     added: bool = False
 
 
@@ -53,14 +53,14 @@ class Bindings:
     """The assignments of a function, and what each name is by them."""
 
     def __init__(self, function: Function) -> None:
-        self.bound: dict[str, list[Binding]] = {}
+        self.bound: dict[str, list[ValueBinding]] = {}
         self.spoiled: set[str] = set()
         self.handed: dict[str, list[int]] = {}
-        self.places: dict[ast.AST, Place] = {}
+        self.places: dict[ast.AST, StatementPosition] = {}
         self.loops = {id(node.body) for node in walk(function) if isinstance(node, ast.For | ast.While)}
         self._following: list[ast.Name] = []
         for order, (node, blocks) in enumerate(_statements(function.body, ())):
-            place = Place(order, blocks)
+            place = StatementPosition(order, blocks)
             self.places.update(dict.fromkeys(_expressions(node), place))
             self._note(node, place)
             for name in (name for inner in _expressions(node) for name in _handed(inner)):
@@ -68,14 +68,14 @@ class Bindings:
         for inner in walk(function):
             self.spoiled |= set(_changed(inner))
 
-    def _note(self, node: ast.stmt, place: Place) -> None:
+    def _note(self, node: ast.stmt, place: StatementPosition) -> None:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 self._bind(target, node.value, place)
         elif isinstance(node, ast.AnnAssign) and node.value:
             self._bind(node.target, node.value, place)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            self._keep(node.target.id, Binding(node.value, place, added=True))
+            self._keep(node.target.id, ValueBinding(node.value, place, added=True))
         elif isinstance(node, ast.For):
             self.spoiled |= {item.id for item in walk(node.target) if isinstance(item, ast.Name)}
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -83,27 +83,27 @@ class Bindings:
             if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and len(call.args) == 1:
                 if call.func.attr == "append":
                     one = ast.List([call.args[0]], ast.Load())
-                    self._keep(call.func.value.id, Binding(one, place, added=True))
+                    self._keep(call.func.value.id, ValueBinding(one, place, added=True))
                 elif call.func.attr == "extend":
-                    self._keep(call.func.value.id, Binding(call.args[0], place, added=True))
+                    self._keep(call.func.value.id, ValueBinding(call.args[0], place, added=True))
 
-    def _bind(self, target: ast.expr, value: ast.expr, place: Place) -> None:
+    def _bind(self, target: ast.expr, value: ast.expr, place: StatementPosition) -> None:
         if isinstance(target, ast.Name):
-            self._keep(target.id, Binding(value, place))
+            self._keep(target.id, ValueBinding(value, place))
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             paired = len(parts) == len(target.elts)
             for index, element in enumerate(target.elts):
                 self._bind(element, parts[index] if paired else value, place)
 
-    def _keep(self, name: str, binding: Binding) -> None:
+    def _keep(self, name: str, binding: ValueBinding) -> None:
         self.bound.setdefault(name, []).append(binding)
 
-    def reaching(self, node: ast.Name) -> list[Binding]:
+    def reaching(self, node: ast.Name) -> list[ValueBinding]:
         """What may have been bound or added to a name where it is used: whatever stands before it, from the last
         binding on that no way around leads past."""
-        place = self.places.get(node, Place(-1, ()))
-        found: list[Binding] = []
+        place = self.places.get(node, StatementPosition(-1, ()))
+        found: list[ValueBinding] = []
         for binding in self.bound.get(node.id, []):
             if binding.place.order >= place.order:
                 continue

@@ -13,7 +13,7 @@ from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import FLAG
 from codemods.rewrite.manual.module import CALLED, is_set, is_true, plain_flags
 from codemods.rewrite.manual.optimizers import NotPlain
-from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, Given
+from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, TrainerSettings
 
 METHODS = frozenset({*CALLED, "lr_schedulers", "clip_gradients"})
 VALUES = frozenset({CLIP[0], ACCUMULATE})
@@ -99,7 +99,7 @@ def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
             raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{FLAG}`")
 
 
-def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: Given) -> Iterator[str]:
+def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: TrainerSettings) -> Iterator[str]:
     """What is kept of the Trainer by a name that the class or a relative gives a value of its own."""
     kept = {*given.handed, *given.left, *given.carried}
     kept |= {name for name, value in ((CLIP[0], given.clip), (ACCUMULATE, given.accumulate)) if value}

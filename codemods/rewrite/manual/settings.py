@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.source import TextFile
 from codemods.finding import Fix
-from codemods.lightning.configurations.mappings import Entry, Malformed
+from codemods.lightning.configurations.mappings import Malformed, MappingEntry
 from codemods.lightning.configurations.mappings import Mapping as Section
 from codemods.lightning.configurations.owners import owned
 from codemods.lightning.facts import Facts
@@ -20,19 +20,19 @@ CLI = b"LightningCLI"
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrainerSetting:
     """An argument in a `trainer` section: its value as Python text, empty where it cannot go into a class."""
 
     name: str
     text: str
 
 
-def read_settings(file: TextFile, names: Iterable[str]) -> tuple[Setting, ...] | None:
+def read_settings(file: TextFile, names: Iterable[str]) -> tuple[TrainerSetting, ...] | None:
     """What the `trainer` sections of a file give to some arguments, None for nothing."""
-    return tuple(Setting(entry.key, text) for _, entry, text in _entries(file, frozenset(names))) or None
+    return tuple(TrainerSetting(entry.key, text) for _, entry, text in _entries(file, frozenset(names))) or None
 
 
-def _entries(file: TextFile, names: frozenset[str]) -> Iterator[tuple[Section, Entry, str]]:
+def _entries(file: TextFile, names: frozenset[str]) -> Iterator[tuple[Section, MappingEntry, str]]:
     try:
         found = [item for item in owned(file) if item.name == SECTION]
     except Malformed:
@@ -48,7 +48,7 @@ def _entries(file: TextFile, names: frozenset[str]) -> Iterator[tuple[Section, E
 
 
 def only_setting(
-    facts: Facts, settings: Mapping[str, tuple[Setting, ...]], name: str, spoken: Iterable[str]
+    facts: Facts, settings: Mapping[str, tuple[TrainerSetting, ...]], name: str, spoken: Iterable[str]
 ) -> tuple[str, str] | None:
     """The file, and the text of the value, where one file alone gives an argument, once, to a LightningCLI; `spoken`
     are Python files that speak of it."""

@@ -19,7 +19,7 @@ GONE_KEYWORDS = ("on_tpu", "using_native_amp", "using_lbfgs")
 
 
 @dataclass(frozen=True)
-class Hook:
+class HookSignature:
     """A hook of 1.x: how many arguments it was called with, the positions of those that 2.x does not give, and the
     keywords that it was given besides."""
 
@@ -29,17 +29,17 @@ class Hook:
 
 
 HOOKS = {
-    "optimizer_step": Hook(5, (3,), GONE_KEYWORDS),
-    "optimizer_zero_grad": Hook(4, (3,)),
-    "on_before_optimizer_step": Hook(2, (1,)),
-    "configure_gradient_clipping": Hook(4, (1,)),
-    "backward": Hook(3, (1, 2)),
-    "lr_scheduler_step": Hook(3, (1,)),
+    "optimizer_step": HookSignature(5, (3,), GONE_KEYWORDS),
+    "optimizer_zero_grad": HookSignature(4, (3,)),
+    "on_before_optimizer_step": HookSignature(2, (1,)),
+    "configure_gradient_clipping": HookSignature(4, (1,)),
+    "backward": HookSignature(3, (1, 2)),
+    "lr_scheduler_step": HookSignature(3, (1,)),
 }
-CALLBACK_HOOKS = {"on_before_optimizer_step": Hook(4, (3,))}
+CALLBACK_HOOKS = {"on_before_optimizer_step": HookSignature(4, (3,))}
 
 
-def old_parameters(method: Function, hook: Hook) -> tuple[str, ...]:
+def old_parameters(method: Function, hook: HookSignature) -> tuple[str, ...]:
     """The parameters that 2.x no longer gives a method which still has 1.x's signature; none where it has not.
 
     A hook that takes `*args` passes on whatever it gets, and has no old signature.
@@ -67,13 +67,13 @@ def read_elsewhere(method: Function, name: str, dead: tuple[str, ...]) -> list[s
     return [item for item in dead if any(id(use) not in handed for use in uses(method, item))]
 
 
-def read_by_default(method: Function, hook: Hook) -> str | None:
+def read_by_default(method: Function, hook: HookSignature) -> str | None:
     """A parameter for the index that 2.x leaves at its default, and that the method reads."""
     kept = set(parameters(method)) - set(old_parameters(method, hook))
     return next((name for name in INDICES if name in kept and uses(method, name)), None)
 
 
-def index_parameter(method: Function, hook: Hook) -> str | None:
+def index_parameter(method: Function, hook: HookSignature) -> str | None:
     """The parameter for the optimizer's index, None where the method has 2.x's signature or takes `*args`."""
     old = [name for name in old_parameters(method, hook) if name not in hook.keywords]
     return old[-1] if old else None

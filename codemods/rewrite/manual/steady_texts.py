@@ -36,7 +36,7 @@ MODULES = ("pl_module", "lightning_module")
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ExpressionReads:
     """What an expression reads: names of the module, attributes, and keys."""
 
     names: frozenset[str]
@@ -63,12 +63,12 @@ def changing(facts: Facts, maker: ClassFact, user: ClassFact, text: str) -> str 
     return _set_by_callback(facts, read)
 
 
-def _read(tree: ast.Expression) -> _Read:
+def _read(tree: ast.Expression) -> _ExpressionReads:
     called = {node.func for node in every_node(tree) if isinstance(node, ast.Call)}
     names = {node.id for node in every_node(tree) if isinstance(node, ast.Name)}
     attributes = {node.attr for node in every_node(tree) if isinstance(node, ast.Attribute) and node not in called}
     keys = {text for node in every_node(tree) for text in _keys(node)}
-    return _Read(frozenset(names - {"self", *dir(builtins)}), frozenset(attributes | keys), frozenset(keys))
+    return _ExpressionReads(frozenset(names - {"self", *dir(builtins)}), frozenset(attributes | keys), frozenset(keys))
 
 
 def _keys(node: ast.AST) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _items(facts: Facts, fact: ClassFact) -> list[ClassNode]:
     return [item for item in file.classes if item.qualname == fact.name] if file else []
 
 
-def _set_by(item: ClassNode, read: _Read) -> str | None:
+def _set_by(item: ClassNode, read: _ExpressionReads) -> str | None:
     """What a method of a class sets, after the optimizers were made from it."""
     for name, method in item.methods.items():
         if name in BEFORE_TRAINING:
@@ -111,7 +111,7 @@ def _set_by(item: ClassNode, read: _Read) -> str | None:
     return None
 
 
-def _first_readings(method: Function, read: _Read) -> dict[str, int]:
+def _first_readings(method: Function, read: _ExpressionReads) -> dict[str, int]:
     """The lines in which a method reads something first; what it does not read is read behind it."""
     lines: dict[str, int] = dict.fromkeys((*read.names, *read.attributes, *read.keys), method.end_lineno or 0)
     for node in every_node(method):
@@ -130,7 +130,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield node.value
 
 
-def _changes(method: Function, read: _Read) -> Iterator[tuple[str, int]]:
+def _changes(method: Function, read: _ExpressionReads) -> Iterator[tuple[str, int]]:
     """What a method sets, or changes in place, of what is read, with the line."""
     for node in every_node(method):
         stored = not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -146,16 +146,16 @@ def _changes(method: Function, read: _Read) -> Iterator[tuple[str, int]]:
                 yield from ((text, node.lineno) for text in sorted(read.attributes)[:1])
 
 
-def _changed_in(node: ast.Subscript, read: _Read) -> Iterator[str]:
+def _changed_in(node: ast.Subscript, read: _ExpressionReads) -> Iterator[str]:
     yield from (text for text in _texts(node.slice) if isinstance(node.slice, ast.Constant) and text in read.keys)
     yield from (text for text in _texts(node.value) if _holds(read, text))
 
 
-def _holds(read: _Read, text: str) -> bool:
+def _holds(read: _ExpressionReads, text: str) -> bool:
     return text in read.names or text in read.attributes
 
 
-def _set_by_callback(facts: Facts, read: _Read) -> str | None:
+def _set_by_callback(facts: Facts, read: _ExpressionReads) -> str | None:
     """What is set on a module by a callback."""
     for name in sorted(read.attributes):
         for path, source in facts.sources.items():

@@ -18,14 +18,14 @@ _HOOKS = ("on_", "setup", "teardown")
 
 
 @dataclass(frozen=True)
-class Askers:
+class StepCountUses:
     """Whether something asks the module for its count, and the first file that counts steps in another way."""
 
     module: bool
     otherwise: str | None
 
 
-def askers(facts: Facts, own: tuple[ClassFact, ...]) -> Askers:
+def askers(facts: Facts, own: tuple[ClassFact, ...]) -> StepCountUses:
     """Who asks for the steps of `own`: the class that gets a loop, and those below it."""
     limits = {path for word in COUNTS if word != COUNT.encode() for path in facts.mentions.get(word, ())}
     otherwise = {path for path in limits if facts.kinds.get(path) in SETTINGS}
@@ -39,7 +39,7 @@ def askers(facts: Facts, own: tuple[ClassFact, ...]) -> Askers:
         module = module or "module" in ways
         if "other" in ways:
             otherwise.add(path)
-    return Askers(module, min(otherwise, default=None))
+    return StepCountUses(module, min(otherwise, default=None))
 
 
 def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Carrier:
+class TrainerCall:
     """A Trainer call (`trainer` stand before it in the file) in a function that binds it, by its `statement`-th
     statement, and fits by it nothing but the one `model` that it bound before."""
 
@@ -26,7 +26,7 @@ class Carrier:
     statement: int
 
 
-def carriers(file: PythonFile) -> tuple[Carrier, ...]:
+def carriers(file: PythonFile) -> tuple[TrainerCall, ...]:
     """The Trainer calls of a file that stand so."""
     return tuple(
         found
@@ -37,7 +37,7 @@ def carriers(file: PythonFile) -> tuple[Carrier, ...]:
     )
 
 
-def _carrier(file: PythonFile, index: int, call: CallNode, function: ast.FunctionDef) -> Carrier | None:
+def _carrier(file: PythonFile, index: int, call: CallNode, function: ast.FunctionDef) -> TrainerCall | None:
     body = function.body
     if any(second.lineno <= (first.end_lineno or 0) for first, second in pairwise(body)):
         return None
@@ -53,7 +53,7 @@ def _carrier(file: PythonFile, index: int, call: CallNode, function: ast.Functio
     bound = [at for at, node in enumerate(body[:place]) if _built(node, model)]
     stored = [use for use in uses(function, model) if not isinstance(use.ctx, ast.Load)]
     kept = [use for use in uses(function, name) if not isinstance(use.ctx, ast.Load)]
-    return Carrier(index, model, place) if len(bound) == len(stored) == len(kept) == 1 else None
+    return TrainerCall(index, model, place) if len(bound) == len(stored) == len(kept) == 1 else None
 
 
 def _binds(node: ast.stmt, call: ast.Call) -> bool:
@@ -93,7 +93,7 @@ def function_of(call: CallNode) -> Function:
     return function
 
 
-def add_attributes(node: cst.FunctionDef, carrier: Carrier, values: tuple[tuple[str, str], ...]) -> cst.FunctionDef:
+def add_attributes(node: cst.FunctionDef, carrier: TrainerCall, values: tuple[tuple[str, str], ...]) -> cst.FunctionDef:
     """The function with the (attribute, value) pairs set on the model, behind the Trainer's statement."""
     from codemods.rewrite import edits
 

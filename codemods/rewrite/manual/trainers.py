@@ -12,8 +12,8 @@ from codemods.code.syntax import speaks_of
 from codemods.lightning.class_family import short_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.rewrite.manual.argument_transfer import handed
-from codemods.rewrite.manual.fit_sites import Fits, Fitting
-from codemods.rewrite.manual.settings import Setting, only_setting
+from codemods.rewrite.manual.fit_sites import FileFits, FitStatement
+from codemods.rewrite.manual.settings import TrainerSetting, only_setting
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
@@ -28,7 +28,7 @@ Clip = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
-class Given:
+class TrainerSettings:
     """What the Trainers of a class say of how it is optimized.
 
     `clip` is (value, algorithm or None) and `accumulate` the number of batches of a window, as source text, None
@@ -55,7 +55,7 @@ class Given:
     carried: tuple[str, ...] = ()
     clear_autocast: bool = True
     handed: tuple[str, ...] = ()
-    places: tuple[tuple[str, Fitting], ...] = ()
+    places: tuple[tuple[str, FitStatement], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -109,10 +109,10 @@ def read_trainers(
     fact: ClassFact,
     spoken: Mapping[str, Loose],
     carrying: Container[tuple[str, int]] = (),
-    fits: Mapping[str, Fits] | None = None,
+    fits: Mapping[str, FileFits] | None = None,
     movable: tuple[str, ...] = (CLIP[0], ACCUMULATE),
-    settings: Mapping[str, tuple[Setting, ...]] | None = None,
-) -> Given:
+    settings: Mapping[str, tuple[TrainerSetting, ...]] | None = None,
+) -> TrainerSettings:
     """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path;
     `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it, `fits`
     what `read_fits` returned, `settings` what `read_settings` did, by path, `movable` what the class can take there."""
@@ -136,10 +136,10 @@ def read_trainers(
         elsewhere = {name: why for name, why in elsewhere.items() if name not in _documented(facts, spoken)}
     if refusals:
         names = tuple(sorted(refusals.keys() | elsewhere.keys()))
-        return Given(next(iter(refusals.values())), None, names, clear_autocast=not full)
+        return TrainerSettings(next(iter(refusals.values())), None, names, clear_autocast=not full)
     clipping = [trainer for trainer in trainers if _clips(trainer)]
     windows = [trainer for trainer in trainers if _accumulates(trainer)]
-    given = Given(
+    given = TrainerSettings(
         None,
         next(iter(elsewhere.values()), None),
         tuple(elsewhere),
@@ -163,10 +163,10 @@ def read_trainers(
 def _settled(
     facts: Facts,
     fact: ClassFact,
-    settings: Mapping[str, tuple[Setting, ...]],
+    settings: Mapping[str, tuple[TrainerSetting, ...]],
     spoken: Mapping[str, Loose],
     names: tuple[str, ...],
-) -> Given | None:
+) -> TrainerSettings | None:
     """What one configuration file alone gives to the one module that a LightningCLI fits."""
     if not _fits_nothing_else(facts, fact):
         return None
@@ -181,7 +181,9 @@ def _settled(
         elif name in names or facts.mentions.get(name.encode()):
             return None
     clip = (texts[CLIP[0]], texts.get(CLIP[1])) if CLIP[0] in texts else None
-    return Given(clip=clip, accumulate=texts.get(ACCUMULATE), accumulates=places[0][0], settings=tuple(places))
+    return TrainerSettings(
+        clip=clip, accumulate=texts.get(ACCUMULATE), accumulates=places[0][0], settings=tuple(places)
+    )
 
 
 def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:

@@ -10,19 +10,19 @@ from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rewrite.manual.argument_transfer import handing_matches
-from codemods.rewrite.manual.fit_sites import Fitting
-from codemods.rewrite.manual.trainers import Given
+from codemods.rewrite.manual.fit_sites import FitStatement
+from codemods.rewrite.manual.trainers import TrainerSettings
 from codemods.rule import Match, touches
 
 if TYPE_CHECKING:
     import libcst as cst
 
 
-class Loop(Protocol):
+class LoopTransfer(Protocol):
     """A class that gets a loop: what its Trainers give to it, and how sure and with what the rewrite goes together."""
 
     @property
-    def given(self) -> Given: ...
+    def given(self) -> TrainerSettings: ...
 
     @property
     def level(self) -> Fix: ...
@@ -32,7 +32,10 @@ class Loop(Protocol):
 
 
 def hand_over(
-    file: PythonFile, facts: Facts, loops: Sequence[Loop], told: Mapping[Fitting, str] = MappingProxyType({})
+    file: PythonFile,
+    facts: Facts,
+    loops: Sequence[LoopTransfer],
+    told: Mapping[FitStatement, str] = MappingProxyType({}),
 ) -> Iterator[Match]:
     """The places of a file where classes are given what their Trainers get from where it cannot be moved; `told` are
     statements that stand in front of a `fit` besides."""

@@ -10,8 +10,8 @@ import libcst.matchers as m
 
 from codemods.rewrite import edits
 from codemods.rewrite.manual.batch_outputs import BATCH_END, RETURNED
-from codemods.rewrite.manual.configured import Configured, Schedule
-from codemods.rewrite.manual.hooks import COUNT, STEPPING, ZEROING, Hooks, Shed
+from codemods.rewrite.manual.configured import ConfiguredOptimizers, Schedule
+from codemods.rewrite.manual.hooks import COUNT, STEPPING, ZEROING, HookParameters, Hooks
 from codemods.rewrite.manual.signature import without_old
 
 HOOK = "on_before_optimizer_step"
@@ -63,7 +63,7 @@ def add_clipping(
     return edits.change_method(node, HOOK, change)
 
 
-def shed(node: cst.ClassDef, hooks: Shed) -> cst.ClassDef:
+def shed(node: cst.ClassDef, hooks: HookParameters) -> cst.ClassDef:
     """The class with its hooks as 2.x, or the loop, calls them."""
     kept = dict(hooks.kept)
     for name, dead in hooks.dead:
@@ -141,7 +141,7 @@ def step_line(this: str, batch_idx: str, hooks: Hooks, index: str) -> str:
     return f"{this}.{STEPPING}({this}.current_epoch, {batch_idx}, optimizer{given}, closure)"
 
 
-def schedule_lines(this: str, batch_idx: str, configured: Configured, stepped: str = "") -> list[str]:
+def schedule_lines(this: str, batch_idx: str, configured: ConfiguredOptimizers, stepped: str = "") -> list[str]:
     """The statements that step schedulers where automatic optimization did, to stand at the end of a training step.
 
     `stepped` is the condition under which the optimizers made a step in this batch, where they do not in every one.
@@ -186,7 +186,7 @@ def _guarded(condition: str, lines: list[str]) -> list[str]:
     return [f"if {condition}:", *(f"    {line}" for line in lines)] if condition else lines
 
 
-def add_plateaus(node: cst.ClassDef, configured: Configured, after: str) -> cst.ClassDef:
+def add_plateaus(node: cst.ClassDef, configured: ConfiguredOptimizers, after: str) -> cst.ClassDef:
     """The class with the schedulers that wait for a metric stepped at the end of `on_train_epoch_end`, which comes
     after validation as automatic optimization's own step of them does. A hook that is not there yet goes behind the
     method `after`."""

@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.versions import TORCH, admits_below
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.rules.autocast.cache_state import Meeting
-from codemods.rules.autocast.find import Traced, traced
+from codemods.rules.autocast.find import TraceFindings, traced
 from codemods.rules.autocast.members import looks_weightless
 from codemods.rules.autocast.names import region_of
 from codemods.rules.autocast.outermost_regions import is_outermost
@@ -40,11 +40,11 @@ RUNS = ("def training_step", "autocast", "auto_fp16")
 
 
 @dataclass(frozen=True)
-class _Found:
+class _PoisonedForward:
     """A meeting that is reported, how sure it is, and where the cache can be cleared."""
 
     meeting: Meeting
-    traced: Traced
+    traced: TraceFindings
     fix: Fix
     doubt: str
     anchor: Anchor | None
@@ -54,7 +54,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every statement that leaves weights without gradient in the cache of a region in which they are then trained."""
     if not admits_below(facts, TORCH, TORCH_FIXED):
         return
-    groups: dict[ast.AST, list[_Found]] = {}
+    groups: dict[ast.AST, list[_PoisonedForward]] = {}
     for item in traced(file, facts, CODE, WORDS):
         yield from unfinished(file, item, ADVICE)
         for meeting in item.poisoned:
@@ -62,12 +62,12 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             anchor = anchor_behind(meeting.cast.site, meeting.read, file.path)
             if (place := anchor.statement if anchor else _nearest(meeting, file)) is not None:
-                groups.setdefault(place, []).append(_Found(meeting, item, *judged, anchor))
+                groups.setdefault(place, []).append(_PoisonedForward(meeting, item, *judged, anchor))
     for place in _needed(groups):
         yield _match(file, facts, place, groups[place])
 
 
-def _is_its_own(meeting: Meeting, item: Traced, file: PythonFile, facts: Facts) -> bool:
+def _is_its_own(meeting: Meeting, item: TraceFindings, file: PythonFile, facts: Facts) -> bool:
     """Whether a meeting is this file's to report: the call that holds both forwards stands in it, or in a file that
     does not see it itself, and it is the innermost of those that do among the calls of the one without gradient."""
     first = shared(meeting.cast.site, meeting.read)[0]
@@ -93,7 +93,7 @@ def _nearest(meeting: Meeting, file: PythonFile) -> ast.AST | None:
     return own[0].steps[-1].statement if own else None
 
 
-def _judge(meeting: Meeting, item: Traced, file: PythonFile) -> tuple[Fix, str] | None:
+def _judge(meeting: Meeting, item: TraceFindings, file: PythonFile) -> tuple[Fix, str] | None:
     """How sure it is that trainable weights are used by both forwards, and what is in doubt; None for those
     that certainly hold none."""
     cast, key, shown = meeting.cast.key, meeting.key, item.trace.reader.shown
@@ -126,7 +126,7 @@ def _freezing(meeting: Meeting, file: PythonFile) -> str | None:
     return None
 
 
-def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:
+def _needed(groups: Mapping[ast.AST, list[_PoisonedForward]]) -> list[ast.AST]:
     """The places, less those whose cast is met only after a later place of the same block has cleared the cache."""
     needed = []
     for place, found in groups.items():
@@ -144,7 +144,7 @@ def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:
     return needed
 
 
-def _follows(later: Anchor, found: list[_Found]) -> bool:
+def _follows(later: Anchor, found: list[_PoisonedForward]) -> bool:
     """Whether a place stands behind those of `found` in their block, with no meeting in between."""
     for item in found:
         if item.anchor is None:
@@ -159,7 +159,7 @@ def _follows(later: Anchor, found: list[_Found]) -> bool:
     return True
 
 
-def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) -> Match:
+def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_PoisonedForward]) -> Match:
     best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
     names = listed(item.traced.trace.reader.shown(item.meeting.cast.key) for item in found if item.fix == best)
     read = min((item.meeting.read for item in found), key=lambda site: (site.frames[-1].path, line_of(site.node)))
@@ -192,7 +192,7 @@ ADVICE = (
 )
 
 
-def _split_region(file: PythonFile, facts: Facts, found: list[_Found]) -> ast.With | None:
+def _split_region(file: PythonFile, facts: Facts, found: list[_PoisonedForward]) -> ast.With | None:
     """The region of the user's own that can be split behind the place: the outermost one for certain, the place is a
     statement of its own body, and the context is made where it is entered (not all can be entered twice)."""
     for item in found:

@@ -12,8 +12,8 @@ from codemods.code.syntax import taken_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.autocast.cache_state import Frame, Meeting, Site
-from codemods.rules.autocast.find import Traced, traced
+from codemods.rules.autocast.cache_state import Frame, Meeting, TraceSite
+from codemods.rules.autocast.find import TraceFindings, traced
 from codemods.rules.autocast.regions import MENTIONS, collect
 from codemods.rules.autocast.repair import SCRIPTED, Anchor, clearing, is_scripted, line_anchor
 from codemods.rules.autocast.report import line_of, listed, place_of, unfinished
@@ -31,7 +31,7 @@ CHANGES = (
 
 
 @dataclass(frozen=True)
-class _Found:
+class _StaleForward:
     """A forward that uses weights from before a change, the call in which these change, and how sure that is."""
 
     meeting: Meeting
@@ -45,7 +45,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every statement that changes weights whose old half-precision copies a later forward of the region uses."""
     if not present(file):
         return
-    groups: dict[ast.AST, list[_Found]] = {}
+    groups: dict[ast.AST, list[_StaleForward]] = {}
     for item in traced(file, facts, CODE, CHANGES, here=True):
         yield from unfinished(file, item, ADVICE)
         for meeting in item.stale:
@@ -53,13 +53,13 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             judged = _judge(meeting, item) if frame and frame.path == file.path else None
             if judged is not None and frame is not None:
                 groups.setdefault(frame.steps[-1].statement, []).append(
-                    _Found(meeting, frame, item.trace.reader.shown(meeting.key), *judged)
+                    _StaleForward(meeting, frame, item.trace.reader.shown(meeting.key), *judged)
                 )
     for found in groups.values():
         yield _match(file, found)
 
 
-def _frame(meeting: Meeting, item: Traced, facts: Facts) -> Frame | None:
+def _frame(meeting: Meeting, item: TraceFindings, facts: Facts) -> Frame | None:
     """The innermost call in which weights are changed and whose file sees that itself."""
     changed = meeting.cast.changed
     for frame in reversed(changed.frames if changed else ()):
@@ -69,7 +69,7 @@ def _frame(meeting: Meeting, item: Traced, facts: Facts) -> Frame | None:
     return None
 
 
-def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
+def _judge(meeting: Meeting, item: TraceFindings) -> tuple[Fix, str] | None:
     """How sure it is that the changed weights are used again; None where there certainly are none."""
     cast, shown = meeting.cast, item.trace.reader.shown
     if cast.key != meeting.key or cast.key == ("self",):
@@ -86,7 +86,7 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     return "safe", ""
 
 
-def _match(file: PythonFile, found: list[_Found]) -> Match:
+def _match(file: PythonFile, found: list[_StaleForward]) -> Match:
     names = listed(item.name for item in found)
     first = found[0].meeting
     place = min((item.meeting.read for item in found), key=lambda site: (site.frames[-1].path, line_of(site.node)))
@@ -114,7 +114,7 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
     )
 
 
-def _anchor(frame: Frame, reads: list[Site]) -> Anchor | None:
+def _anchor(frame: Frame, reads: list[TraceSite]) -> Anchor | None:
     """The place behind the outermost loop of a call around a change that is left before every forward which uses the
     weights, or behind the change itself."""
     for step in frame.steps:

@@ -9,7 +9,7 @@ from codemods.code.source import PythonFile
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.autocast.members import Members
-from codemods.rules.autocast.project import Defined, Project
+from codemods.rules.autocast.project import Defined, ProjectFiles
 from codemods.rules.autocast.regions import MENTIONS, collect, mixed_precision
 
 CODE = "AMP003"
@@ -38,7 +38,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         found = next((item for item in file.classes if item.node is owner), None)
         known = facts.files[file.path].find(found.qualname) if found and file.path in facts.files else None
         if found and known and facts.kind(known) == MODULE and not _is_off(call.node):
-            why = _harm(facts, known, Members.of(Project(facts, file), Defined(file, found)))
+            why = _harm(facts, known, Members.of(ProjectFiles(facts, file), Defined(file, found)))
             if why:
                 message = f"`{found.qualname}` is a LightningModule and builds a GradScaler of its own"
                 yield Match(file.span(call.node), message, "manual", f"{why}; {ADVICE}")

@@ -15,8 +15,8 @@ from codemods.rule import Example, Match, Rule
 from codemods.rules.autocast.decorators import SINCE, decorators
 from codemods.rules.autocast.spelling import (
     OLD,
-    Binding,
-    Spelled,
+    ImportBinding,
+    OldCall,
     binding_edit,
     call_edit,
     needs_half,
@@ -69,11 +69,11 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
                     yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
 
 
-def _message(item: Spelled) -> str:
+def _message(item: OldCall) -> str:
     return f"`torch.{item.device}.amp.{item.name}` is deprecated since torch {SINCE}"
 
 
-def _alone(file: PythonFile, facts: Facts, item: Spelled, other: bool) -> Iterator[Match]:
+def _alone(file: PythonFile, facts: Facts, item: OldCall, other: bool) -> Iterator[Match]:
     half = other and needs_half(item)
     why = obstacle(item, half)
     if why:
@@ -83,7 +83,9 @@ def _alone(file: PythonFile, facts: Facts, item: Spelled, other: bool) -> Iterat
     yield Match(file.span(item.call.node.func), _message(item), fix, reason, edits=(call_edit(item, half),))
 
 
-def _together(file: PythonFile, facts: Facts, binding: Binding, group: list[Spelled], other: bool) -> Iterator[Match]:
+def _together(
+    file: PythonFile, facts: Facts, binding: ImportBinding, group: list[OldCall], other: bool
+) -> Iterator[Match]:
     why = next(filter(None, (obstacle(item, other and needs_half(item)) for item in group)), None)
     why = why or _elsewhere(file, facts, binding, group)
     halves = {item: other and needs_half(item) for item in group}
@@ -112,7 +114,7 @@ def _together(file: PythonFile, facts: Facts, binding: Binding, group: list[Spel
         )
 
 
-def _elsewhere(file: PythonFile, facts: Facts, binding: Binding, group: list[Spelled]) -> str | None:
+def _elsewhere(file: PythonFile, facts: Facts, binding: ImportBinding, group: list[OldCall]) -> str | None:
     """Why an import cannot move: a name that it binds is used otherwise than in these calls, or by other files."""
     statement = binding.statement
     roots = {id(_root(item.call.node.func)) for item in group}
@@ -157,7 +159,7 @@ def _level(facts: Facts, names: set[str], half: bool) -> tuple[Fix, str]:
     return "safe", reason
 
 
-def _manual(file: PythonFile, item: Spelled, why: str) -> Match:
+def _manual(file: PythonFile, item: OldCall, why: str) -> Match:
     advice = f'write torch.amp.{item.name}("{item.device}", ...), with `enabled` and `dtype` by keyword'
     return Match(file.span(item.call.node.func), _message(item), "manual", f"{why}; {advice}")
 

@@ -11,7 +11,7 @@ from codemods.rule import Example, Match, Rule
 from codemods.rules.autocast.amp003 import SCALERS
 from codemods.rules.autocast.members import Key, Members, chain_of, parameters_in
 from codemods.rules.autocast.names import AUTOCAST
-from codemods.rules.autocast.project import Defined, Project
+from codemods.rules.autocast.project import Defined, ProjectFiles
 from codemods.rules.autocast.regions import MENTIONS, collect, mixed_precision
 
 CODE = "AMP005"
@@ -71,7 +71,7 @@ def _in_module(file: PythonFile, facts: Facts, item: ClassNode, key: Key) -> str
     known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
     if known is None or facts.kind(known) != MODULE or mixed_precision(facts, CODE, known) != "certain":
         return None
-    members = Members.of(Project(facts, file), Defined(file, item))
+    members = Members.of(ProjectFiles(facts, file), Defined(file, item))
     if any(key[: len(frozen)] == frozen for frozen in members.frozen):
         return None
     optimized = members.optimized or ()

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.rules.autocast.cache_state import State
-from codemods.rules.autocast.values import Module, Parameters, Reader
+from codemods.rules.autocast.cache_state import CacheState
+from codemods.rules.autocast.values import ModuleValue, Parameters, ValueReader
 
 
 @dataclass(frozen=True)
-class Names:
+class TraceBindings:
     """The names of a state. `value` tells what an expression stands for, `next_turn` numbers the bindings."""
 
-    state: State
-    reader: Reader
+    state: CacheState
+    reader: ValueReader
     value: Callable[[ast.expr], Any]
     next_turn: Callable[[], int]
 
@@ -29,7 +29,7 @@ class Names:
                 self.bind(item, value[index] if same else None)
         elif isinstance(target, ast.Name):
             self.state.env[target.id] = value
-            if isinstance(value, Module) and value.key[0] in self.reader.verdicts:
+            if isinstance(value, ModuleValue) and value.key[0] in self.reader.verdicts:
                 self.reader.names.setdefault(value.key[0], target.id)
             self._renew(target.id)
         elif isinstance(target, ast.Attribute):
@@ -52,6 +52,6 @@ class Names:
 
     def _each(self, over: ast.expr) -> Any:
         value = self.value(over)
-        if isinstance(value, Module) and not value.key[0].startswith("<"):
-            return Module((*value.key, "[*]"))
+        if isinstance(value, ModuleValue) and not value.key[0].startswith("<"):
+            return ModuleValue((*value.key, "[*]"))
         return value if isinstance(value, Parameters) else None

@@ -16,7 +16,7 @@ Conditions = frozenset[Condition]
 
 
 @dataclass(frozen=True)
-class Step:
+class ExecutedStatement:
     """A statement being executed; `turn` counts executions, so that two runs through a loop differ."""
 
     statement: ast.stmt
@@ -32,11 +32,11 @@ class Frame:
     number: int
     path: str
     function: Function | None
-    steps: tuple[Step, ...]
+    steps: tuple[ExecutedStatement, ...]
 
 
 @dataclass(frozen=True)
-class Site:
+class TraceSite:
     """Where something happens: the call, and the frames that lead to it, outermost first."""
 
     node: ast.AST
@@ -60,8 +60,8 @@ class Cast:
     key: Key
     off: bool
     conditions: Conditions
-    site: Site
-    changed: Site | None = None
+    site: TraceSite
+    changed: TraceSite | None = None
     sure: bool = True
 
 
@@ -71,7 +71,7 @@ class Meeting:
     whose methods run, outermost first, with what their `self` is."""
 
     cast: Cast
-    read: Site
+    read: TraceSite
     key: Key
     regions: tuple[Region, ...]
     owners: tuple[tuple[Members, Key], ...]
@@ -87,7 +87,7 @@ class Meeting:
 
 
 @dataclass
-class State:
+class CacheState:
     """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
     for all, empty where it cannot be seen), `clears` counts how often the cache was cleared by hand,
     `frame` is the call that runs, and `prefix` what `self` is in it."""
@@ -105,7 +105,7 @@ class State:
     env: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
 
-    def copy(self) -> State:
+    def copy(self) -> CacheState:
         return replace(self, env=dict(self.env), versions=dict(self.versions))
 
     @property
@@ -125,7 +125,7 @@ class State:
             return False
         return self.toggled is None or any(related(key, item) for item in self.toggled)
 
-    def cast(self, key: Key, off: bool, conditions: Conditions, site: Site) -> None:
+    def cast(self, key: Key, off: bool, conditions: Conditions, site: TraceSite) -> None:
         """Notes that a forward fills the cache, unless an earlier one certainly did."""
         earlier = [item for item in self.casts if item.key == key]
         if any(item.conditions <= conditions for item in earlier):
@@ -136,7 +136,7 @@ class State:
                 conditions |= {(text, not holds)}
         self.casts = (*self.casts, Cast(key, off, conditions, site))
 
-    def forward(self, key: Key, site: Site) -> list[tuple[Cast, bool]]:
+    def forward(self, key: Key, site: TraceSite) -> list[tuple[Cast, bool]]:
         """Notes a forward of a module; returns the casts that it meets, and whether gradients are on then."""
         if not self.caches or not self.trains(key):
             return []
@@ -150,7 +150,7 @@ class State:
             self.cast(key, not on, holding, site)
         return met
 
-    def change(self, keys: Iterable[Key] | None, site: Site, sure: bool) -> None:
+    def change(self, keys: Iterable[Key] | None, site: TraceSite, sure: bool) -> None:
         """Notes that weights were changed in place (None: those of some module)."""
         wanted = None if keys is None else list(keys)
         self.casts = tuple(
@@ -172,7 +172,7 @@ def exclusive(first: Conditions, second: Conditions) -> bool:
     return any((text, not holds) in second for text, holds in first)
 
 
-def merged(states: list[State]) -> State:
+def merged(states: list[CacheState]) -> CacheState:
     """What is known where several ways meet. Where one of them cleared the cache, its author has seen to it."""
     first = states[0]
     if len(states) == 1:

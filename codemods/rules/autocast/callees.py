@@ -10,15 +10,15 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_super_call, self_name
-from codemods.rules.autocast.cache_state import State
-from codemods.rules.autocast.conditions import Constant, constant_of
+from codemods.rules.autocast.cache_state import CacheState
+from codemods.rules.autocast.conditions import ConstantParameter, constant_of
 from codemods.rules.autocast.members import Key, Members, chain_of
 from codemods.rules.autocast.project import DEFINITIONS, Defined
-from codemods.rules.autocast.values import Local, Module, Reader
+from codemods.rules.autocast.values import Local, ModuleValue, ValueReader
 
 
 @dataclass(frozen=True)
-class Place:
+class TracePosition:
     """Where a trace is: the file, the scope, the class of `self`, the class that defines the method, and its `self`."""
 
     file: PythonFile
@@ -33,18 +33,18 @@ class Callee(NamedTuple):
     """A function, where it runs, and how many parameters `self` takes up."""
 
     function: Function
-    place: Place
+    place: TracePosition
     skip: int = 0
 
 
 @dataclass(frozen=True)
-class Caller:
+class PendingCall:
     """A call that is about to be made: the state before it, where it stands, and the classes whose methods run,
     outermost first, with what their `self` is."""
 
-    reader: Reader
-    state: State
-    place: Place
+    reader: ValueReader
+    state: CacheState
+    place: TracePosition
     owners: tuple[tuple[Members, Key], ...]
 
     def value(self, node: ast.expr) -> Any:
@@ -59,14 +59,14 @@ class Caller:
         if isinstance(value, Local):
             scope = bind(value.node, scope=place.scope)
             return Callee(value.node, replace(place, scope=scope, owner=None, closure=True))
-        if isinstance(value, Module) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
+        if isinstance(value, ModuleValue) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
             name = value.key[1] if len(value.key) > 1 else "forward"
             if method := method_of(built, name, value.key[:1]):
                 return method
         inherited = isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr)
         if place.members and inherited and isinstance(node, ast.Attribute):
             return method_of(place.members, node.attr, place.prefix, place.owner)
-        if isinstance(value, Module):
+        if isinstance(value, ModuleValue):
             return next(filter(None, (_held(value, *owner) for owner in reversed(self.owners))), None)
         return self._function(node) if value is None and isinstance(node, ast.Attribute) else None
 
@@ -79,7 +79,7 @@ class Caller:
             return None
         if sum(isinstance(item, DEFINITIONS) and item.name == function.name for item in file.scope.statements) > 1:
             return None
-        return Callee(function, Place(file, bind(function, scope=file.scope)))
+        return Callee(function, TracePosition(file, bind(function, scope=file.scope)))
 
     def arguments(self, callee: Callee, node: ast.Call) -> dict[str, Any]:
         """What the parameters of a function get in a call."""
@@ -89,16 +89,16 @@ class Caller:
         given |= {name: self._given(item) for name, item in zip(names, node.args, strict=False)}
         given |= {item.arg: self._given(item.value) for item in node.keywords if item.arg}
         if any(item.arg is None for item in node.keywords):
-            given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
+            given = {name: value for name, value in given.items() if not isinstance(value, ConstantParameter)}
         return given
 
     def _given(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name) and isinstance(known := self.state.env.get(node.id), Constant):
+        if isinstance(node, ast.Name) and isinstance(known := self.state.env.get(node.id), ConstantParameter):
             return known
         return constant_of(node) or self.value(node)
 
 
-def _held(value: Module, members: Members, prefix: Key) -> Callee | None:
+def _held(value: ModuleValue, members: Members, prefix: Key) -> Callee | None:
     """The method that a call of something runs which an instance, of a known class, is or holds."""
     if value.key[: len(prefix)] != prefix:
         return None
@@ -120,7 +120,7 @@ def method_of(members: Members, name: str, prefix: Key, after: Defined | None = 
         return None
     (file, item), function = found
     scope = bind(function, scope=bind(item.node, scope=item.scope))
-    return Callee(function, Place(file, scope, members, found[0], prefix), 0 if is_static(function) else 1)
+    return Callee(function, TracePosition(file, scope, members, found[0], prefix), 0 if is_static(function) else 1)
 
 
 def is_static(function: Function) -> bool:

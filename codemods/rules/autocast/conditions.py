@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.lightning.facts import literal
-from codemods.rules.autocast.cache_state import Condition, State
+from codemods.rules.autocast.cache_state import CacheState, Condition
 from codemods.rules.autocast.values import state_text
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantParameter:
     """A literal that a parameter has: given in the call, or its default."""
 
     value: Any
 
 
-def constant_of(node: ast.expr | None) -> Constant | None:
+def constant_of(node: ast.expr | None) -> ConstantParameter | None:
     """The literal that an expression is, where it is a plain one."""
     if isinstance(node, ast.Constant | ast.UnaryOp):
         known, value = literal(node)
         if known:
-            return Constant(value)
+            return ConstantParameter(value)
     return None
 
 
-def truth(test: ast.expr, state: State) -> bool | None:
+def truth(test: ast.expr, state: CacheState) -> bool | None:
     """Whether a test holds, None where that is not known."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = truth(test.operand, state)
@@ -45,7 +45,7 @@ def truth(test: ast.expr, state: State) -> bool | None:
     return None if found is None else bool(found.value)
 
 
-def _compared(test: ast.Compare, state: State) -> bool | None:
+def _compared(test: ast.Compare, state: CacheState) -> bool | None:
     first, second = _constant(test.left, state), _constant(test.comparators[0], state)
     if first is None or second is None:
         return None
@@ -56,14 +56,14 @@ def _compared(test: ast.Compare, state: State) -> bool | None:
     return None
 
 
-def _constant(node: ast.expr, state: State) -> Constant | None:
+def _constant(node: ast.expr, state: CacheState) -> ConstantParameter | None:
     if isinstance(node, ast.Name):
         found = state.env.get(node.id)
-        return found if isinstance(found, Constant) else None
+        return found if isinstance(found, ConstantParameter) else None
     return constant_of(node)
 
 
-def conditions(test: ast.expr, holds: bool, state: State, turn: int) -> Iterator[Condition]:
+def conditions(test: ast.expr, holds: bool, state: CacheState, turn: int) -> Iterator[Condition]:
     """What holds where a test does, or does not: comparable texts. What is random is never the same twice."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from conditions(test.operand, not holds, state, turn)

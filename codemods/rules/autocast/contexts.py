@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function, own_nodes, returns
-from codemods.rules.autocast.cache_state import State
-from codemods.rules.autocast.callees import Caller
+from codemods.rules.autocast.cache_state import CacheState
+from codemods.rules.autocast.callees import PendingCall
 from codemods.rules.autocast.names import STACKS, Grad, Region, grad_of, region_of
 from codemods.rules.autocast.values import Context, Optimizer, state_text
 
@@ -18,11 +18,11 @@ _GENERATES = "contextlib.contextmanager"
 
 
 @dataclass(frozen=True)
-class Contexts:
+class ContextEffects:
     """What contexts do to a state, as the code that runs sees them."""
 
-    state: State
-    caller: Caller
+    state: CacheState
+    caller: PendingCall
 
     @property
     def _scope(self) -> Scope:
@@ -113,7 +113,7 @@ def _entered(function: Function, scope: Scope) -> Iterator[ast.expr]:
         yield from (node.value for node in returns(function) if node.value is not None)
 
 
-def leave(state: State, regions: tuple[Region, ...]) -> None:
+def leave(state: CacheState, regions: tuple[Region, ...]) -> None:
     """Leaves the regions opened since; with the outermost one the cache goes."""
     state.regions = regions
     if not regions:

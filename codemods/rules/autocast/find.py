@@ -12,17 +12,17 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rules.autocast.cache_state import Meeting
-from codemods.rules.autocast.callees import Place, method_of
+from codemods.rules.autocast.callees import TracePosition, method_of
 from codemods.rules.autocast.members import Members
 from codemods.rules.autocast.names import Region, region_of
-from codemods.rules.autocast.project import Defined, Project
+from codemods.rules.autocast.project import Defined, ProjectFiles
 from codemods.rules.autocast.reach import Node, files_of, reaches
 from codemods.rules.autocast.regions import Certainty, lightning_region
 from codemods.rules.autocast.trace import TooLong, Trace
 
 
 @dataclass(frozen=True)
-class Traced:
+class TraceFindings:
     """What one trace found, which begins in the file `home`. `region` says how sure the region is that Lightning opens,
     None where it opens none, `homes` are the files of the class, or the function, that it begins in. `cut` holds where
     it was too long, or too deep, to be followed to its end."""
@@ -41,11 +41,13 @@ class Traced:
         return self.region is not None or path in self.homes
 
 
-def traced(file: PythonFile, facts: Facts, code: str, words: tuple[str, ...], here: bool = False) -> Iterator[Traced]:
+def traced(
+    file: PythonFile, facts: Facts, code: str, words: tuple[str, ...], here: bool = False
+) -> Iterator[TraceFindings]:
     """The traces that may go through a file: of functions that hold a region, and of training steps that Lightning
     runs in one, of the file's own classes and of those that derive from them or use the file. What cannot come to code
     that spells one of some words, with `here` in this file, is left out."""
-    project = Project(facts, file)
+    project = ProjectFiles(facts, file)
     for function, place in _roots(project):
         starts = _nodes(place.members) if place.members else [(file, function or file.tree)]
         if reaches(project, starts, words):
@@ -75,7 +77,7 @@ def _in_regions(facts: Facts, code: str) -> dict[ClassFact, Certainty]:
     return found
 
 
-def _may(project: Project, fact: ClassFact, words: tuple[str, ...], here: bool) -> bool:
+def _may(project: ProjectFiles, fact: ClassFact, words: tuple[str, ...], here: bool) -> bool:
     """Whether one of the words stands in a file that a class may run; where it has to stand in the one that is looked
     at, and that holds bases of the class alone, whether these may come to it."""
     facts, file = project.facts, project.current
@@ -92,11 +94,13 @@ def _nodes(members: Members) -> list[Node]:
     return [(file, item.node) for file, item in members.classes]
 
 
-def _run(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Iterator[Traced]:
+def _run(
+    project: ProjectFiles, function: Function | None, place: TracePosition, certainty: Certainty | None
+) -> Iterator[TraceFindings]:
     """The trace of a function where it met something; one trace for all rules that ask for it."""
     classes = place.members.classes if place.members else ()
     shared = project.facts.open(project.current.path) is project.current
-    known: dict[Any, Traced] = project.current.memo.setdefault("autocast.traced", {}) if shared else {}
+    known: dict[Any, TraceFindings] = project.current.memo.setdefault("autocast.traced", {}) if shared else {}
     asked = function, classes[0] if classes else None, certainty
     if asked not in known:
         known[asked] = _trace(project, function, place, certainty)
@@ -104,7 +108,9 @@ def _run(project: Project, function: Function | None, place: Place, certainty: C
         yield known[asked]
 
 
-def _trace(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Traced:
+def _trace(
+    project: ProjectFiles, function: Function | None, place: TracePosition, certainty: Certainty | None
+) -> TraceFindings:
     trace = Trace(project)
     cut = False
     try:
@@ -114,10 +120,10 @@ def _trace(project: Project, function: Function | None, place: Place, certainty:
     homes = place.members.files if place.members else (place.file,)
     paths = frozenset(file.path for file in homes)
     met = tuple(trace.poisoned), tuple(trace.stale)
-    return Traced(*met, trace, function, certainty, place.file.path, paths, cut or trace.deep)
+    return TraceFindings(*met, trace, function, certainty, place.file.path, paths, cut or trace.deep)
 
 
-def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:
+def _roots(project: ProjectFiles) -> Iterator[tuple[Function | None, TracePosition]]:
     """The functions that open a region themselves, and the module where its own statements do."""
     file = project.current
     if not any(word in file.text for word in ("autocast", "auto_fp16")):
@@ -128,15 +134,15 @@ def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:
         if not opens and not _holds_region(function.body):
             continue
         if owner is None:
-            yield function, Place(file, scope)
+            yield function, TracePosition(file, scope)
             continue
         own = Defined(file, owner)
         for found in (own, *filter(None, map(project.defined, project.below(project.fact(owner))))):
             members = Members.of(project, found)
             if found is own or members.method(function.name) == (own, function):
-                yield function, Place(file, scope, members, own)
+                yield function, TracePosition(file, scope, members, own)
     if _holds_region(file.tree.body):
-        yield None, Place(file, file.scope)
+        yield None, TracePosition(file, file.scope)
 
 
 def _functions(

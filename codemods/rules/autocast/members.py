@@ -14,7 +14,7 @@ from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, own_nodes, returns, self_name
 from codemods.lightning.facts import MODULE
-from codemods.rules.autocast.project import Defined, Project
+from codemods.rules.autocast.project import Defined, ProjectFiles
 
 Verdict = Literal["module", "nothing", "unknown"]
 Key = tuple[str, ...]
@@ -62,12 +62,12 @@ class Members:
     `whole` holds where every base was found, in the project or as a library's class with known methods.
     """
 
-    project: Project
+    project: ProjectFiles
     classes: tuple[Defined, ...]
     whole: bool
 
     @classmethod
-    def of(cls, project: Project, item: Defined) -> Members:
+    def of(cls, project: ProjectFiles, item: Defined) -> Members:
         asked = item.item.node, "members"
         if asked not in project.known:
             project.known[asked] = cls._read(project, item)
@@ -75,7 +75,7 @@ class Members:
         return known
 
     @classmethod
-    def _read(cls, project: Project, item: Defined) -> Members:
+    def _read(cls, project: ProjectFiles, item: Defined) -> Members:
         found: list[Defined] = []
         waiting, whole = [item], True
         while waiting:
@@ -327,7 +327,7 @@ def dotted_class(value: ast.expr, scope: Scope) -> str | None:
 
 
 def classify(
-    value: ast.expr, scope: Scope, file: PythonFile, project: Project, seen: frozenset[str] = frozenset()
+    value: ast.expr, scope: Scope, file: PythonFile, project: ProjectFiles, seen: frozenset[str] = frozenset()
 ) -> Verdict:
     """What an expression of a file builds."""
     if isinstance(value, ast.IfExp):
@@ -344,7 +344,7 @@ def classify(
 
 
 def _classify(
-    dotted: str, value: ast.Call, scope: Scope, file: PythonFile, project: Project, seen: frozenset[str]
+    dotted: str, value: ast.Call, scope: Scope, file: PythonFile, project: ProjectFiles, seen: frozenset[str]
 ) -> Verdict:
     last = dotted.rpartition(".")[2]
     owner = dotted.rpartition(".")[0].rpartition(".")[2] if last == "from_pretrained" else last

@@ -24,7 +24,7 @@ class Defined(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Project:
+class ProjectFiles:
     """The files of a tree, of which one is looked at and may have been rewritten since."""
 
     facts: Facts

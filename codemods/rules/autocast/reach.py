@@ -10,20 +10,20 @@ from typing import NamedTuple
 from codemods.code.scopes import absolute
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.rules.autocast.project import OUTSIDE, Project
+from codemods.rules.autocast.project import OUTSIDE, ProjectFiles
 
 _CHAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 Node = tuple[PythonFile, ast.stmt | ast.Module]
 
 
-class _Said(NamedTuple):
+class _CodeWords(NamedTuple):
     """What a piece of code says: whether one of the words, and the dotted names that it uses."""
 
     word: bool
     names: frozenset[str]
 
 
-def reaches(project: Project, starts: Iterable[Node], words: tuple[str, ...]) -> bool:
+def reaches(project: ProjectFiles, starts: Iterable[Node], words: tuple[str, ...]) -> bool:
     """Whether one of some definitions, or what of the project it names, directly or not, spells one of some words.
 
     What Lightning is made of is not followed, as what it does is known.
@@ -88,15 +88,15 @@ def _imported(facts: Facts, path: str) -> frozenset[str]:
     return known[path]
 
 
-def _said(file: PythonFile, node: ast.stmt | ast.Module, words: tuple[str, ...]) -> _Said:
-    known: dict[tuple[ast.AST, tuple[str, ...]], _Said] = file.memo.setdefault("autocast.said", {})
+def _said(file: PythonFile, node: ast.stmt | ast.Module, words: tuple[str, ...]) -> _CodeWords:
+    known: dict[tuple[ast.AST, tuple[str, ...]], _CodeWords] = file.memo.setdefault("autocast.said", {})
     if (node, words) not in known:
         first, last = _lines(node)
         apart = file.plain and not isinstance(node, ast.Module)
         text = file.source_of(node) if apart else "".join(file.lines[first - 1 : last])
         names = frozenset(_dotted(file, text, first, last))
         spelled = any(word in text for word in words) or any(name.endswith(words) for name in names)
-        known[node, words] = _Said(spelled, names)
+        known[node, words] = _CodeWords(spelled, names)
     return known[node, words]
 
 
@@ -119,7 +119,7 @@ def _dotted(file: PythonFile, text: str, first: int, last: int | None) -> Iterat
             yield from (f"{absolute(item, file.path)}.{alias.name}" for alias in item.names)
 
 
-def _definitions(project: Project, file: PythonFile, names: Iterable[str]) -> Iterator[Node]:
+def _definitions(project: ProjectFiles, file: PythonFile, names: Iterable[str]) -> Iterator[Node]:
     for name in names:
         if found := project.definition(name, file):
             yield found

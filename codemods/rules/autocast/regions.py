@@ -30,7 +30,7 @@ Certainty = Literal["certain", "possible"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class PrecisionSetting:
     """A place where Python code sets the precision of a Trainer; `mixed` where it is a mixed one for some runs."""
 
     line: int
@@ -42,7 +42,7 @@ class Collected:
     """What other files need to know of one: the precisions that it gives to Lightning's Trainer, and its functions
     of which it matters whether other files name them."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[PrecisionSetting, ...]
     functions: tuple[str, ...] = ()
 
 
@@ -58,7 +58,7 @@ def context(collected: Mapping[str, Collected]) -> tuple[bytes, ...]:
     return tuple(sorted({name.encode() for item in collected.values() for name in item.functions}))
 
 
-def _asked(file: PythonFile) -> Iterator[Asked]:
+def _asked(file: PythonFile) -> Iterator[PrecisionSetting]:
     for call in file.calls_near(["precision"]):
         given = next((item.value for item in call.node.keywords if item.arg == "precision"), None)
         if given is None:
@@ -71,7 +71,7 @@ def _asked(file: PythonFile) -> Iterator[Asked]:
         targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
         value = item.node.value
         if value is not None and any(_is_setting(target) for target in targets) and _is_mixed(value):
-            yield Asked(item.node.lineno, True)
+            yield PrecisionSetting(item.node.lineno, True)
 
 
 def _is_setting(target: ast.expr) -> bool:
@@ -84,12 +84,12 @@ def _is_setting(target: ast.expr) -> bool:
     )
 
 
-def _judged(given: ast.expr, line: int) -> Iterator[Asked]:
+def _judged(given: ast.expr, line: int) -> Iterator[PrecisionSetting]:
     known, value = literal(given)
     if not known:
-        yield Asked(line, _is_mixed(given))
+        yield PrecisionSetting(line, _is_mixed(given))
     elif value in MIXED and value is not True:
-        yield Asked(line, True)
+        yield PrecisionSetting(line, True)
 
 
 def _is_mixed(given: ast.expr) -> bool:
@@ -139,7 +139,7 @@ def _fitted(facts: Facts) -> dict[ClassFact, list[tuple[str, int]]]:
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _PrecisionPlace:
     """A place that sets the precision, the Trainer that it builds, where it does, and the LightningModules that its
     file defines or imports."""
 
@@ -159,12 +159,12 @@ class _Setting:
         return not self.modules or not self.modules.isdisjoint(relatives)
 
 
-def _settings(facts: Facts, code: str) -> list[_Setting]:
+def _settings(facts: Facts, code: str) -> list[_PrecisionPlace]:
     """The places that the rule `code` collected, in the order of their files."""
-    known: list[_Setting] | None = facts.memo.get(f"autocast.settings.{code}")
+    known: list[_PrecisionPlace] | None = facts.memo.get(f"autocast.settings.{code}")
     if known is None:
         known = facts.memo[f"autocast.settings.{code}"] = [
-            _Setting(path, place.line, place.mixed, _trainer_at(facts, path, place.line), modules)
+            _PrecisionPlace(path, place.line, place.mixed, _trainer_at(facts, path, place.line), modules)
             for path, collected in sorted(facts.collected(code).items())
             if collected.asked
             for modules in [frozenset(item for item in _classes_of(facts, path) if facts.kind(item) == MODULE)]

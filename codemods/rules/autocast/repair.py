@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes
 from codemods.rule import NodeEdit, touches
-from codemods.rules.autocast.cache_state import Frame, Site, Step
+from codemods.rules.autocast.cache_state import ExecutedStatement, Frame, TraceSite
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,13 +37,13 @@ def is_scripted(file: PythonFile, function: Function | None) -> bool:
 SCRIPTED = "TorchScript, which the file uses, cannot compile torch.clear_autocast_cache()"
 
 
-def shared(cast: Site, read: Site) -> tuple[Frame, Frame]:
+def shared(cast: TraceSite, read: TraceSite) -> tuple[Frame, Frame]:
     """The innermost call in which both happen, as each of them saw it."""
     pairs = [(a, b) for a, b in zip(cast.frames, read.frames, strict=False) if a.number == b.number]
     return pairs[-1]
 
 
-def anchor_behind(cast: Site, read: Site, path: str) -> Anchor | None:
+def anchor_behind(cast: TraceSite, read: TraceSite, path: str) -> Anchor | None:
     """The statement of a file that holds the forward without gradient and is left before the other one runs: in the
     function that both share the outermost `with` without gradient, else the line itself; where that function stands in
     another file, such a `with` of a function that it calls. None where there is no such place."""
@@ -62,7 +62,7 @@ def anchor_behind(cast: Site, read: Site, path: str) -> Anchor | None:
     return line_anchor(first, step)
 
 
-def line_anchor(frame: Frame, step: Step) -> Anchor | None:
+def line_anchor(frame: Frame, step: ExecutedStatement) -> Anchor | None:
     """The place behind a simple statement, None where it is none that a line can follow."""
     if not isinstance(step.statement, LINE_STATEMENTS):
         return None

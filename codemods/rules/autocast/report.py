@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from codemods.code.source import PythonFile
 from codemods.finding import Span
 from codemods.rule import Match
-from codemods.rules.autocast.find import Traced
+from codemods.rules.autocast.find import TraceFindings
 
 
 def listed(names: Iterable[str]) -> str:
@@ -29,7 +29,7 @@ def place_of(file: PythonFile, node: ast.AST) -> Span:
     return Span(span.line, span.column, span.line, max(span.column + 1, end))
 
 
-def unfinished(file: PythonFile, item: Traced, advice: str) -> Iterator[Match]:
+def unfinished(file: PythonFile, item: TraceFindings, advice: str) -> Iterator[Match]:
     """A finding for a trace that begins in a file and was not followed to its end."""
     if item.cut and item.home == file.path:
         name = f"`{item.root.name}`" if item.root else "this file"

@@ -28,19 +28,19 @@ _PARAMETERS = ("enabled", "dtype", "cache_enabled")
 
 
 @dataclass(frozen=True)
-class Spelled:
+class OldCall:
     """A call by an old name. `binding` is the import that its first name comes from, None where that is torch,
     by the name `torch`."""
 
     call: CallNode
     device: str
     name: str
-    binding: Binding | None
+    binding: ImportBinding | None
     torch: str = "torch"
 
 
 @dataclass(frozen=True)
-class Binding:
+class ImportBinding:
     """An alias of an import statement, the name that it binds and the dotted name that this stands for."""
 
     statement: ast.Import | ast.ImportFrom
@@ -49,7 +49,7 @@ class Binding:
     target: str
 
 
-def spelled(file: PythonFile) -> Iterator[Spelled]:
+def spelled(file: PythonFile) -> Iterator[OldCall]:
     """The calls by old names."""
     bound = list(_bindings(file.tree))
     for call in file.calls:
@@ -62,25 +62,25 @@ def spelled(file: PythonFile) -> Iterator[Spelled]:
         found = [item for item in bound if item.name == chain[0]]
         device, name = OLD[dotted]
         if found and all(item.target.partition(".")[0] == item.name == "torch" for item in found):
-            yield Spelled(call, device, name, None)
+            yield OldCall(call, device, name, None)
         elif found and all(item.target == "torch" for item in found):
-            yield Spelled(call, device, name, None, chain[0])
+            yield OldCall(call, device, name, None, chain[0])
         elif len(found) == 1 and found[0].target.startswith("torch."):
-            yield Spelled(call, device, name, found[0])
+            yield OldCall(call, device, name, found[0])
 
 
-def _bindings(tree: ast.Module) -> Iterator[Binding]:
+def _bindings(tree: ast.Module) -> Iterator[ImportBinding]:
     for node in walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
-                yield Binding(node, alias, name, alias.name if alias.asname else name)
+                yield ImportBinding(node, alias, name, alias.name if alias.asname else name)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
-                yield Binding(node, alias, alias.asname or alias.name, f"{node.module}.{alias.name}")
+                yield ImportBinding(node, alias, alias.asname or alias.name, f"{node.module}.{alias.name}")
 
 
-def obstacle(item: Spelled, half: bool) -> str | None:
+def obstacle(item: OldCall, half: bool) -> str | None:
     """Why a call cannot be rewritten. `half` says that its dtype has to be written out."""
     node = item.call.node
     if any(isinstance(given, ast.Starred) for given in node.args):
@@ -92,7 +92,7 @@ def obstacle(item: Spelled, half: bool) -> str | None:
     return None
 
 
-def needs_half(item: Spelled) -> bool:
+def needs_half(item: OldCall) -> bool:
     """Whether a call leaves its dtype to the default, which is float16 on CUDA under the old name alone."""
     node = item.call.node
     given = {word.arg for word in node.keywords} | set(_PARAMETERS[: len(node.args)])
@@ -107,12 +107,12 @@ def _argument(node: ast.Call, name: str) -> Any:
     return next((word.value for word in node.keywords if word.arg == name), None)
 
 
-def call_edit(item: Spelled, half: bool) -> NodeEdit:
+def call_edit(item: OldCall, half: bool) -> NodeEdit:
     """The edit of a call; `half` writes its dtype out."""
     return NodeEdit(item.call.node, partial(_rewrite, item=item, half=half))
 
 
-def _rewrite(node: cst.Call, *, item: Spelled, half: bool) -> cst.Call:
+def _rewrite(node: cst.Call, *, item: OldCall, half: bool) -> cst.Call:
     import libcst as cst
 
     args = list(node.args)
@@ -133,7 +133,7 @@ def _rewrite(node: cst.Call, *, item: Spelled, half: bool) -> cst.Call:
     return node.with_changes(func=func, args=[*added, *args])
 
 
-def binding_edit(binding: Binding, handled: set[str]) -> tuple[NodeEdit, tuple[tuple[str, str | None], ...]]:
+def binding_edit(binding: ImportBinding, handled: set[str]) -> tuple[NodeEdit, tuple[tuple[str, str | None], ...]]:
     """The edit of an import, of which the aliases `handled` move to `torch.amp`, and the imports to add."""
     statement = binding.statement
     if isinstance(statement, ast.ImportFrom):

@@ -14,15 +14,23 @@ from typing import Any
 from codemods.code.nodes import CHILD_FIELDS
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function
-from codemods.rules.autocast.bindings import Names
-from codemods.rules.autocast.cache_state import Frame, Meeting, Site, State, Step, exclusive, merged
-from codemods.rules.autocast.callees import Callee, Caller, Place, calls_itself, is_static
-from codemods.rules.autocast.conditions import Constant, conditions, truth
-from codemods.rules.autocast.contexts import Contexts, leave
+from codemods.rules.autocast.bindings import TraceBindings
+from codemods.rules.autocast.cache_state import (
+    CacheState,
+    ExecutedStatement,
+    Frame,
+    Meeting,
+    TraceSite,
+    exclusive,
+    merged,
+)
+from codemods.rules.autocast.callees import Callee, PendingCall, TracePosition, calls_itself, is_static
+from codemods.rules.autocast.conditions import ConstantParameter, conditions, truth
+from codemods.rules.autocast.contexts import ContextEffects, leave
 from codemods.rules.autocast.members import Key, Members, freezes
 from codemods.rules.autocast.names import CHECKPOINT, CLEAR, STEPS, Grad, Region, grad_of
-from codemods.rules.autocast.project import Project
-from codemods.rules.autocast.values import Local, Module, Reader, forward_of
+from codemods.rules.autocast.project import ProjectFiles
+from codemods.rules.autocast.values import Local, ModuleValue, ValueReader, forward_of
 from codemods.rules.autocast.weights import Weights
 
 DEEPEST = 8
@@ -39,24 +47,24 @@ class Trace:
     """One walk through a function, a method or a module, from its first statement to its last. `deep` holds where it
     met a call of a method of the class it began in that it did not go through, nor takes for the use of a module."""
 
-    def __init__(self, project: Project) -> None:
-        self.reader = Reader(project)
-        self.state = State()
+    def __init__(self, project: ProjectFiles) -> None:
+        self.reader = ValueReader(project)
+        self.state = CacheState()
         self.poisoned: list[Meeting] = []
         self.stale: list[Meeting] = []
         self._frames: list[Frame] = []
-        self._places: list[Place] = []
+        self._places: list[TracePosition] = []
         self._turn = self._uses = 0
-        self._exits: list[list[State]] = []
-        self._breaks: list[list[State]] = []
+        self._exits: list[list[CacheState]] = []
+        self._breaks: list[list[CacheState]] = []
         self._running: list[ast.AST] = []
         self.deep = False
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TracePosition:
         return self._places[-1]
 
-    def run(self, function: Function | None, place: Place, region: Region | None = None) -> None:
+    def run(self, function: Function | None, place: TracePosition, region: Region | None = None) -> None:
         """Traces a function, or the file's own statements, inside a region that others open."""
         if region:
             self.state.regions = (region,)
@@ -69,24 +77,24 @@ class Trace:
 
     # functions
 
-    def _call_function(self, function: Function, place: Place, given: dict[str, Any]) -> None:
+    def _call_function(self, function: Function, place: TracePosition, given: dict[str, Any]) -> None:
         arguments = function.args
         names = [item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
         if place.owner and names and not is_static(function):
-            given = {**given, names[0]: Module(place.prefix)}
+            given = {**given, names[0]: ModuleValue(place.prefix)}
         outer = self.state.copy()
         if self._frames:
             given = {**(outer.env if place.closure else {}), **dict.fromkeys(names), **given}
         self.state.env = given
-        caller = Caller(self.reader, self.state, place, self._owners)
-        decorated = Contexts(self.state, caller).decorate(function, place.scope)
+        caller = PendingCall(self.reader, self.state, place, self._owners)
+        decorated = ContextEffects(self.state, caller).decorate(function, place.scope)
         self._enter(function, function.body, place)
         self.state.env = outer.env
         if decorated:
             self.state.grad, self.state.grad_text = outer.grad, outer.grad_text
         leave(self.state, outer.regions)
 
-    def _enter(self, function: Function | None, body: Sequence[ast.stmt], place: Place) -> None:
+    def _enter(self, function: Function | None, body: Sequence[ast.stmt], place: TracePosition) -> None:
         self._turn += 1
         outer = (self.state.frame, self.state.prefix, self.state.conditions)
         self.state.frame, self.state.prefix = self._turn, place.prefix
@@ -117,7 +125,7 @@ class Trace:
             raise TooLong
         frame = self._frames[-1]
         off = isinstance(node, ast.With | ast.AsyncWith) and self._contexts.turns_off(node)
-        self._frames[-1] = replace(frame, steps=(*frame.steps, Step(node, self._turn, off)))
+        self._frames[-1] = replace(frame, steps=(*frame.steps, ExecutedStatement(node, self._turn, off)))
         handler: Callable[[Any], bool | None] = getattr(self, f"_on_{type(node).__name__.lower()}", self._on_simple)
         alive = handler(node)
         self._frames[-1] = frame
@@ -335,7 +343,7 @@ class Trace:
         if callee is not None and self._follow(callee, node):
             return
         value = self._value(function)
-        key = forward_of(value) if isinstance(value, Module) else None
+        key = forward_of(value) if isinstance(value, ModuleValue) else None
         if key is None or (callee is not None and callee.place.prefix != key):
             own = (
                 callee is not None
@@ -362,7 +370,7 @@ class Trace:
             self.state.frozen |= {(*prefix, *key[1:]) for key in members.frozen}
         given = self._caller.arguments(callee, node)
         if calls_itself(callee):
-            given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
+            given = {name: value for name, value in given.items() if not isinstance(value, ConstantParameter)}
         self._call_function(callee.function, callee.place, given)
         return self._uses > before or not members or members.weights() == "nothing"
 
@@ -373,8 +381,8 @@ class Trace:
         return len(self._frames) >= DEEPEST or self._turn > LONGEST // 2
 
     @property
-    def _caller(self) -> Caller:
-        return Caller(self.reader, self.state, self.place, self._owners)
+    def _caller(self) -> PendingCall:
+        return PendingCall(self.reader, self.state, self.place, self._owners)
 
     @property
     def _owners(self) -> tuple[tuple[Members, Key], ...]:
@@ -389,21 +397,21 @@ class Trace:
         return self._caller.value(node)
 
     @property
-    def _contexts(self) -> Contexts:
-        return Contexts(self.state, self._caller)
+    def _contexts(self) -> ContextEffects:
+        return ContextEffects(self.state, self._caller)
 
     @property
     def _weights(self) -> Weights:
         return Weights(self.state, self._value, self._site)
 
     @property
-    def _names(self) -> Names:
-        return Names(self.state, self.reader, self._value, self._next_turn)
+    def _names(self) -> TraceBindings:
+        return TraceBindings(self.state, self.reader, self._value, self._next_turn)
 
     def _next_turn(self) -> int:
         self._turn += 1
         return self._turn
 
-    def _site(self, node: ast.AST | None = None) -> Site:
+    def _site(self, node: ast.AST | None = None) -> TraceSite:
         """The place of a node, or of the statement that is executed."""
-        return Site(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))
+        return TraceSite(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))

@@ -11,7 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, returns, self_name
-from codemods.rules.autocast.cache_state import State
+from codemods.rules.autocast.cache_state import CacheState
 from codemods.rules.autocast.members import (
     Key,
     Members,
@@ -35,11 +35,11 @@ from codemods.rules.autocast.names import (
     grad_of,
     region_of,
 )
-from codemods.rules.autocast.project import Project
+from codemods.rules.autocast.project import ProjectFiles
 
 
 @dataclass(frozen=True)
-class Module:
+class ModuleValue:
     """Something that may be a module; `key` is the same for two of them only where they are one object."""
 
     key: Key
@@ -80,12 +80,12 @@ class Local:
     node: Function
 
 
-class Reader:
+class ValueReader:
     """Tells what expressions stand for in `file`, which changes while a trace goes from file to file. `verdicts`
     collects what is known of modules that an expression builds, `names` what they were called first,
     `classes` those of the project that they are of."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: ProjectFiles) -> None:
         self.project, self.file = project, project.current
         self.verdicts: dict[str, Verdict] = {}
         self.names: dict[str, str] = {}
@@ -93,7 +93,7 @@ class Reader:
         self._kept: dict[tuple[str, str], Any] = {}
         self._properties: list[ast.expr] = []
 
-    def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
+    def value(self, node: ast.expr, state: CacheState, scope: Scope, members: Members | None) -> Any:
         """The value of an expression, None where it is unknown."""
         if opener := _opener(node, scope):
             return opener
@@ -113,7 +113,7 @@ class Reader:
             return Context(means)
         return None
 
-    def _name(self, name: str, state: State, scope: Scope) -> Any:
+    def _name(self, name: str, state: CacheState, scope: Scope) -> Any:
         if name in state.env:
             return state.env[name]
         if _annotated(name, scope) in FABRIC:
@@ -122,7 +122,7 @@ class Reader:
             return kept
         if scope.lookup(name) is not None or (hasattr(builtins, name) and not _bound(name, scope)):
             return None
-        return Optimizer(None) if name in _steps_and_zeros(self.file) else Module((name,))
+        return Optimizer(None) if name in _steps_and_zeros(self.file) else ModuleValue((name,))
 
     def _of_file(self, name: str, scope: Scope) -> Any:
         """A context, optimizer or Fabric that a file's own statements keep in a name, once."""
@@ -131,17 +131,17 @@ class Reader:
             self._kept[asked] = None
             found = self.file.assignments_to(name)
             if len(found) == 1 and not found[0].within and isinstance(found[0].node.value, ast.Call | ast.IfExp):
-                value = self.value(found[0].node.value, State(), self.file.scope, None)
+                value = self.value(found[0].node.value, CacheState(), self.file.scope, None)
                 if isinstance(value, Context | Opener | Optimizer) or value is _FABRIC:
                     self._kept[asked] = value
         inside = scope.node is not self.file.tree and name in scope.bindings
         return None if inside else self._kept[asked]
 
-    def _attribute(self, node: ast.Attribute, state: State, scope: Scope, members: Members | None) -> Any:
+    def _attribute(self, node: ast.Attribute, state: CacheState, scope: Scope, members: Members | None) -> Any:
         owner = self.value(node.value, state, scope, members)
         if isinstance(owner, Parameters):
             return owner if node.attr == "data" else None
-        if not isinstance(owner, Module):
+        if not isinstance(owner, ModuleValue):
             return None
         if owner.key == ("self",) and members:
             if node.attr in NOT_MODULES:
@@ -153,14 +153,14 @@ class Reader:
         own = members is not None and owner.key == state.prefix and node.attr in members.assigned
         if node.attr in ("module", "_orig_mod") and not own:
             return owner
-        return Module((*owner.key, node.attr))
+        return ModuleValue((*owner.key, node.attr))
 
-    def _of_property(self, given: _Given, owner: Module, members: Members) -> Any:
+    def _of_property(self, given: _PropertyValue, owner: ModuleValue, members: Members) -> Any:
         """What a property gives back, None where that leads to itself."""
         if given.value in self._properties:
             return None
         self._properties.append(given.value)
-        found = self.value(given.value, State(env={given.owner: owner}, prefix=owner.key), given.scope, members)
+        found = self.value(given.value, CacheState(env={given.owner: owner}, prefix=owner.key), given.scope, members)
         self._properties.pop()
         return found
 
@@ -178,7 +178,7 @@ class Reader:
                 return Context(means)
         return None
 
-    def _item(self, node: ast.Subscript, state: State, scope: Scope, members: Members | None) -> Any:
+    def _item(self, node: ast.Subscript, state: CacheState, scope: Scope, members: Members | None) -> Any:
         owner = self.value(node.value, state, scope, members)
         index = node.slice
         if isinstance(owner, tuple):
@@ -186,17 +186,17 @@ class Reader:
             return owner[position] if isinstance(position, int) and -len(owner) <= position < len(owner) else None
         if isinstance(owner, Optimizer):
             return owner
-        if not isinstance(owner, Module):
+        if not isinstance(owner, ModuleValue):
             return None
         if isinstance(index, ast.Constant):
-            return Module((*owner.key, f"[{index.value!r}]"))
-        return Module((*owner.key, f"[{state_text(index, state)}]"))
+            return ModuleValue((*owner.key, f"[{index.value!r}]"))
+        return ModuleValue((*owner.key, f"[{state_text(index, state)}]"))
 
-    def _call(self, node: ast.Call, state: State, scope: Scope, members: Members | None) -> Any:
+    def _call(self, node: ast.Call, state: CacheState, scope: Scope, members: Members | None) -> Any:
         function = node.func
         dotted = scope.resolve(function)
         first = self.value(node.args[0], state, scope, members) if node.args else None
-        if dotted in WRAPPERS and isinstance(first, Module):
+        if dotted in WRAPPERS and isinstance(first, ModuleValue):
             return first
         if dotted in FABRIC:
             return _FABRIC
@@ -222,7 +222,7 @@ class Reader:
             if name in _SET_UP:
                 return first if len(node.args) == 1 else None
             return Context(Region(True, node)) if name == "autocast" else None
-        if isinstance(owner, Module):
+        if isinstance(owner, ModuleValue):
             if name in SAME:
                 return owner
             if name in ("parameters", "named_parameters"):
@@ -237,24 +237,26 @@ class Reader:
             return Optimizer(None)
         return Optimizer(known[0]) if len(known) == 1 else tuple(Optimizer(keys) for keys in known)
 
-    def _given(self, node: ast.Call, state: State, scope: Scope, members: Members | None) -> tuple[Key, ...] | None:
+    def _given(
+        self, node: ast.Call, state: CacheState, scope: Scope, members: Members | None
+    ) -> tuple[Key, ...] | None:
         """The modules whose parameters an optimizer is given."""
         found = []
         for inner in walk(node):
             function = inner.func if isinstance(inner, ast.Call) else None
             if isinstance(function, ast.Attribute) and function.attr in ("parameters", "named_parameters"):
                 owner = self.value(function.value, state, scope, members)
-                if not isinstance(owner, Module):
+                if not isinstance(owner, ModuleValue):
                     return None
                 found.append(owner.key)
         return tuple(found) or None
 
-    def _fresh(self, verdict: Verdict, dotted: str | None) -> Module:
+    def _fresh(self, verdict: Verdict, dotted: str | None) -> ModuleValue:
         name = f"<{len(self.verdicts)}>"
         self.verdicts[name] = verdict
         if found := self.project.opened(dotted, self.file):
             self.classes[name] = Members.of(self.project, found)
-        return Module((name,))
+        return ModuleValue((name,))
 
     def shown(self, key: Key) -> str:
         """A module as it is written."""
@@ -316,7 +318,7 @@ def _part(owner: Members, key: Key) -> Verdict:
     return owner.verdict(key[-1])
 
 
-class _Given(NamedTuple):
+class _PropertyValue(NamedTuple):
     """What a property gives back, the name of `self` in it, and its scope."""
 
     value: ast.expr
@@ -324,7 +326,7 @@ class _Given(NamedTuple):
     scope: Scope
 
 
-def _property(name: str, members: Members) -> _Given | None:
+def _property(name: str, members: Members) -> _PropertyValue | None:
     """What a property gives back that does nothing else."""
     found = members.method(name)
     if found is None or not any(chain_of(item) in _PROPERTIES for item in found[1].decorator_list):
@@ -332,7 +334,7 @@ def _property(name: str, members: Members) -> _Given | None:
     (_, item), function = found
     values = [node.value for node in returns(function) if node.value]
     scope = bind(function, scope=bind(item.node, scope=item.scope))
-    return _Given(values[0], self_name(function), scope) if len(values) == 1 else None
+    return _PropertyValue(values[0], self_name(function), scope) if len(values) == 1 else None
 
 
 def _opener(node: ast.expr, scope: Scope) -> Opener | None:
@@ -358,7 +360,7 @@ def _bound(name: str, scope: Scope) -> bool:
     return False
 
 
-def forward_of(module: Module) -> Key | None:
+def forward_of(module: ModuleValue) -> Key | None:
     """The module that a call of something runs, None where it computes nothing with weights."""
     key = module.key
     if key[-1] in NOT_FORWARD or len(key) > 6:
@@ -367,7 +369,7 @@ def forward_of(module: Module) -> Key | None:
     return None if any(part in NOT_FORWARD or part.startswith("<") for part in key[1:]) else key
 
 
-def state_text(node: ast.expr, state: State) -> str:
+def state_text(node: ast.expr, state: CacheState) -> str:
     """The text of an expression with the versions of the names in it, which is the same only while it means the
     same: attributes of one object anywhere, other names in one call of a function."""
     chains = [chain for inner in walk(node) if (chain := chain_of(inner))]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.syntax import is_false
-from codemods.rules.autocast.cache_state import Site, State
+from codemods.rules.autocast.cache_state import CacheState, TraceSite
 from codemods.rules.autocast.members import Key
 from codemods.rules.autocast.names import STEPS
-from codemods.rules.autocast.values import Module, Optimizer, Parameters
+from codemods.rules.autocast.values import ModuleValue, Optimizer, Parameters
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Weights:
     """What statements do to weights in a state. `value` tells what an expression stands for, `site` where a node is
     executed (None: the statement itself)."""
 
-    state: State
+    state: CacheState
     value: Callable[[ast.expr], Any]
-    site: Callable[[ast.AST | None], Site]
+    site: Callable[[ast.AST | None], TraceSite]
 
     def changes(self, node: ast.Call, function: ast.Attribute) -> bool:
         """Whether a call changes weights, or which of them train; notes what it does."""
@@ -33,7 +33,7 @@ class Weights:
         if name == "requires_grad_":
             off = is_false(node)
             owner = self.value(function.value)
-            if isinstance(owner, Module | Parameters):
+            if isinstance(owner, ModuleValue | Parameters):
                 self.freeze(owner.key, off)
             return True
         if name in STEPS:
@@ -55,11 +55,11 @@ class Weights:
         """Notes an in-place change of a parameter, or of `module.weight.data`."""
         value = self.value(node)
         data = isinstance(node, ast.Attribute) and node.attr == "data"
-        if isinstance(value, Parameters) or (data and isinstance(value, Module)):
+        if isinstance(value, Parameters) or (data and isinstance(value, ModuleValue)):
             self.changed(value)
 
     def changed(self, value: Any) -> None:
-        if isinstance(value, Module | Parameters):
+        if isinstance(value, ModuleValue | Parameters):
             key = value.key[:-1] if value.key[-1] == "data" else value.key
             sure = isinstance(value, Parameters) or key == value.key or key[-1] in ("weight", "bias")
             self.state.change([key], self.site(None), sure)
@@ -71,6 +71,6 @@ class Weights:
 
     def freeze(self, key: Key, off: bool) -> None:
         value = self.value(ast.Name(key[0], ast.Load()))
-        if isinstance(value, Module):
+        if isinstance(value, ModuleValue):
             key = (*value.key, *key[1:])
         self.state.frozen = self.state.frozen | {key} if off else self.state.frozen - {key}

@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.rule import NodeEdit
-from codemods.rules.backward.hooks import Hook
+from codemods.rules.backward.hooks import GradientHook
 from codemods.rules.backward.imports import unused
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def runs_over_parameters(name: str, call: CallNode) -> bool:
     return False
 
 
-def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[NodeEdit, ...] | str:
+def edits(file: PythonFile, call: CallNode, hook: GradientHook, name: str) -> tuple[NodeEdit, ...] | str:
     """The edits, or why there are none. `name` is what the hook calls its parameter from then on."""
     function = hook.function
     arguments = function.args

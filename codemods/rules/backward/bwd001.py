@@ -17,9 +17,9 @@ from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.backward import callbacks
 from codemods.rules.backward.imports import unused
-from codemods.rules.backward.names import Names
-from codemods.rules.backward.raw import AUTOGRAD, Raw, built_by, read_raw
-from codemods.rules.backward.training import ROOTS, STEPS, Notes, collect, method_around
+from codemods.rules.backward.names import MethodNames
+from codemods.rules.backward.raw import AUTOGRAD, RawBackward, built_by, read_raw
+from codemods.rules.backward.training import ROOTS, STEPS, ProjectTraining, collect, method_around
 
 CODE = "BWD001"
 MESSAGE = "a backward pass under manual optimization that goes around manual_backward"
@@ -39,7 +39,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     by_class: dict[ast.AST, list[tuple[CallNode, Function]]] = {}
     for call in file.calls_near(["backward"]):
         function = call.node.func
@@ -62,7 +62,7 @@ def _is_mixed_in(facts: Facts, fact: ClassFact) -> bool:
 
 
 def _class_matches(
-    file: PythonFile, notes: Notes, item: ClassNode, fact: ClassFact, calls: list[tuple[CallNode, Function]]
+    file: PythonFile, notes: ProjectTraining, item: ClassNode, fact: ClassFact, calls: list[tuple[CallNode, Function]]
 ) -> Iterator[Match]:
     facts = notes.facts
     modes = notes.modes(fact)
@@ -89,15 +89,15 @@ def _class_matches(
     yield from (_match(file, raw, item, lost) for raw in _together(_settled(found, facts, stepped)))
 
 
-def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, facts: Facts) -> Raw | None:
+def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, facts: Facts) -> RawBackward | None:
     """What to do with a call, given also the rest of its class."""
     if any(isinstance(node, ast.Name) and node.id == "staticmethod" for node in method.decorator_list):
         return (
             None
             if call.node.args
-            else Raw(call, "manual", "It stands in a static method, which has no module to call.")
+            else RawBackward(call, "manual", "It stands in a static method, which has no module to call.")
         )
-    names = Names(method)
+    names = MethodNames(method)
     raw = read_raw(call, item, method, names)
     if raw is None or raw.change is None:
         return raw
@@ -165,7 +165,7 @@ def _reads_gradient(method: Function) -> str | None:
     return "input" if read & asked else "weights"
 
 
-def _settled(found: list[Raw], facts: Facts, stepped: int | None) -> Iterator[Raw]:
+def _settled(found: list[RawBackward], facts: Facts, stepped: int | None) -> Iterator[RawBackward]:
     """The calls of a class, with what Trainers and hooks elsewhere in the project say."""
     heard = _heard(facts)
     scaling = next(
@@ -215,16 +215,16 @@ def _unwrapped_step(file: PythonFile, item: ClassNode, reached: frozenset[str]) 
         if place is None or place[0] is not item.node or place[1].name not in reached or call.node.args:
             continue
         if isinstance(function, ast.Attribute) and function.attr == "step":
-            built = built_by(function.value, item, place[1], Names(place[1]), call.scope)
+            built = built_by(function.value, item, place[1], MethodNames(place[1]), call.scope)
             plain = any(
                 name.startswith("torch.optim.") and not name.startswith("torch.optim.lr_scheduler.") for name in built
             )
-            if plain or _is_unwrapped(function.value, Names(place[1])):
+            if plain or _is_unwrapped(function.value, MethodNames(place[1])):
                 return call.node.lineno
     return None
 
 
-def _is_unwrapped(node: ast.expr, names: Names) -> bool:
+def _is_unwrapped(node: ast.expr, names: MethodNames) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "optimizer" and names.is_optimizer(node.value)
     bound = names.bound.get(node.id, []) if isinstance(node, ast.Name) else []
@@ -244,7 +244,7 @@ def _heard(facts: Facts) -> str | None:
     return None
 
 
-def _together(found: Iterator[Raw]) -> list[Raw]:
+def _together(found: Iterator[RawBackward]) -> list[RawBackward]:
     """A class is rewritten whole or not at all, and at the level of its least certain place."""
     every = list(found)
     bound = [raw for raw in every if not raw.alone]
@@ -263,7 +263,7 @@ def _together(found: Iterator[Raw]) -> list[Raw]:
     return every
 
 
-def _match(file: PythonFile, raw: Raw, item: ClassNode, lost: Counter[str]) -> Match:
+def _match(file: PythonFile, raw: RawBackward, item: ClassNode, lost: Counter[str]) -> Match:
     """`lost` counts the uses of apex that go with all of them, so that the last edit takes out its import."""
     message = WITH_OPTIMIZER if _is_manual(raw) else MESSAGE
     edits: tuple[NodeEdit, ...] = (NodeEdit(raw.apex or raw.call.node, raw.change),) if raw.change else ()
@@ -273,7 +273,7 @@ def _match(file: PythonFile, raw: Raw, item: ClassNode, lost: Counter[str]) -> M
     return Match(file.span(raw.call.node), message, raw.level, raw.reason, edits=edits, unit=unit)
 
 
-def _is_manual(raw: Raw) -> bool:
+def _is_manual(raw: RawBackward) -> bool:
     function = raw.call.node.func
     return isinstance(function, ast.Attribute) and function.attr == "manual_backward"
 
@@ -284,13 +284,13 @@ def _automatic(
     """A backward pass in a training_step whose loss Lightning takes: its gradient is zeroed before it is used."""
     methods = [method for name, method in item.methods.items() if name in reached and name != "backward"]
     for call, method in calls:
-        raw = read_raw(call, item, method, Names(method)) if method in methods else None
+        raw = read_raw(call, item, method, MethodNames(method)) if method in methods else None
         if raw and _is_manual(raw):
             yield _match(file, raw, item, Counter())
     if any(_reads_gradient(method) or _steps(method) for method in methods):
         return
     for call, method in calls:
-        raw = read_raw(call, item, method, Names(method)) if method in methods else None
+        raw = read_raw(call, item, method, MethodNames(method)) if method in methods else None
         if raw and raw.change and call.scope.resolve(call.node.func) != AUTOGRAD and not _is_manual(raw):
             reason = (
                 "Not rewritten: Lightning zeroes the gradients after training_step and runs its own backward on the "

@@ -17,7 +17,7 @@ from codemods.lightning.facts import CALLBACK, MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.passes import UNSEEN, Pass, is_looped, is_plain, runs, told
 from codemods.rules.backward.raw import on_tensor
-from codemods.rules.backward.training import ROOTS, Notes, collect
+from codemods.rules.backward.training import ROOTS, ProjectTraining, collect
 from codemods.rules.backward.weights_changed_before_backward import find_stale
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     for item in file.classes:
         fact = notes.fact(file, item)
         if fact is None or facts.kind(fact) != MODULE:

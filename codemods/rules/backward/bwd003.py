@@ -12,10 +12,10 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.backward.names import Names
+from codemods.rules.backward.names import MethodNames
 from codemods.rules.backward.raw import on_tensor
-from codemods.rules.backward.training import STEPS, Notes, collect
-from codemods.rules.backward.windows import Accumulation, Window, is_divided, loss_of, read_accumulation
+from codemods.rules.backward.training import STEPS, ProjectTraining, collect
+from codemods.rules.backward.windows import Accumulation, BatchWindow, is_divided, loss_of, read_accumulation
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,7 +39,7 @@ def _present(file: PythonFile) -> bool:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     for item in file.classes:
         step = item.methods.get("training_step")
         fact = notes.fact(file, item)
@@ -131,7 +131,7 @@ def _reached(item: ClassNode, hook: str) -> dict[str, ast.Attribute]:
     return found
 
 
-def _names(window: Window, name: str) -> bool:
+def _names(window: BatchWindow, name: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name for node in walk(window.counter))
 
 
@@ -140,7 +140,7 @@ def _counts_steps(node: ast.expr) -> bool:
 
 
 def _undivided(file: PythonFile, item: ClassNode, method: Function, found: Accumulation, size: str) -> Iterator[Match]:
-    names = Names(method)
+    names = MethodNames(method)
     losses = [loss_of(call, method) for call in found.backwards]
     if not all(on_tensor(file, call, item, method) for call in found.backwards):
         return

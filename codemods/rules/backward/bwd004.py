@@ -20,7 +20,7 @@ from codemods.rules.backward.accumulate_grad_hooks import NEW, is_parameter, run
 from codemods.rules.backward.device import Device, empty_list, find_devices
 from codemods.rules.backward.gradient_stealing import emptied
 from codemods.rules.backward.hooks import (
-    Hook,
+    GradientHook,
     asks_first,
     body_of,
     find_hook,
@@ -193,7 +193,7 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
 
 
 def _followed(
-    file: PythonFile, call: CallNode, hook: Hook, receiver: ast.expr, level: Fix, why: str
+    file: PythonFile, call: CallNode, hook: GradientHook, receiver: ast.expr, level: Fix, why: str
 ) -> Iterator[Match]:
     """Hooks of which it is plain what they do with the parameter that they are set on."""
     left = hook.parameters()
@@ -231,7 +231,7 @@ def _followed(
     yield Match(file.span(call.node), message, level, f"{told} {why}".strip(), edits=found)
 
 
-def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix, why: str) -> Match:
+def _taking(file: PythonFile, call: CallNode, hook: GradientHook, empty: str, level: Fix, why: str) -> Match:
     place = file.span(call.node)
     found = gradient_stealing.edits(file, call, hook, empty)
     if level == "manual" or isinstance(found, str):
@@ -243,7 +243,7 @@ def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix
     )
 
 
-def _steps(hook: Hook | None) -> bool:
+def _steps(hook: GradientHook | None) -> bool:
     return hook is not None and any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

@@ -15,7 +15,7 @@ from codemods.lightning.optimization import Optimization
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
 from codemods.rules.backward.passes import UNSEEN, Pass, Truth, later_backward, read_pass, told
-from codemods.rules.backward.training import STEPS, Notes, collect, method_around
+from codemods.rules.backward.training import STEPS, ProjectTraining, collect, method_around
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -35,7 +35,7 @@ def _present(file: PythonFile) -> bool:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     for item in file.classes:
         step = item.methods.get("training_step")
         fact = notes.fact(file, item) if step else None

@@ -14,10 +14,10 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name, taken_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.backward.names import Names
+from codemods.rules.backward.names import MethodNames
 from codemods.rules.backward.passes import Pass, Truth, blocks, read_pass, told
 from codemods.rules.backward.raw import on_tensor
-from codemods.rules.backward.training import ROOTS, Notes, collect
+from codemods.rules.backward.training import ROOTS, ProjectTraining, collect
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -33,7 +33,7 @@ ADVICE = "Not rewritten: {why}. Use torch.autograd.grad(loss, weight, retain_gra
 
 
 @dataclass(frozen=True)
-class Read:
+class GradientRead:
     """A backward pass, the statement behind it that reads one gradient, and what stands against a rewrite."""
 
     made: Pass
@@ -46,7 +46,7 @@ def _present(file: PythonFile) -> bool:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     for item in file.classes:
         fact = notes.fact(file, item)
         if fact is None or facts.kind(fact) != MODULE:
@@ -59,7 +59,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                         yield _match(file, found)
 
 
-def _reads(method: Function, truth: Truth) -> Iterator[Read]:
+def _reads(method: Function, truth: Truth) -> Iterator[GradientRead]:
     passes = sorted(
         (found for node in every_node(method) if (found := read_pass(node, method, truth))),
         key=lambda found: _place(found.call),
@@ -88,7 +88,7 @@ def _reads(method: Function, truth: Truth) -> Iterator[Read]:
         if read and index + 1 < len(passes):
             since = max((_place(other.call) for other in passes[:index]), default=(0, 0))
             clean = any(since < zero < _place(found.call) for zero in zeros)
-            yield Read(found, read[0], _refusal(found, read, clean, method))
+            yield GradientRead(found, read[0], _refusal(found, read, clean, method))
 
 
 def _place(node: ast.expr) -> tuple[int, int]:
@@ -96,7 +96,7 @@ def _place(node: ast.expr) -> tuple[int, int]:
 
 
 def _zeros(method: Function) -> Iterator[tuple[int, int]]:
-    names = Names(method)
+    names = MethodNames(method)
     for node in every_node(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad":
             owner = node.func.value
@@ -127,7 +127,7 @@ def _refusal(found: Pass, read: list[ast.Attribute], clean: bool, method: Functi
     return "the pass stands alone in its block"
 
 
-def _match(file: PythonFile, found: Read) -> Match:
+def _match(file: PythonFile, found: GradientRead) -> Match:
     place = file.span(found.made.call)
     imports = (("torch", None),)
     taken = taken_name(file.scope.bindings, imports)

@@ -15,15 +15,15 @@ from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.backward.ddp_usage import COUNTS, WORD, Ddp, Spread, ddp_of, read_configured, read_spread
-from codemods.rules.backward.names import Names
+from codemods.rules.backward.ddp_usage import COUNTS, WORD, Ddp, StrategyUse, ddp_of, read_configured, read_spread
+from codemods.rules.backward.names import MethodNames
 from codemods.rules.backward.passes import Pass, read_pass, runs
 from codemods.rules.backward.reach import left_out, reach_of
-from codemods.rules.loops.classes import TRIGGERS, Loop, Shown, loops, present
+from codemods.rules.loops.classes import TRIGGERS, LoopClassSummary, OptimizedModule, loops, present
 from codemods.rules.loops.classes import collect as collect_shown
 from codemods.rules.loops.insertion_points import bound_before, class_text, edit, left, said_of
-from codemods.rules.loops.optimizer_events import WHOLE, Event, Flow, Path
-from codemods.rules.loops.steps import Change, Drop, Step
+from codemods.rules.loops.optimizer_events import WHOLE, Event, EventFlow, Path
+from codemods.rules.loops.steps import Drop, Replacement, Step
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -44,14 +44,14 @@ MAYBE = "it trains by DDP, if {place}, which speaks of it, is where its Trainer'
 
 
 @dataclass(frozen=True)
-class Window:
+class BackwardWindow:
     """The backward passes of a method, in order, before a step, with no other event between them."""
 
     passes: tuple[Event, ...]
     step: Event
 
 
-def collect(file: PythonFile) -> tuple[Shown | Spread, ...] | None:
+def collect(file: PythonFile) -> tuple[LoopClassSummary | StrategyUse, ...] | None:
     """What the classes of a file say of how they train, and which strategies of DDP stand behind names."""
     return (*(collect_shown(file) or ()), *read_spread(file)) or None
 
@@ -59,7 +59,9 @@ def collect(file: PythonFile) -> tuple[Shown | Spread, ...] | None:
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     """Where a class may be trained, once there is one that optimizes by hand."""
     shown = (each for found in collected.values() for each in found)
-    return (b"Trainer", b"LightningCLI") if any(isinstance(each, Shown) and each.flag for each in shown) else ()
+    return (
+        (b"Trainer", b"LightningCLI") if any(isinstance(each, LoopClassSummary) and each.flag for each in shown) else ()
+    )
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -75,7 +77,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield _match(file, loop, flow, window, ddp)
 
 
-def _merged(flow: Flow) -> set[int]:
+def _merged(flow: EventFlow) -> set[int]:
     """The backward passes that another rule joins to the one before them."""
     return {id(found.call) for run in runs(flow.function) if _is_seen(run) for found in run[1:]}
 
@@ -84,7 +86,7 @@ def _is_seen(run: list[Pass]) -> bool:
     return all(found.retains is not None for found in run)
 
 
-def _windows(flow: Flow, merged: set[int]) -> Iterator[Window]:
+def _windows(flow: EventFlow, merged: set[int]) -> Iterator[BackwardWindow]:
     """The windows of two passes and more, and of one that a loop repeats."""
     if not flow.plain:
         return
@@ -95,19 +97,19 @@ def _windows(flow: Flow, merged: set[int]) -> Iterator[Window]:
                 run.append(event)
         elif event.kind == "step":
             if len(run) > 1 or (run and _repeated(flow, run[-1], event)):
-                yield Window(tuple(run), event)
+                yield BackwardWindow(tuple(run), event)
             run = []
         else:
             run = []
 
 
-def _repeated(flow: Flow, event: Event, step: Event) -> bool:
+def _repeated(flow: EventFlow, event: Event, step: Event) -> bool:
     """Whether a loop around a pass ends before the step."""
     loop = flow.loop_around(event.path)
     return loop is not None and step.path[: len(loop)] != loop
 
 
-def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -> Match:
+def _match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: BackwardWindow, ddp: Ddp) -> Match:
     last = window.passes[-1]
     place = file.span(flow.statement(last.path))
     missed = [] if ddp.looks or not ddp.sure else _missed(loop, flow, window)
@@ -135,7 +137,7 @@ def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -
     return Match(place, MESSAGE, "safe", REASON, edits=edit(flow, *steps))
 
 
-def _missed(loop: Loop, flow: Flow, window: Window) -> list[str]:
+def _missed(loop: OptimizedModule, flow: EventFlow, window: BackwardWindow) -> list[str]:
     """The modules that an earlier pass goes back to and the last one does not, going by the class alone."""
     found = [read_pass(flow.statement(event.path), flow.function) for event in window.passes]
     reached = [reach_of(item.loss, loop.item, flow.function) for item in found if item]
@@ -144,7 +146,7 @@ def _missed(loop: Loop, flow: Flow, window: Window) -> list[str]:
     return sorted({name for item in reached[:-1] for name in left_out(item, reached[-1], loop.item)})
 
 
-def _refusal(file: PythonFile, loop: Loop, flow: Flow, window: Window) -> str | None:
+def _refusal(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: BackwardWindow) -> str | None:
     passes = window.passes
     if window.step.optimizer != WHOLE:
         return "it is not one optimizer of Lightning's, whose toggle_model would leave every parameter as it is"
@@ -163,7 +165,7 @@ def _refusal(file: PythonFile, loop: Loop, flow: Flow, window: Window) -> str | 
     return None
 
 
-def _branch(flow: Flow, event: Event, step: Event) -> bool:
+def _branch(flow: EventFlow, event: Event, step: Event) -> bool:
     """Whether a pass stands in a branch or `while` that the step does not stand in."""
     return any(
         isinstance(node, ast.If | ast.While) and step.path[: len(path) + 1] != event.path[: len(path) + 1]
@@ -171,7 +173,7 @@ def _branch(flow: Flow, event: Event, step: Event) -> bool:
     )
 
 
-def _groups(file: PythonFile, flow: Flow, passes: tuple[Event, ...]) -> list[list[Event]]:
+def _groups(file: PythonFile, flow: EventFlow, passes: tuple[Event, ...]) -> list[list[Event]]:
     """The passes, those together that follow one another in a block without a comment between them."""
     groups = [[passes[0]]] if passes else []
     for first, second in pairwise(passes):
@@ -188,7 +190,7 @@ def _next(path: Path) -> Path:
     return (*path[:-1], (path[-1][0], path[-1][1] + 1))
 
 
-def _last_round(flow: Flow, event: Event) -> str | None:
+def _last_round(flow: EventFlow, event: Event) -> str | None:
     """What is true in the last round of the loop around a pass: of `for index, part in enumerate(parts)`, with parts
     whose number is known."""
     path = event.path[:-1]
@@ -202,7 +204,7 @@ def _last_round(flow: Flow, event: Event) -> str | None:
     parts = call.args[0]
     if flow.scope.lookup("enumerate") or not (isinstance(call.func, ast.Name) and call.func.id == "enumerate"):
         return None
-    bound = Names(flow.function).bound
+    bound = MethodNames(flow.function).bound
     leaves = any(isinstance(inner, ast.Break | ast.Continue | ast.Return) for inner in walk(node))
     if leaves or not isinstance(parts, ast.Name) or len(bound.get(index.id, [])) != 1:
         return None
@@ -218,10 +220,12 @@ def _is_sized(value: ast.expr) -> bool:
     return isinstance(value, ast.List | ast.Tuple | ast.ListComp)
 
 
-def _wrapped(file: PythonFile, flow: Flow, group: list[Event], owner: str, synced: str = "False") -> Iterator[Step]:
+def _wrapped(
+    file: PythonFile, flow: EventFlow, group: list[Event], owner: str, synced: str = "False"
+) -> Iterator[Step]:
     others = [file.source_of(flow.statement(event.path)) for event in group[1:]]
     head = f"with {owner}.toggle_model(sync_grad={synced}):\n    pass\n"
-    yield Change(group[0].path, partial(_without_sync, head=head, others="".join(f"{text}\n" for text in others)))
+    yield Replacement(group[0].path, partial(_without_sync, head=head, others="".join(f"{text}\n" for text in others)))
     for event in group[1:]:
         yield Drop(event.path)
 

@@ -10,14 +10,14 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters
 from codemods.lightning.facts import MODULE
 from codemods.rule import Match
-from codemods.rules.backward.names import Names, path_of
-from codemods.rules.backward.training import Notes
+from codemods.rules.backward.names import MethodNames, path_of
+from codemods.rules.backward.training import ProjectTraining
 from codemods.rules.backward.weights_changed_before_backward import uncut, without_gradient
 
 MESSAGE = "a Callback's backward pass under manual optimization that goes around manual_backward"
 
 
-def match(file: PythonFile, notes: Notes, call: CallNode, method: Function) -> Iterator[Match]:
+def match(file: PythonFile, notes: ProjectTraining, call: CallNode, method: Function) -> Iterator[Match]:
     """A finding for a call of `backward` in a hook, on what was computed through the hook's module; a hook that steps
     an optimizer too trains something of its own."""
     names, function = parameters(method), call.node.func
@@ -28,7 +28,7 @@ def match(file: PythonFile, notes: Notes, call: CallNode, method: Function) -> I
     module = names[1]
     own = isinstance(function.value, ast.Name) and function.value.id == module
     loss = call.node.args[0] if own and call.node.args else function.value
-    if function.attr == "backward" and _all_manual(notes) and _comes_from(loss, module, Names(method)):
+    if function.attr == "backward" and _all_manual(notes) and _comes_from(loss, module, MethodNames(method)):
         reason = (
             f"Not rewritten: which modules it is given is not seen. `{module}.manual_backward({file.source_of(loss)})` "
             "scales the loss for mixed precision and prepares data parallelism."
@@ -36,14 +36,14 @@ def match(file: PythonFile, notes: Notes, call: CallNode, method: Function) -> I
         yield Match(file.span(call.node), MESSAGE, "manual", reason)
 
 
-def _all_manual(notes: Notes) -> bool:
+def _all_manual(notes: ProjectTraining) -> bool:
     """Whether the project trains modules, and all of them by manual optimization."""
     facts = notes.facts
     modules = [other for other in facts.classes() if "training_step" in other.methods and facts.kind(other) == MODULE]
     return bool(modules) and all(notes.mode(other) == "manual" for other in modules)
 
 
-def _comes_from(node: ast.expr, module: str, names: Names) -> bool:
+def _comes_from(node: ast.expr, module: str, names: MethodNames) -> bool:
     """Whether an expression was computed, with its history, by a call of the module or of a part of it."""
     pending, followed = [node], set[str]()
     while pending:

@@ -21,7 +21,7 @@ UNUSED = "find_unused_parameters_true"
 
 
 @dataclass(frozen=True)
-class Spread:
+class StrategyUse:
     """A strategy of DDP that a file shows elsewhere than in a Trainer's call: what it is called, and the line of that
     call, or of the entry of a configuration. The name is that of no class."""
 
@@ -40,7 +40,7 @@ class Ddp:
     sure: bool = True
 
 
-def read_spread(file: PythonFile) -> tuple[Spread, ...]:
+def read_spread(file: PythonFile) -> tuple[StrategyUse, ...]:
     """The strategies of DDP that names and options stand for in the Trainer calls of a file."""
     if WORD.decode() not in file.text:
         return ()
@@ -49,7 +49,7 @@ def read_spread(file: PythonFile) -> tuple[Spread, ...]:
         given = [keyword.value for keyword in call.node.keywords if keyword.arg in NAMING]
         names = [value for node in given for value in _values(file, node) if value.startswith(WORD.decode())]
         if names:
-            found.append(Spread(f"{call.node.lineno}:", call.node.lineno, names[0]))
+            found.append(StrategyUse(f"{call.node.lineno}:", call.node.lineno, names[0]))
     return tuple(found)
 
 
@@ -80,7 +80,7 @@ def _defaults(file: PythonFile, option: str) -> Iterator[str]:
                     yield str(keyword.value.value)
 
 
-def read_configured(file: TextFile) -> tuple[Spread, ...] | None:
+def read_configured(file: TextFile) -> tuple[StrategyUse, ...] | None:
     """The strategies of DDP in the sections of a configuration that are a Trainer's."""
     try:
         found = [item for item in owned(file) if item.name == "trainer" or is_trainer(item.target)]
@@ -88,7 +88,7 @@ def read_configured(file: TextFile) -> tuple[Spread, ...] | None:
         return None
     return (
         tuple(
-            Spread("", file.span(*entry.key_at).line, entry.value)
+            StrategyUse("", file.span(*entry.key_at).line, entry.value)
             for item in found
             for entry in item.arguments
             if entry.key in NAMING and isinstance(entry.value, str) and entry.value.startswith(WORD.decode())
@@ -106,7 +106,7 @@ def ddp_of(facts: Facts, fact: ClassFact, code: str) -> Ddp | None:
         if _is_ddp(trainer):
             return Ddp(place, any(UNUSED in found.text for name in NAMING if (found := trainer.argument(name))))
         shown = facts.files[trainer.path].collected.get(code) or ()
-        spread = next((each for each in shown if isinstance(each, Spread) and each.line == trainer.line), None)
+        spread = next((each for each in shown if isinstance(each, StrategyUse) and each.line == trainer.line), None)
         if spread:
             return Ddp(place, UNUSED in spread.strategy)
     if not _is_open(facts, trainers):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.rule import NodeEdit
-from codemods.rules.backward.hooks import Hook, body_of, gives_back, reads
+from codemods.rules.backward.hooks import GradientHook, body_of, gives_back, reads
 from codemods.rules.backward.imports import unused
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ ADVICE = (
 )
 
 
-def emptied(hook: Hook, gradient: str) -> str | None:
+def emptied(hook: GradientHook, gradient: str) -> str | None:
     """The name that a hook gives to `empty_like` of the gradient it gets, where that is what it returns."""
     names = {
         target.id
@@ -40,7 +40,7 @@ def emptied(hook: Hook, gradient: str) -> str | None:
     return min(names & returned, default=None) if reads(hook.function, gradient) else None
 
 
-def edits(file: PythonFile, call: CallNode, hook: Hook, empty: str) -> tuple[NodeEdit, ...] | str:
+def edits(file: PythonFile, call: CallNode, hook: GradientHook, empty: str) -> tuple[NodeEdit, ...] | str:
     """The edits that let a method `take(self, p, grad)`, bound by `partial(self.take, p)`, read `p.grad`; or why
     there are none."""
     function = hook.function

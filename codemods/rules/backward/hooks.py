@@ -15,7 +15,7 @@ AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True)
-class Hook:
+class GradientHook:
     """The function behind a hook: how many arguments are bound before the ones that the hook is called with,
     the expressions they are bound to, and the factory or `partial` that binds them."""
 
@@ -63,13 +63,13 @@ class Hook:
         return len(self.parameters()) - len(self.function.args.defaults)
 
 
-def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> Hook | None:
+def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> GradientHook | None:
     """The function that is registered: by name, as a lambda, through `partial`, or made by a factory."""
     if isinstance(node, ast.Lambda):
-        return Hook(node)
+        return GradientHook(node)
     if isinstance(node, ast.Name | ast.Attribute):
         function = _function(node, call, file)
-        return Hook(function) if function else None
+        return GradientHook(function) if function else None
     if not isinstance(node, ast.Call) or any(isinstance(item, ast.Starred) for item in node.args):
         return None
     if call.scope.resolve(node.func) == "functools.partial" and node.args:
@@ -79,10 +79,10 @@ def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> Hook | None:
         bound = tuple(node.args[1:])
         if _is_method(node.args[0]):
             bound = (ast.Name("self"), *bound)
-        return Hook(function, bound, "partial")
+        return GradientHook(function, bound, "partial")
     factory = _function(node.func, call, file)
     made = _made_by(factory) if factory else None
-    return Hook(made, tuple(node.args), "factory", factory) if made else None
+    return GradientHook(made, tuple(node.args), "factory", factory) if made else None
 
 
 def _is_method(node: ast.expr) -> bool:
@@ -150,7 +150,7 @@ def reads_gradient(function: AnyFunction, name: str) -> bool:
     )
 
 
-def followed(hook: Hook, name: str, call: CallNode, file: PythonFile) -> list[tuple[AnyFunction, str]]:
+def followed(hook: GradientHook, name: str, call: CallNode, file: PythonFile) -> list[tuple[AnyFunction, str]]:
     """The function of a hook, and those of the file that it hands the parameter `name` to, with what each calls it."""
     seen: list[tuple[AnyFunction, str]] = [(hook.function, name)]
     for node in body_of(hook.function):
@@ -161,7 +161,7 @@ def followed(hook: Hook, name: str, call: CallNode, file: PythonFile) -> list[tu
     return seen
 
 
-def called_by(hook: Hook, call: CallNode, file: PythonFile) -> list[AnyFunction]:
+def called_by(hook: GradientHook, call: CallNode, file: PythonFile) -> list[AnyFunction]:
     """The functions of the file that the function of a hook calls."""
     called = (_function(node.func, call, file) for node in body_of(hook.function) if isinstance(node, ast.Call))
     return [function for function in called if function is not None]
@@ -215,7 +215,7 @@ def asks_first(function: AnyFunction, name: str) -> bool:
     )
 
 
-def takes_anything(hook: Hook) -> bool:
+def takes_anything(hook: GradientHook) -> bool:
     """Whether a hook takes any number of arguments and reads none of them."""
     arguments = hook.function.args
     return (

@@ -22,7 +22,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Names:
+class MethodNames:
     """The names of one method, functions inside it included."""
 
     method: Function

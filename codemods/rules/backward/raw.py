@@ -12,7 +12,7 @@ from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, self_assignments, self_name
 from codemods.finding import Fix
-from codemods.rules.backward.names import Names
+from codemods.rules.backward.names import MethodNames
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -25,7 +25,7 @@ SAME = "self.manual_backward scales the loss and prepares data parallelism, then
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawBackward:
     """A raw backward call. `change` is the edit (None: there is none), `alone` says that it says nothing
     about the other calls of its class, `own_scaler` that it goes through a GradScaler of the module's own; `apex` is
     the `with` that scales it, which the edit is one of."""
@@ -39,7 +39,7 @@ class Raw:
     apex: ast.With | None = None
 
 
-def read_raw(call: CallNode, item: ClassNode, method: Function, names: Names) -> Raw | None:
+def read_raw(call: CallNode, item: ClassNode, method: Function, names: MethodNames) -> RawBackward | None:
     """What to do with a call inside a method that trains; None where it is no raw backward."""
     node = call.node
     if call.scope.resolve(node.func) == AUTOGRAD:
@@ -62,20 +62,20 @@ def on_tensor(file: PythonFile, node: ast.Call, item: ClassNode, method: Functio
     if isinstance(node.func, ast.Attribute) and node.func.attr == "manual_backward":
         return True
     call = next(found for found in file.calls if found.node is node)
-    raw = read_raw(call, item, method, Names(method))
+    raw = read_raw(call, item, method, MethodNames(method))
     return raw is not None and raw.change is not None
 
 
-def _with_optimizer(call: CallNode, names: Names) -> Raw | None:
+def _with_optimizer(call: CallNode, names: MethodNames) -> RawBackward | None:
     """`self.manual_backward(loss, optimizer)`, as it was written for Lightning before 1.2."""
     given = _extra_optimizers(call.node, names)
     if not given:
         return None
     reason = "The optimizer was an argument before Lightning 1.2; 2.x hands it on to backward() as the gradient."
-    return Raw(call, "safe", reason, lambda node: without_extra(node, given))
+    return RawBackward(call, "safe", reason, lambda node: without_extra(node, given))
 
 
-def _extra_optimizers(call: ast.Call, names: Names) -> int:
+def _extra_optimizers(call: ast.Call, names: MethodNames) -> int:
     """How many arguments behind the loss only name an optimizer and its number."""
     if len(call.args) < 2 or any(isinstance(item, ast.Starred) for item in call.args):
         return 0
@@ -85,37 +85,43 @@ def _extra_optimizers(call: ast.Call, names: Names) -> int:
     return 2 if isinstance(index, ast.Constant) and index.value in (None, 0, 1) else 1
 
 
-def _own(call: CallNode, names: Names) -> Raw | None:
+def _own(call: CallNode, names: MethodNames) -> RawBackward | None:
     given = _extra_optimizers(call.node, names)
     kept = len(call.node.args) - given
     loss_keyword = any(keyword.arg in ("loss", "tensor") for keyword in call.node.keywords)
     if kept + loss_keyword < 1:
-        return Raw(call, "manual", "It has no loss as its first argument.")
+        return RawBackward(call, "manual", "It has no loss as its first argument.")
     reason = "self.backward is the hook that manual_backward calls: by itself it skips loss scaling and DDP."
-    return Raw(call, "safe", reason, lambda node: renamed(without_extra(node, given)))
+    return RawBackward(call, "safe", reason, lambda node: renamed(without_extra(node, given)))
 
 
-def _autograd(call: CallNode, method: Function, names: Names) -> Raw:
+def _autograd(call: CallNode, method: Function, names: MethodNames) -> RawBackward:
     node = call.node
     keywords = {keyword.arg for keyword in node.keywords}
     if not node.args or len(node.args) > 1 or not keywords <= {"retain_graph", "create_graph", "inputs"}:
-        return Raw(call, "manual", "Its arguments are not those of self.manual_backward: write one call for each loss.")
+        return RawBackward(
+            call, "manual", "Its arguments are not those of self.manual_backward: write one call for each loss."
+        )
     given = node.args[0]
     own = self_name(method)
     if isinstance(given, ast.List | ast.Tuple):
         if not given.elts or any(isinstance(item, ast.Starred) for item in given.elts):
-            return Raw(call, "manual", "Its tensors are not all written out: call self.manual_backward with their sum.")
+            return RawBackward(
+                call, "manual", "Its tensors are not all written out: call self.manual_backward with their sum."
+            )
         reason = "Losses without gradients of their own have one element each: backward of them is that of their sum."
-        return Raw(call, "safe", reason, lambda item: from_autograd(item, own, summed=True))
+        return RawBackward(call, "safe", reason, lambda item: from_autograd(item, own, summed=True))
     values = names.bound.get(given.id, []) if isinstance(given, ast.Name) else []
     several = any(not item.whole or isinstance(item.value, ast.List | ast.Tuple | ast.ListComp) for item in values)
     if several:
-        return Raw(call, "manual", "It may be given several tensors: call self.manual_backward with their sum.")
+        return RawBackward(call, "manual", "It may be given several tensors: call self.manual_backward with their sum.")
     reason = f"{SAME} If the argument is a list of losses, give it their sum instead."
-    return Raw(call, "unsafe", reason, lambda item: from_autograd(item, own, summed=False))
+    return RawBackward(call, "unsafe", reason, lambda item: from_autograd(item, own, summed=False))
 
 
-def _tensor(call: CallNode, item: ClassNode, method: Function, names: Names, receiver: ast.expr) -> Raw | None:
+def _tensor(
+    call: CallNode, item: ClassNode, method: Function, names: MethodNames, receiver: ast.expr
+) -> RawBackward | None:
     node = call.node
     if isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute) and receiver.func.attr == "scale":
         return _scaled(call, item, method, names, receiver.func.value)
@@ -129,12 +135,12 @@ def _tensor(call: CallNode, item: ClassNode, method: Function, names: Names, rec
         return None
     if not known or (node.args and not (call.scope.resolve(_function(node.args[0])) or "").startswith("torch.")):
         reason = "It cannot be told from the class that this is a tensor; if it is, call self.manual_backward with it."
-        return Raw(call, "manual", reason)
+        return RawBackward(call, "manual", reason)
     own = self_name(method)
-    return Raw(call, "safe", SAME, lambda changed: from_tensor(changed, own))
+    return RawBackward(call, "safe", SAME, lambda changed: from_tensor(changed, own))
 
 
-def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> Raw:
+def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> RawBackward:
     """`with amp.scale_loss(loss, optimizer) as scaled: scaled.backward()`."""
     region = next(
         (
@@ -153,20 +159,20 @@ def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> Raw:
         reason = (
             "amp.scale_loss of apex: let the Trainer scale (precision) and call self.manual_backward(loss) instead."
         )
-        return Raw(call, "manual", reason)
+        return RawBackward(call, "manual", reason)
     own = self_name(method)
     reason = (
         "Lightning 2 has no part in apex any more, whose amp.scale_loss fails unless amp.initialize was called, as "
         '1.x did; it scales by itself where the Trainer is given precision="16-mixed".'
     )
-    return Raw(call, "unsafe", reason, lambda node: from_apex(node, own), apex=region)
+    return RawBackward(call, "unsafe", reason, lambda node: from_apex(node, own), apex=region)
 
 
 def _function(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _origin(node: ast.expr, names: Names) -> ast.expr | None:
+def _origin(node: ast.expr, names: MethodNames) -> ast.expr | None:
     """The one value that a name is bound to."""
     values = names.bound.get(node.id, []) if isinstance(node, ast.Name) else []
     return values[0].value if len(values) == 1 else None
@@ -177,7 +183,7 @@ _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.IfExp, ast.NamedExpr, *_
 
 
 def _is_tensor(
-    node: ast.expr, item: ClassNode, method: Function, names: Names, scope: Scope, depth: int = 0
+    node: ast.expr, item: ClassNode, method: Function, names: MethodNames, scope: Scope, depth: int = 0
 ) -> bool | None:
     """Whether an expression is something computed in a step, or a collection of such; None where it certainly
     is not, False where it cannot be told."""
@@ -206,19 +212,19 @@ def _on_self(node: ast.expr, own: str) -> bool:
     return isinstance(node, ast.Name) and node.id == own
 
 
-def _scaled(call: CallNode, item: ClassNode, method: Function, names: Names, scaler: ast.expr) -> Raw:
+def _scaled(call: CallNode, item: ClassNode, method: Function, names: MethodNames, scaler: ast.expr) -> RawBackward:
     own = self_name(method)
     if not any(built in SCALERS for built in built_by(scaler, item, method, names, call.scope)):
         reason = "What scales the loss is not known: let the Trainer scale it, and call self.manual_backward(loss)."
-        return Raw(call, "manual", reason)
+        return RawBackward(call, "manual", reason)
     reason = (
         "The module's own GradScaler goes on scaling, under a Trainer that does not; manual_backward adds what data "
         "parallelism needs."
     )
-    return Raw(call, "safe", reason, lambda node: from_tensor(node, own), own_scaler=True)
+    return RawBackward(call, "safe", reason, lambda node: from_tensor(node, own), own_scaler=True)
 
 
-def built_by(node: ast.expr, item: ClassNode, method: Function, names: Names, scope: Scope) -> set[str]:
+def built_by(node: ast.expr, item: ClassNode, method: Function, names: MethodNames, scope: Scope) -> set[str]:
     """What builds the object that a name, or an attribute of the instance, holds."""
     own = self_name(method)
     values: list[ast.expr | None] = []

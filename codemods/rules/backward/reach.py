@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_assignments, self_name
-from codemods.rules.backward.names import Bound, Names
+from codemods.rules.backward.names import Bound, MethodNames
 
 CUTS = frozenset({"detach", "item", "tolist", "numpy"})
 PARTS = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Embedding", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
@@ -16,7 +16,7 @@ GIVEN = frozenset({"global_rank", "local_rank", "device", "dtype", "current_epoc
 
 
 @dataclass
-class Reach:
+class LossAttributes:
     """The attributes of the instance that a loss is computed with; `whole` where nothing else of the instance can
     have had a part in it."""
 
@@ -24,19 +24,21 @@ class Reach:
     whole: bool = True
 
 
-def reach_of(loss: ast.expr, item: ClassNode, method: Function) -> Reach:
+def reach_of(loss: ast.expr, item: ClassNode, method: Function) -> LossAttributes:
     """What a loss of a method is computed with."""
-    found = Reach()
-    _follow(loss, item, method, Names(method), found, set())
+    found = LossAttributes()
+    _follow(loss, item, method, MethodNames(method), found, set())
     return found
 
 
-def left_out(first: Reach, last: Reach, item: ClassNode) -> list[str]:
+def left_out(first: LossAttributes, last: LossAttributes, item: ClassNode) -> list[str]:
     """The modules with weights that a pass goes back to and a later one certainly does not."""
     return sorted(name for name in first.modules - last.modules if last.whole and _has_weights(name, item))
 
 
-def _follow(node: ast.expr, item: ClassNode, method: Function, names: Names, found: Reach, seen: set[int]) -> None:
+def _follow(
+    node: ast.expr, item: ClassNode, method: Function, names: MethodNames, found: LossAttributes, seen: set[int]
+) -> None:
     own = self_name(method)
     for inner in every_node(node):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == own:
@@ -55,7 +57,7 @@ def _is_attribute_of(name: ast.Name, node: ast.expr) -> bool:
     return any(isinstance(inner, ast.Attribute) and inner.value is name for inner in every_node(node))
 
 
-def _before(name: ast.Name, names: Names, method: Function, found: Reach) -> list[Bound]:
+def _before(name: ast.Name, names: MethodNames, method: Function, found: LossAttributes) -> list[Bound]:
     """What a name stands for where it is read: the last plain assignment before it, and what was added since."""
     every = names.bound.get(name.id, [])
     earlier = sorted(

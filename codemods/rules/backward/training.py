@@ -11,7 +11,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import FLAG as FLAG
-from codemods.lightning.optimization import Optimization, Told, answer, answer_of, set_elsewhere, told
+from codemods.lightning.optimization import FlagSummary, Optimization, answer, answer_of, set_elsewhere, told
 
 ROOTS = frozenset(
     {"training_step", "on_train_batch_start", "on_train_batch_end", "on_train_epoch_start", "on_train_epoch_end"}
@@ -20,12 +20,12 @@ STEPS = frozenset({"training_step"})
 
 
 @dataclass(frozen=True)
-class Noted:
+class TrainingFacts:
     """What one class says itself: of the kind of optimization, and which of its instance's methods each of its methods
     names."""
 
     name: str
-    told: Told | None
+    told: FlagSummary | None
     names: Mapping[str, frozenset[str]]
 
     @property
@@ -35,7 +35,7 @@ class Noted:
 
 
 @lru_cache(maxsize=1)
-def collect(file: PythonFile) -> tuple[Noted, ...] | None:
+def collect(file: PythonFile) -> tuple[TrainingFacts, ...] | None:
     """What the classes of a file say of the way they train; the last file's answer serves each rule that asks."""
     said = {item.node: found for item in file.classes if (found := told(file, item))}
     named: dict[ast.AST, dict[str, set[str]]] = {}
@@ -47,7 +47,7 @@ def collect(file: PythonFile) -> tuple[Noted, ...] | None:
             named.setdefault(place[0], {}).setdefault(place[1].name, set()).update(_own_names(call.node, place[1]))
     return (
         tuple(
-            Noted(
+            TrainingFacts(
                 item.qualname,
                 said.get(item.node),
                 {name: frozenset(found) for name, found in named.get(item.node, {}).items()},
@@ -85,16 +85,16 @@ def _own_names(call: ast.Call, method: Function) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Notes:
+class ProjectTraining:
     """What the classes of the tree say, as the rule of that code collected it."""
 
     facts: Facts
     code: str
 
-    def noted(self, item: ClassFact) -> Noted | None:
+    def noted(self, item: ClassFact) -> TrainingFacts | None:
         """What a class says, the last of several of its name."""
         classes = reversed(self.facts.collected(self.code).get(item.path, ()))
-        return next((noted for noted in classes if isinstance(noted, Noted) and noted.name == item.name), None)
+        return next((noted for noted in classes if isinstance(noted, TrainingFacts) and noted.name == item.name), None)
 
     def fact(self, file: PythonFile, item: ClassNode) -> ClassFact | None:
         """The class as the facts have it."""
@@ -107,7 +107,7 @@ class Notes:
             return "unknown"
         return answer_of(self.facts, item, self._told).kind
 
-    def _told(self, item: ClassFact) -> Told | None:
+    def _told(self, item: ClassFact) -> FlagSummary | None:
         noted = self.noted(item)
         return noted.told if noted else None
 

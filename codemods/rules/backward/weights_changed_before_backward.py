@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, own_nodes, returns, self_name
-from codemods.rules.backward.names import Names, path_of
+from codemods.rules.backward.names import MethodNames, path_of
 from codemods.rules.backward.passes import Pass, read_pass
 
 CUTS = ("detach", "item", "data", "numpy", "tolist")
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Stale:
+class StaleBackward:
     """A backward call, the step before it that changed weights, and the name computed through them before that.
 
     `uses` are the names to detach, so that the pass ends there: none where it also trains what it would no longer
@@ -33,13 +33,13 @@ class Stale:
     only: str = ""
 
 
-def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
+def find_stale(item: ClassNode, method: Function) -> Iterator[StaleBackward]:
     """The backward passes of a method that go through weights which a step has changed since the forward pass."""
     built = _built_for(item, method)
     trained = {name: paths for name, call in built.items() if (paths := _weights(call))}
     if not trained:
         return
-    names = Names(method)
+    names = MethodNames(method)
     passes = [found for node in method.body if (found := read_pass(node, method))]
     at_times = [found for node in own_nodes(method) if node not in method.body and (found := read_pass(node, method))]
     steps = [(call, owner) for call, owner in _called(method, "step") if owner in trained]
@@ -48,7 +48,7 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
         for found in at_times if before else ():
             hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))
             if hits and found.call.lineno > step.lineno and not _is_held(found.call):
-                yield Stale(found.call, step, *next(iter(hits.items())))
+                yield StaleBackward(found.call, step, *next(iter(hits.items())))
         for found in passes:
             if before and found.call.lineno > step.lineno and not _is_held(found.call):
                 hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))
@@ -63,7 +63,7 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
                         and _module(found.loss, known, names, method)
                     )
                     only = _whole(built[others[0]]) if known and kept and len(set(others)) == 1 and not uses else ""
-                    yield Stale(found.call, step, *next(iter(hits.items())), uses, only)
+                    yield StaleBackward(found.call, step, *next(iter(hits.items())), uses, only)
 
 
 def _is_held(call: ast.Call) -> bool:
@@ -101,7 +101,7 @@ def _is_wasted(item: ClassNode, method: Function, optimizer: str, step: ast.Call
 
 
 def _cuttable(
-    stale: frozenset[str], step: ast.Call, found: Pass, known: frozenset[Path], names: Names, method: Function
+    stale: frozenset[str], step: ast.Call, found: Pass, known: frozenset[Path], names: MethodNames, method: Function
 ) -> tuple[ast.Name, ...]:
     """The uses of some names behind a step, where they are arguments of calls between it and a pass that still goes
     through one of the `known` modules without them."""
@@ -142,7 +142,7 @@ def _built_for(item: ClassNode, method: Function) -> dict[str, ast.Call]:
 
 
 def _built(configure: Function) -> list[ast.Call | None]:
-    names = Names(configure)
+    names = MethodNames(configure)
 
     def value(node: ast.expr | None) -> ast.expr | None:
         bound = names.bound.get(node.id, []) if isinstance(node, ast.Name) else []
@@ -167,7 +167,7 @@ def _weights(call: ast.Call) -> frozenset[Path]:
 
 
 def _through(
-    node: ast.expr, line: int, trained: frozenset[Path], names: Names, method: Function, depth: int = 0
+    node: ast.expr, line: int, trained: frozenset[Path], names: MethodNames, method: Function, depth: int = 0
 ) -> Iterator[tuple[str, str]]:
     """The names of values from before a line that were computed by a module of `trained`, and that module."""
     for name in _flowing(node):
@@ -181,7 +181,9 @@ def _through(
             yield name.id, module
 
 
-def _module(node: ast.expr, trained: frozenset[Path], names: Names, method: Function, depth: int = 0) -> str | None:
+def _module(
+    node: ast.expr, trained: frozenset[Path], names: MethodNames, method: Function, depth: int = 0
+) -> str | None:
     """The trained module that an expression goes through."""
     own = self_name(method)
     for inner in uncut(node):

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name
-from codemods.rules.backward.names import Names
+from codemods.rules.backward.names import MethodNames
 
 LAST = re.compile(r"\bnum_training_batches\b|\blen\(\S*(loader|dataloader)\b")
 
 
 @dataclass(frozen=True)
-class Window:
+class BatchWindow:
     """A test of a batch's number for every `size`th batch; `holds` where it is true on those. `test` is the
     comparison, `counter` what is counted, `tailed` holds where the last batch of an epoch is asked for beside it."""
 
@@ -32,16 +32,16 @@ class Accumulation:
     """What a method accumulates: the windows under which it steps, the backward calls that run each batch, and
     the zero_grad calls that run each batch before one of them."""
 
-    windows: tuple[Window, ...]
+    windows: tuple[BatchWindow, ...]
     backwards: tuple[ast.Call, ...]
     wiping: tuple[ast.Call, ...]
 
     @property
-    def window(self) -> Window:
+    def window(self) -> BatchWindow:
         return self.windows[0]
 
 
-def read_window(node: ast.expr) -> Window | None:
+def read_window(node: ast.expr) -> BatchWindow | None:
     """`(index + 1) % n == 0`, `index % n == n - 1`, `index % n == 0`, or `!=` of them."""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return None
@@ -60,7 +60,7 @@ def read_window(node: ast.expr) -> Window | None:
         return None
     if not isinstance(size, ast.Name | ast.Attribute | ast.Constant) or _is(size, 1):
         return None
-    return Window(node, counter, size, isinstance(node.ops[0], ast.Eq))
+    return BatchWindow(node, counter, size, isinstance(node.ops[0], ast.Eq))
 
 
 def _is(node: ast.expr, value: int) -> bool:
@@ -71,7 +71,7 @@ def read_accumulation(method: Function, unzeroed: bool = False) -> Accumulation 
     """The accumulation in a method; None where its steps do not all stand under one kind of window, or a
     backward pass stands there too: then the window chooses what is trained. One that never calls zero_grad accumulates
     where `unzeroed` says that nobody does."""
-    names = Names(method)
+    names = MethodNames(method)
     parents = {child: node for node in every_node(method) for child in ast.iter_child_nodes(node)}
     calls = [node for node in every_node(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     steps = [call for call in calls if _attr(call) == "step" and names.is_optimizer(_receiver(call))]
@@ -123,13 +123,15 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _window_of(node: ast.AST, method: Function, names: Names, parents: dict[ast.AST, ast.AST]) -> Window | None:
+def _window_of(
+    node: ast.AST, method: Function, names: MethodNames, parents: dict[ast.AST, ast.AST]
+) -> BatchWindow | None:
     """The only window that a node runs in: a branch around it, or a way out before it."""
     found = [*_around(node, method, names, parents), *_before(node, method, names)]
     return found[0] if len(found) == 1 else None
 
 
-def _around(node: ast.AST, method: Function, names: Names, parents: dict[ast.AST, ast.AST]) -> list[Window]:
+def _around(node: ast.AST, method: Function, names: MethodNames, parents: dict[ast.AST, ast.AST]) -> list[BatchWindow]:
     found = []
     child, parent = node, parents.get(node)
     while parent is not None and parent is not method:
@@ -142,12 +144,12 @@ def _around(node: ast.AST, method: Function, names: Names, parents: dict[ast.AST
                 any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod) for inner in walk(parent.test))
                 or window
             ):
-                found.append(Window(ast.Compare(parent.test, [], []), parent.test, parent.test, inside))
+                found.append(BatchWindow(ast.Compare(parent.test, [], []), parent.test, parent.test, inside))
         child, parent = parent, parents.get(parent)
     return found
 
 
-def _before(node: ast.AST, method: Function, names: Names) -> list[Window]:
+def _before(node: ast.AST, method: Function, names: MethodNames) -> list[BatchWindow]:
     """Windows out of which the method returns before it gets to a node."""
     line = getattr(node, "lineno", 0)
     found = []
@@ -160,7 +162,7 @@ def _before(node: ast.AST, method: Function, names: Names) -> list[Window]:
     return found
 
 
-def _tested(test: ast.expr, names: Names) -> Window | None:
+def _tested(test: ast.expr, names: MethodNames) -> BatchWindow | None:
     if isinstance(test, ast.Name):
         bound = names.bound.get(test.id, [])
         if len(bound) == 1 and bound[0].whole and isinstance(bound[0].node, ast.Assign):
@@ -169,7 +171,7 @@ def _tested(test: ast.expr, names: Names) -> Window | None:
     return _read(test)
 
 
-def _read(test: ast.expr) -> Window | None:
+def _read(test: ast.expr) -> BatchWindow | None:
     """A window by itself, or with the last batch of an epoch, as `with_tail` of BWD003 and others write it."""
     if not isinstance(test, ast.BoolOp):
         return read_window(test)
@@ -208,7 +210,7 @@ def loss_of(call: ast.Call, method: Function) -> ast.expr | None:
     return call.func.value
 
 
-def is_divided(loss: ast.expr, size: ast.expr, item: ClassNode, names: Names) -> bool:
+def is_divided(loss: ast.expr, size: ast.expr, item: ClassNode, names: MethodNames) -> bool:
     """Whether a loss may already be an average over the window: something is divided on its way, or the class
     divides by the window's size."""
     text = ast.dump(size)
@@ -227,7 +229,7 @@ def _divides(node: ast.AST) -> bool:
     )
 
 
-def _sources(node: ast.expr, names: Names) -> Iterator[ast.AST]:
+def _sources(node: ast.expr, names: MethodNames) -> Iterator[ast.AST]:
     """The nodes that an expression is computed by, through local names."""
     pending, followed = [node], set[str]()
     while pending:

@@ -11,22 +11,22 @@ from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import removal, rows
-from codemods.lightning.configurations.evidence import REMOVED, Known, is_trainer, read_evidence
-from codemods.lightning.configurations.mappings import Entry, Malformed
+from codemods.lightning.configurations.evidence import REMOVED, FileEvidence, is_trainer, read_evidence
+from codemods.lightning.configurations.mappings import Malformed, MappingEntry
 from codemods.lightning.configurations.owners import (
     LIGHTNING,
     READ,
-    Owned,
+    ConfigurationSummary,
+    OwnedMapping,
     Owner,
-    Project,
-    Told,
+    ProjectConfiguration,
     owned,
     project_of,
     seen,
     speaks_of,
 )
 from codemods.lightning.facts import Facts
-from codemods.rewrite.keys import NOTED, Verdict, verdicts
+from codemods.rewrite.keys import NOTED, KeyVerdict, verdicts
 from codemods.rewrite.splice import dropped, has_comment, replaced, valued
 from codemods.rule import Example, Match, Rule, TextEdit
 
@@ -71,7 +71,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         yield from _unread(file, project, str(error))
         return
     owners = [(item, project.owner(item, file.path)) for item in found]
-    done: set[tuple[Entry, ...]] = set()
+    done: set[tuple[MappingEntry, ...]] = set()
     for item, owner in sorted(owners, key=lambda pair: pair[1].how != "proven"):
         places = tuple(replace(entry, value=None) for entry in item.arguments)
         if owner.how != "no" and places not in done:
@@ -79,15 +79,15 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield from _section(file, project, item, owner)
 
 
-def _context(collected: Mapping[str, Known | Told]) -> tuple[bytes, ...]:
+def _context(collected: Mapping[str, FileEvidence | ConfigurationSummary]) -> tuple[bytes, ...]:
     """The classes that configurations name: the files that hold one lead to what it is. And how the code may read
     those arguments that Trainer takes to this day."""
-    items = [item for told in collected.values() if isinstance(told, Told) for item in told.items]
+    items = [item for told in collected.values() if isinstance(told, ConfigurationSummary) for item in told.items]
     targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
     return tuple(sorted({*(name.encode() for name in targets), *(READ if items else ())}))
 
 
-def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
+def _unread(file: TextFile, project: ProjectConfiguration, why: str) -> Iterator[Match]:
     """A file that cannot be read, where it names arguments that only Trainer ever had."""
     words = "|".join(sorted(REMOVED - {"gpus", "num_processes", "use_amp", "amp_level"}))
     place = re.search(rf"^[ \t\"']*({words})[\"']?[ \t]*[:=]", file.text, re.MULTILINE)
@@ -96,7 +96,7 @@ def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
         yield Match(file.span(*place.span(1)), removal(place[1], place[1]), "manual", reason)
 
 
-def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
+def _section(file: TextFile, project: ProjectConfiguration, item: OwnedMapping, owner: Owner) -> Iterator[Match]:
     told = list(verdicts(item.arguments, project.facts))
     notes = {verdict.key: verdict for verdict in told if verdict.row == NOTED}
     found = {**notes, **{verdict.key: verdict for verdict in told if verdict.row != NOTED}}
@@ -116,19 +116,21 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
             yield Match(file.span(*entry.key_at), note.message, "manual", note.reason, note.row)
 
 
-def _unspoken(key: str, value: object) -> Verdict:
+def _unspoken(key: str, value: object) -> KeyVerdict:
     """The end of an argument of which the rules for calls say nothing."""
     message = removal(key)
     if value in (None, False):
-        return Verdict(key, message, "safe", "It asked for nothing.", None, ())
+        return KeyVerdict(key, message, "safe", "It asked for nothing.", None, ())
     advice = {
         "resume_from_checkpoint": "give it to fit(ckpt_path=...) in the code",
         "truncated_bptt_steps": "the module has to cut its sequences itself now",
     }.get(key, "use lightning.pytorch.tuner.Tuner in the code" if key.startswith("auto_") else "see the upgrade guide")
-    return Verdict(key, message, "manual", f"Not rewritten: {advice}.", None)
+    return KeyVerdict(key, message, "manual", f"Not rewritten: {advice}.", None)
 
 
-def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdict: Verdict) -> Verdict:
+def _settled(
+    file: TextFile, project: ProjectConfiguration, item: OwnedMapping, owner: Owner, verdict: KeyVerdict
+) -> KeyVerdict:
     """The verdict as this file and the other files of the project let it stand."""
     key, name = verdict.key, item.name
     advice = _wish(verdict)
@@ -165,7 +167,9 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
     return replace(verdict, level=level, reason=reason, new=new)
 
 
-def _final(project: Project, item: Owned, found: dict[str, Verdict], verdict: Verdict) -> Verdict:
+def _final(
+    project: ProjectConfiguration, item: OwnedMapping, found: dict[str, KeyVerdict], verdict: KeyVerdict
+) -> KeyVerdict:
     """A verdict on the hardware, which is left where what the others make of the mapping would change again."""
     if verdict.key not in HARDWARE or verdict.new is None:
         return verdict
@@ -175,10 +179,10 @@ def _final(project: Project, item: Owned, found: dict[str, Verdict], verdict: Ve
     return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")
 
 
-def _applied(item: Owned, found: dict[str, Verdict]) -> tuple[Entry, ...]:
+def _applied(item: OwnedMapping, found: dict[str, KeyVerdict]) -> tuple[MappingEntry, ...]:
     """The arguments as the verdicts make them."""
     values = {name: text for verdict in found.values() for name, text in verdict.values if verdict.new is not None}
-    entries: list[Entry] = []
+    entries: list[MappingEntry] = []
     for entry in item.arguments:
         verdict = found.get(entry.key)
         new = ((entry.key, values.get(entry.key)),) if verdict is None or verdict.new is None else verdict.new
@@ -189,7 +193,9 @@ def _applied(item: Owned, found: dict[str, Verdict]) -> tuple[Entry, ...]:
     return tuple({entry.key: entry for entry in entries}.values())
 
 
-def _explicit(project: Project, path: str, item: Owned, verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+def _explicit(
+    project: ProjectConfiguration, path: str, item: OwnedMapping, verdict: KeyVerdict
+) -> tuple[tuple[str, str | None], ...]:
     """What takes the place of an entry. Where another file sets the same, this one may override it: then a default is
     spelled out."""
     key, new = verdict.key, verdict.new or ()
@@ -207,7 +213,7 @@ def _explicit(project: Project, path: str, item: Owned, verdict: Verdict) -> tup
     return ((default, DEFAULTS[default]),)
 
 
-def _all_renamed(project: Project, name: str, key: str) -> bool:
+def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether every place that reads `gpus` can read `devices` in its stead, since it has the same value."""
     if key != "gpus":
         return False
@@ -215,7 +221,7 @@ def _all_renamed(project: Project, name: str, key: str) -> bool:
     return same and all(read.at is not None for _, read in project.reads(name, key))
 
 
-def _all_switched(project: Project, name: str, key: str) -> bool:
+def _all_switched(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
     plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
     return key == "gpus" and plain and all(read.off for _, read in project.reads(name, key))
@@ -228,11 +234,11 @@ def _is_devices(value: object) -> bool:
     return type(value) is int and (value > 0 or value == -1)
 
 
-def _left(verdict: Verdict, why: str) -> Verdict:
+def _left(verdict: KeyVerdict, why: str) -> KeyVerdict:
     return replace(verdict, level="manual", reason=f"Not rewritten: {why}.", new=None)
 
 
-def _wish(verdict: Verdict) -> str:
+def _wish(verdict: KeyVerdict) -> str:
     """What would be written."""
     if verdict.new is None:
         return verdict.reason.removeprefix("Not rewritten: ").rstrip(".") or "delete it"
@@ -244,7 +250,7 @@ def _wish(verdict: Verdict) -> str:
     return f"write {' and '.join(pairs)}"
 
 
-def _callback(project: Project, item: Owned, text: str) -> str:
+def _callback(project: ProjectConfiguration, item: OwnedMapping, text: str) -> str:
     """A callback as the configuration spells it, from the Python text `[Name(argument=value)]`."""
     name, _, rest = text.strip("[]").partition("(")
     arguments = ", ".join(part.strip().replace("=", ": ", 1) for part in rest.rstrip(")").split(",") if part.strip())
@@ -256,7 +262,9 @@ def _callback(project: Project, item: Owned, text: str) -> str:
     return f"{name}({rest}"
 
 
-def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Verdict]) -> Iterator[Match]:
+def _matches(
+    file: TextFile, project: ProjectConfiguration, item: OwnedMapping, found: dict[str, KeyVerdict]
+) -> Iterator[Match]:
     section = item.section
     gone = {key for key, verdict in found.items() if verdict.new == ()}
     written: set[str] = set()
@@ -289,13 +297,13 @@ def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Ver
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
 
 
-def moves_code(project: Project, name: str) -> bool:
+def moves_code(project: ProjectConfiguration, name: str) -> bool:
     """Whether code changes along with the `gpus` of a section."""
     both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
     return bool(project.reads(name, "gpus")) and both
 
 
-def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
+def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     """The places of the code that read a key of the configuration which Trainer takes no more, where they stand now:
     other rules may have moved them."""
     known = read_evidence(file)
@@ -318,7 +326,7 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
             yield Match(read.span, message, "manual", reason)
 
 
-def _overrides(file: PythonFile, project: Project) -> Iterator[Match]:
+def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     """The strings of the code that set a removed key of a section for Hydra, as a test's command line does."""
     if not OVERRIDE.search(file.text):
         return

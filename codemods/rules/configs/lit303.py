@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from codemods.code.source import TextFile
 from codemods.lightning.configurations.evidence import REMOVED, read_evidence
-from codemods.lightning.configurations.mappings import UNSEEN, Entry
-from codemods.lightning.configurations.owners import Project, project_of, seen
+from codemods.lightning.configurations.mappings import UNSEEN, MappingEntry
+from codemods.lightning.configurations.owners import ProjectConfiguration, project_of, seen
 from codemods.lightning.facts import Facts
 from codemods.lightning.strategies import GONE, STRATEGIES
-from codemods.rewrite.keys import Verdict, verdicts
+from codemods.rewrite.keys import KeyVerdict, verdicts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.configs.lit301 import moves_code
 from codemods.rules.trainer.commands import SCRIPT, commands
@@ -41,7 +41,9 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
                 break
 
 
-def _flags(file: TextFile, project: Project, path: str, start: int, command: str, after: int) -> Iterator[Match]:
+def _flags(
+    file: TextFile, project: ProjectConfiguration, path: str, start: int, command: str, after: int
+) -> Iterator[Match]:
     """Options that a script took because Trainer declared them, and takes no more, or as hardware alone."""
     for flag in _FLAG.finditer(command, after):
         key = flag["key"]
@@ -72,14 +74,14 @@ def _is_given(command: str, name: str) -> bool:
     return re.search(rf"(?<![\w-])--{name}(?![\w-])", command) is not None
 
 
-def _words(verdict: Verdict) -> str:
+def _words(verdict: KeyVerdict) -> str:
     return " ".join(f"--{name}" + (f" {text.strip(QUOTES)}" if text else "") for name, text in verdict.new or ())
 
 
 QUOTES = "'\""
 
 
-def _dotted(file: TextFile, project: Project, start: int, command: str) -> Iterator[Match]:
+def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: str) -> Iterator[Match]:
     """`trainer.gpus=2` for Hydra and `--trainer.gpus 2` for LightningCLI."""
     for found in _DOTTED.finditer(command):
         cli = found["lead"] == "--"
@@ -114,7 +116,7 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, (edit,))
 
 
-def _read(project: Project, section: str, key: str) -> str | None:
+def _read(project: ProjectConfiguration, section: str, key: str) -> str | None:
     """A place in the code or the configuration that goes by the option, and does not change along with it."""
     if key in project.interpolated:
         return project.interpolated[key]
@@ -123,13 +125,13 @@ def _read(project: Project, section: str, key: str) -> str | None:
     return next((f"{path}:{read.span.line}" for path, read in project.reads(section, key)), None)
 
 
-def _lead(found: re.Match[str], project: Project, name: str) -> str:
+def _lead(found: re.Match[str], project: ProjectConfiguration, name: str) -> str:
     """What stands before a key: Hydra wants `++` where the configuration may or may not have it."""
     lead = found["lead"] or ""
     return lead if lead == "--" or (not lead and project.values(found["section"], name)) else "++"
 
 
-def _why(verdict: Verdict | None) -> str:
+def _why(verdict: KeyVerdict | None) -> str:
     if verdict is None:
         return "its value is not known here; give the arguments that take its place."
     if verdict.callbacks:
@@ -137,10 +139,10 @@ def _why(verdict: Verdict | None) -> str:
     return "delete it." if verdict.new == () else verdict.reason.removeprefix("Not rewritten: ")
 
 
-def _verdict(project: Project, key: str, value: str | None, given: Mapping[str, str]) -> Verdict | None:
+def _verdict(project: ProjectConfiguration, key: str, value: str | None, given: Mapping[str, str]) -> KeyVerdict | None:
     """What the rules say of an option's value, beside the others that are given."""
-    entries = [Entry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
-    entries.append(Entry(key, (0, 0), (0, 0), _meant(value or "")))
+    entries = [MappingEntry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
+    entries.append(MappingEntry(key, (0, 0), (0, 0), _meant(value or "")))
     return next((item for item in verdicts(tuple(entries), project.facts) if item.key == key), None)
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from codemods.code.syntax import is_self_attribute
 from codemods.rules.gradients import names
-from codemods.rules.gradients.values import MAYBE, PLAIN, SURE, Flow, Value, join, key_of, merged, of_module
+from codemods.rules.gradients.values import MAYBE, PLAIN, SURE, GradientFlow, Value, join, key_of, merged, of_module
 
 if TYPE_CHECKING:
-    from codemods.rules.gradients.trace import Frame
+    from codemods.rules.gradients.trace import MethodFrame
 
 
 @dataclass(frozen=True)
-class Calls:
+class FollowedCalls:
     """The calls of a method that is followed."""
 
-    frame: Frame
+    frame: MethodFrame
 
     def called(self, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
         """What a call gives back, of arguments that are worth what is given."""
@@ -65,16 +65,16 @@ class Calls:
         if dotted in names.REBUILT and not (dotted in names.KEPT and arguments and not _holds_values(arguments[0])):
             listed = bool(arguments) and _holds_values(arguments[0])
             value = self.frame.cut(join(every), node, "listed" if listed else "tensor")
-            if starts and value.flow is Flow.CUT:
+            if starts and value.flow is GradientFlow.CUT:
                 self.frame.run.revived.add(node)
-            return MAYBE if starts and value.flow is Flow.PLAIN else value
+            return MAYBE if starts and value.flow is GradientFlow.PLAIN else value
         if starts:
             return MAYBE
         if space == "builtins":
             if last in names.CUTTING_BUILTINS:
                 return self.frame.cut(join(every), node, names.CUTTING_BUILTINS[last])
             if last == "dict" and not node.args and None not in keywords:
-                return Value(Flow.PLAIN, parts=tuple(keywords.items()), filled=True)
+                return Value(GradientFlow.PLAIN, parts=tuple(keywords.items()), filled=True)
             if last in names.NUMBERS:
                 return PLAIN
             if last in names.PURE_BUILTINS:
@@ -101,7 +101,7 @@ class Calls:
             return self.frame.cut(join(every), node, "tensor")
         if name == "requires_grad_":
             self.frame.revive(function.value, node.args[0] if node.args else None)
-            return MAYBE if held.whole().flow is Flow.PLAIN else held
+            return MAYBE if held.whole().flow is GradientFlow.PLAIN else held
         if name in ("append", "add", "insert", "extend", "update", "setdefault") or name.endswith("_"):
             root = function.value
             while isinstance(root, ast.Subscript | ast.Attribute):

@@ -27,7 +27,7 @@ class Class:
     is_module: Callable[[str], bool]
     other: Callable[[str], Class | None]
     above: Callable[[], tuple[Class, ...]]
-    function: Callable[[str], tuple[Plain, Function] | None]
+    function: Callable[[str], tuple[PlainFile, Function] | None]
 
     @property
     def scope(self) -> Scope:
@@ -49,12 +49,12 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainFile:
     """A file whose functions are followed: what a class is to its methods."""
 
     file: PythonFile
     other: Callable[[str], Class | None]
-    function: Callable[[str], tuple[Plain, Function] | None]
+    function: Callable[[str], tuple[PlainFile, Function] | None]
     attributes: Mapping[str, list[tuple[Function, ast.expr]]] = field(default_factory=dict)
 
     @property
@@ -96,7 +96,7 @@ def _other(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) -> 
     return _class(current, home, facts, found, frozenset())
 
 
-def _function(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) -> tuple[Plain, Function] | None:
+def _function(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) -> tuple[PlainFile, Function] | None:
     """The project's function of a dotted name, as a file sees it, where one statement defines it."""
     module, _, name = dotted.rpartition(".")
     home = file if module == file.module else None
@@ -108,7 +108,7 @@ def _function(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) 
     nodes = [node for node in home.scope.statements if getattr(node, "name", "") == name]
     if len(nodes) != 1 or not isinstance(nodes[0], Function):
         return None
-    plain = Plain(home, partial(_other, current, home, facts), partial(_function, current, home, facts))
+    plain = PlainFile(home, partial(_other, current, home, facts), partial(_function, current, home, facts))
     return plain, nodes[0]
 
 

@@ -15,7 +15,7 @@ Container = ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.DictComp
 
 
 @dataclass(frozen=True)
-class Held:
+class ModuleContainer:
     """An attribute that a constructor gives a container of modules: the method, the container as it is written,
     and the class's name of each module that is put into it."""
 
@@ -46,7 +46,7 @@ def candidates(file: PythonFile) -> list[ClassNode]:
     return [item for item in file.classes if item.node in owners]
 
 
-def containers(item: ClassNode) -> Iterator[Held]:
+def containers(item: ClassNode) -> Iterator[ModuleContainer]:
     """The containers of modules that the constructor of a class keeps."""
     method = item.methods.get("__init__")
     if method is None:
@@ -66,7 +66,9 @@ def containers(item: ClassNode) -> Iterator[Held]:
         dotted = [item.scope.resolve(element.func) if isinstance(element, ast.Call) else None for element in flat]
         built = [name for name in map(_class_of, dotted, flat, [item] * len(flat)) if name]
         if flat and len(built) == len(flat):
-            yield Held(item, method, target.attr, value, tuple(built), any(isinstance(e, NESTED) for e in elements))
+            yield ModuleContainer(
+                item, method, target.attr, value, tuple(built), any(isinstance(e, NESTED) for e in elements)
+            )
 
 
 def _is_container(node: ast.expr | None) -> bool:

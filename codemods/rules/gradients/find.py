@@ -13,12 +13,12 @@ from codemods.code.syntax import Function, is_none, results
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.rules.gradients.classes import Class, fact_of, known_class
-from codemods.rules.gradients.trace import Run, follow
-from codemods.rules.gradients.values import Cut, Flow, Value
+from codemods.rules.gradients.trace import TraceResult, follow
+from codemods.rules.gradients.values import Cut, GradientFlow, Value
 
 
 @dataclass(frozen=True)
-class Lost:
+class DetachedLoss:
     """A loss that holds no history: the class and step it belongs to, where it is handed on, what it lost its
     history to, those of these places whose value was told to require a gradient, so that nothing complains, and
     whether another `return` of the step hands on a loss that holds a history."""
@@ -43,16 +43,16 @@ def modules(file: PythonFile, facts: Facts) -> Iterator[tuple[ClassNode, ClassFa
             yield item, fact
 
 
-def lost_losses(file: PythonFile, facts: Facts) -> tuple[Lost, ...]:
+def lost_losses(file: PythonFile, facts: Facts) -> tuple[DetachedLoss, ...]:
     """Every loss of the file's LightningModules of which it is certain that no gradient flows back from it."""
     key = "gradients.lost"
     if key not in file.memo:
         file.memo[key] = tuple(found for item, fact in modules(file, facts) for found in _lost(file, facts, item, fact))
-    found: tuple[Lost, ...] = file.memo[key]
+    found: tuple[DetachedLoss, ...] = file.memo[key]
     return found
 
 
-def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Iterator[Lost]:
+def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Iterator[DetachedLoss]:
     own = item.methods.get("training_step")
     if own is None and not any(word in file.source_of(item.node) for word in SPELLED):
         return
@@ -66,16 +66,16 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
     if not run.backward and optimization(facts, file, fact) != "automatic":
         return
     sinks = _sinks(run)
-    partly = not run.backward and any(value.flow > Flow.CUT for _, value in sinks)
+    partly = not run.backward and any(value.flow > GradientFlow.CUT for _, value in sinks)
     for place, value in sinks:
-        if value.flow is not Flow.CUT or (partly and not _fails_there(classes, step, value, run)):
+        if value.flow is not GradientFlow.CUT or (partly and not _fails_there(classes, step, value, run)):
             continue
         cuts = list(map(partial(_placed, file=file, home=home), value.cuts))
         if home is known or any(cut.path == file.path for cut in cuts):
-            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), frozenset(run.revived), partly)
+            yield DetachedLoss(item, step, place, tuple(sorted(cuts, key=_place)), frozenset(run.revived), partly)
 
 
-def _fails_there(classes: Sequence[Class], step: Function, value: Value, run: Run) -> bool:
+def _fails_there(classes: Sequence[Class], step: Function, value: Value, run: TraceResult) -> bool:
     """Whether a `return` that alone hands on a loss without a history is one that Lightning differentiates, without
     doubt: a step that others call too, or that asks whether it trains, may well give them a number there."""
     nodes = (node for other in classes for node in every_node(other.item.node))
@@ -104,7 +104,7 @@ def _trains_nothing(classes: Sequence[Class]) -> bool:
     return method is not None and not results(method)
 
 
-def _sinks(run: Run) -> list[tuple[ast.AST, Value]]:
+def _sinks(run: TraceResult) -> list[tuple[ast.AST, Value]]:
     """What is handed to the backward pass: by `manual_backward`, or by returning it where that is not called."""
     if run.backward:
         return list(run.backward.items())

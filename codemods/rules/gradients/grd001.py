@@ -11,7 +11,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.gradients.find import CUTS, Lost, lost_losses, present, steps_of
+from codemods.rules.gradients.find import CUTS, DetachedLoss, lost_losses, present, steps_of
 from codemods.rules.gradients.values import Cut
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _match(file, lost, cut, refused, others)
 
 
-def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str, others: str) -> Match:
+def _match(file: PythonFile, lost: DetachedLoss, cut: Cut, refused: str, others: str) -> Match:
     node: Any = cut.node
     place: Any = cut.via or node
     text = " ".join((ast.unparse(node) if cut.via else file.source_of(node)).split())
@@ -75,7 +75,7 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str, others: str) ->
     return Match(file.span(place), message, "safe", SAFE, edits=(edit,), unit=unit)
 
 
-def _others(file: PythonFile, lost: Lost, cut: Cut) -> str:
+def _others(file: PythonFile, lost: DetachedLoss, cut: Cut) -> str:
     """What others meet who call the code that a cut stands in; empty where the class alone does, or nothing changes."""
     if _is_inside(cut.node, lost.item.node):
         return ""
@@ -88,7 +88,7 @@ def _is_inside(node: ast.AST, around: ast.AST) -> bool:
     return any(inner is node for inner in walk(around))
 
 
-def _refused(file: PythonFile, lost: Lost) -> str:
+def _refused(file: PythonFile, lost: DetachedLoss) -> str:
     """Why the places of a loss are not rewritten; empty where they are."""
     if lost.partly:
         line = getattr(lost.place, "lineno", 0)

@@ -12,7 +12,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.gradients.find import CUTS, Lost, lost_losses, present, steps_of
+from codemods.rules.gradients.find import CUTS, DetachedLoss, lost_losses, present, steps_of
 from codemods.rules.gradients.values import Cut
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield _match(file, lost, cut, alone and len(places) == 1)
 
 
-def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
+def _match(file: PythonFile, lost: DetachedLoss, cut: Cut, alone: bool) -> Match:
     node: Any = cut.node
     method = next((item for item in lost.item.methods.values() if node in set(walk(item))), None)
     if method is None:
@@ -60,7 +60,9 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
     return Match(file.span(node), message, level, reason, edits=(edit,))  # type: ignore[arg-type]
 
 
-def _block(file: PythonFile, lost: Lost, method: Function, block: ast.With, node: ast.expr, alone: bool) -> Match:
+def _block(
+    file: PythonFile, lost: DetachedLoss, method: Function, block: ast.With, node: ast.expr, alone: bool
+) -> Match:
     message = f"The loss is worked out in `with {file.source_of(node)}:`: {ENDS}"
     index = next(index for index, item in enumerate(block.items) if item.context_expr is node)
     plain = (
@@ -76,7 +78,7 @@ def _block(file: PythonFile, lost: Lost, method: Function, block: ast.With, node
     return Match(file.span(node), message, "safe", STEP, edits=(NodeEdit(block, change),))
 
 
-def _makes_loss(lost: Lost, block: ast.With) -> bool:
+def _makes_loss(lost: DetachedLoss, block: ast.With) -> bool:
     """Whether a block holds the `return` of the loss, or all that is assigned to the name that is returned."""
     inside = set(walk(block))
     if lost.place in inside:

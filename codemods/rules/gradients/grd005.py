@@ -13,7 +13,7 @@ from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_na
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.gradients.classes import is_module
-from codemods.rules.gradients.containers import Held, candidates, containers, put_under, written
+from codemods.rules.gradients.containers import ModuleContainer, candidates, containers, put_under, written
 from codemods.rules.gradients.names import KEPT_OUT, PARAMETERLESS, TRAINED
 from codemods.rules.gradients.reserved_keys import TAKEN
 
@@ -59,7 +59,7 @@ def _is_trained(dotted: str, file: PythonFile, facts: Facts, trained: Mapping[st
     return fact is not None and any(other.name in trained.get(other.path, ()) for other in facts.ancestry(fact))
 
 
-def _match(file: PythonFile, facts: Facts, held: Held) -> Match | None:
+def _match(file: PythonFile, facts: Facts, held: ModuleContainer) -> Match | None:
     used = list(_uses(held))
     if _is_hidden(held, used):
         return None
@@ -82,7 +82,7 @@ def _match(file: PythonFile, facts: Facts, held: Held) -> Match | None:
     return Match(file.span(held.node), message, "safe", reason, edits=(edit,), imports=imports)
 
 
-def _statement(held: Held) -> ast.stmt:
+def _statement(held: ModuleContainer) -> ast.stmt:
     return next(
         node
         for node in own_nodes(held.method)
@@ -90,7 +90,7 @@ def _statement(held: Held) -> ast.stmt:
     )
 
 
-def _spelled(file: PythonFile, held: Held) -> str | None:
+def _spelled(file: PythonFile, held: ModuleContainer) -> str | None:
     """How the file calls torch.nn."""
     for name, targets in file.scope.bindings.items():
         if targets == frozenset({"torch.nn"}):
@@ -102,7 +102,7 @@ def _spelled(file: PythonFile, held: Held) -> str | None:
 
 
 @dataclass(frozen=True)
-class Use:
+class Mention:
     """A mention of the attribute, and what stands around it, innermost first."""
 
     node: ast.Attribute
@@ -110,7 +110,7 @@ class Use:
     method: Function
 
 
-def _uses(held: Held) -> Iterator[Use]:
+def _uses(held: ModuleContainer) -> Iterator[Mention]:
     for method in held.item.methods.values():
         parents = {child: node for node in walk(method) for child in ast.iter_child_nodes(node)}
         for node in walk(method):
@@ -120,10 +120,10 @@ def _uses(held: Held) -> Iterator[Use]:
                 while parent is not None and parent is not method:
                     around.append(parent)
                     parent = parents.get(parent)
-                yield Use(node, tuple(around), method)
+                yield Mention(node, tuple(around), method)
 
 
-def _is_hidden(held: Held, uses: list[Use]) -> bool:
+def _is_hidden(held: ModuleContainer, uses: list[Mention]) -> bool:
     """Whether the modules are registered in another way, given another place later, or kept out on purpose."""
     if sum(isinstance(use.node.ctx, ast.Store) for use in uses) > 1:
         return True
@@ -141,7 +141,7 @@ def _is_hidden(held: Held, uses: list[Use]) -> bool:
     return not any(use.method is not held.method for use in uses)
 
 
-def _are_frozen(use: Use) -> bool:
+def _are_frozen(use: Mention) -> bool:
     """Whether a loop over the container, or over the parameters of a part of it, freezes them: it keeps them apart."""
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_")
@@ -156,7 +156,7 @@ def _is_set(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
-def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str:
+def _refused(file: PythonFile, facts: Facts, held: ModuleContainer, uses: list[Mention]) -> str:
     """Why a container is not registered; empty where it is."""
     if KEPT_OUT.search(held.name.lower()):
         return "its name says that it is kept out on purpose"
@@ -191,13 +191,13 @@ def _is_foreign(node: ast.Attribute) -> bool:
     return not (isinstance(node.value, ast.Name) and node.value.id == "self")
 
 
-def _is_late_init(held: Held, node: ast.Call) -> bool:
+def _is_late_init(held: ModuleContainer, node: ast.Call) -> bool:
     function = node.func
     late = isinstance(function, ast.Attribute) and function.attr == "__init__" and node.lineno > held.node.lineno
     return late and isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call | ast.Name)
 
 
-def _bad_keys(held: Held) -> str:
+def _bad_keys(held: ModuleContainer) -> str:
     keys = list(held.node.keys) if isinstance(held.node, ast.Dict) else [getattr(held.node, "key", None)]
     for node in own_nodes(held.method):
         key = put_under(node, held.name, self_name(held.method)) if isinstance(node, ast.Assign) else None
@@ -211,7 +211,7 @@ def _bad_keys(held: Held) -> str:
     return ""
 
 
-def _odd(held: Held, use: Use) -> str:
+def _odd(held: ModuleContainer, use: Mention) -> str:
     """What is done to the container that a registered one would not take, or that says it is kept out on purpose."""
     if any(_switches_off(item) for item in use.around):
         return "it runs without gradients"

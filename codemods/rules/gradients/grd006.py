@@ -15,7 +15,15 @@ from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.gradients.classes import fact_of, is_module
 from codemods.rules.gradients.find import modules
-from codemods.rules.gradients.pretrained import LOADS, Loaded, is_frozen, is_model, is_trained, loaded_by, loads
+from codemods.rules.gradients.pretrained import (
+    LOADS,
+    PretrainedAttribute,
+    is_frozen,
+    is_model,
+    is_trained,
+    loaded_by,
+    loads,
+)
 
 SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
 MESSAGE = "`self.{}` comes from `{}` in evaluation mode, and Lightning 2.2 and later leave it there"
@@ -101,7 +109,7 @@ def _takes(call: ast.Call, name: str) -> bool:
     return any(isinstance(item, ast.Name) and item.id == name for item in given)
 
 
-def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
+def _match(file: PythonFile, facts: Facts, loaded: PretrainedAttribute) -> Match:
     message = _message(loaded.name, loaded.call)
     if is_frozen(loaded) == "perhaps":
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
@@ -112,12 +120,12 @@ def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
     return Match(_place(file, loaded), message, level, REASONS[when], row="B11", edits=(_edit(file, loaded),))
 
 
-def _place(file: PythonFile, loaded: Loaded) -> Span:
+def _place(file: PythonFile, loaded: PretrainedAttribute) -> Span:
     """The statement that keeps a model, or, where it loads several or wraps one, the call that loads it."""
     return file.span(loaded.statement if loaded.statement.value is loaded.call else loaded.call)
 
 
-def _edit(file: PythonFile, loaded: Loaded) -> TextEdit:
+def _edit(file: PythonFile, loaded: PretrainedAttribute) -> TextEdit:
     """A line behind the statement; where the statement shares its line, the call itself."""
     statement = loaded.statement
     start, end = file.offsets(statement)

@@ -12,7 +12,7 @@ OPTIMIZERS = ("torch.optim.", "transformers.", "pytorch_optimizer.", "torch_opti
 
 
 @dataclass(frozen=True)
-class Given:
+class OptimizedAttributes:
     """What the optimizers get: attributes of the module by the dotted path below it (`encoder`, `net.head`), the
     empty path for the module itself, each with the expression that names it."""
 
@@ -20,7 +20,7 @@ class Given:
     paths: tuple[tuple[str, ast.expr], ...]
 
 
-def given(item: ClassNode) -> Given | None:
+def given(item: ClassNode) -> OptimizedAttributes | None:
     """What the optimizers of a class get, None where that is not all seen.
 
     Every optimizer must be built by a call whose parameters are `something.parameters()` of the module or of its
@@ -29,7 +29,7 @@ def given(item: ClassNode) -> Given | None:
     method = item.methods.get("configure_optimizers")
     if method is None or method.decorator_list:
         return None
-    reader = _Reader(item, method)
+    reader = _ParameterReader(item, method)
     builds = [
         node
         for node in own_nodes(method)
@@ -45,7 +45,7 @@ def given(item: ClassNode) -> Given | None:
         if paths is None:
             return None
         found += paths
-    return Given(method, tuple(found))
+    return OptimizedAttributes(method, tuple(found))
 
 
 def _is_optimizer(item: ClassNode, node: ast.Call) -> bool:
@@ -64,7 +64,7 @@ def _grows(node: ast.AST) -> bool:
     )
 
 
-class _Reader:
+class _ParameterReader:
     """Reads the expressions of `configure_optimizers`."""
 
     def __init__(self, item: ClassNode, method: Function) -> None:

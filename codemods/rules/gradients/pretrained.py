@@ -26,7 +26,7 @@ NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pip
 
 
 @dataclass(frozen=True)
-class Loaded:
+class PretrainedAttribute:
     """An attribute that gets a pretrained model: the class and the statement."""
 
     item: ClassNode
@@ -35,14 +35,14 @@ class Loaded:
     call: ast.Call
 
 
-def loaded_by(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Loaded]:
+def loaded_by(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[PretrainedAttribute]:
     """The models that a class loads; where an attribute gets one, whatever else it gets by `from_pretrained` is one."""
     every = list(_assigned(item))
     known = {loaded.name for loaded in every if is_model(file, facts, item.scope, loaded.call)}
     return (loaded for loaded in every if loaded.name in known)
 
 
-def _assigned(item: ClassNode) -> Iterator[Loaded]:
+def _assigned(item: ClassNode) -> Iterator[PretrainedAttribute]:
     for name in BUILT_IN:
         method = item.methods.get(name)
         if method is None:
@@ -54,7 +54,7 @@ def _assigned(item: ClassNode) -> Iterator[Loaded]:
             if isinstance(target, ast.Attribute) and is_self_attribute(target, target.attr, self_name(method)):
                 for call in _sources(method, node.value):
                     if loads(call):
-                        yield Loaded(item, target.attr, node, call)
+                        yield PretrainedAttribute(item, target.attr, node, call)
 
 
 def _sources(method: Function, node: ast.expr) -> Iterator[ast.Call]:
@@ -113,7 +113,7 @@ def is_model(file: PythonFile, facts: Facts, scope: Scope, call: ast.Call) -> bo
     )
 
 
-def is_trained(loaded: Loaded, fact: ClassFact, facts: Facts) -> bool:
+def is_trained(loaded: PretrainedAttribute, fact: ClassFact, facts: Facts) -> bool:
     """Whether nothing says that the model is to stay in evaluation mode, or brings it into training mode."""
     if is_frozen(loaded) == "yes" or _mode_is_set(loaded) or _only_without_gradients(loaded):
         return False
@@ -130,7 +130,7 @@ def is_trained(loaded: Loaded, fact: ClassFact, facts: Facts) -> bool:
     )
 
 
-def _mode_is_set(loaded: Loaded) -> bool:
+def _mode_is_set(loaded: PretrainedAttribute) -> bool:
     """Whether the class calls `train` or `eval` on the model, or on itself, or has a `train` of its own."""
     if "train" in loaded.item.methods:
         return True
@@ -145,18 +145,18 @@ def _mode_is_set(loaded: Loaded) -> bool:
     )
 
 
-def _is_local(node: ast.Call, loaded: Loaded) -> bool:
+def _is_local(node: ast.Call, loaded: PretrainedAttribute) -> bool:
     """Whether a call is made on a local name that the model is kept from."""
     function = node.func
     return isinstance(function, ast.Attribute) and _chain(function.value) in _locals(loaded)
 
 
-def _locals(loaded: Loaded) -> list[list[str]]:
+def _locals(loaded: PretrainedAttribute) -> list[list[str]]:
     """The local names that the model is kept from."""
     return [[node.id] for node in walk(loaded.statement.value) if isinstance(node, ast.Name)]
 
 
-def is_frozen(loaded: Loaded) -> str:
+def is_frozen(loaded: PretrainedAttribute) -> str:
     """`yes` where the class freezes the whole model, `perhaps` where a condition decides, else empty."""
     found = ""
     for method in loaded.item.methods.values():
@@ -170,7 +170,7 @@ def is_frozen(loaded: Loaded) -> str:
     return found
 
 
-def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: Loaded, me: str) -> bool:
+def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: PretrainedAttribute, me: str) -> bool:
     """Whether `requires_grad` and its like are used on the model itself, on the module, or in a loop over it."""
     chain = _chain(node.value)
     models = [[me], [me, loaded.name], *_locals(loaded)]
@@ -186,7 +186,7 @@ def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: Loaded, m
     )
 
 
-def _only_without_gradients(loaded: Loaded) -> bool:
+def _only_without_gradients(loaded: PretrainedAttribute) -> bool:
     """Whether the class calls the model, and each time with gradients off."""
     found = []
     for method in loaded.item.methods.values():

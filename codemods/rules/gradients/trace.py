@@ -11,13 +11,13 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name, taken
 from codemods.rules.gradients import names
-from codemods.rules.gradients.calls import Calls
-from codemods.rules.gradients.classes import Class, Plain
+from codemods.rules.gradients.calls import FollowedCalls
+from codemods.rules.gradients.classes import Class, PlainFile
 from codemods.rules.gradients.grad_modes import Modes, kept_in, literals_of
 from codemods.rules.gradients.values import (
     MAYBE,
     PLAIN,
-    Flow,
+    GradientFlow,
     Value,
     cut,
     join,
@@ -36,7 +36,7 @@ OWN_NUMBERS = frozenset(
 
 
 @dataclass
-class Run:
+class TraceResult:
     """What was met while following a method and the methods that it calls: the values that each `return` of the
     method itself gives back, those handed to `manual_backward`, and the cut values that were told to require a
     gradient."""
@@ -46,25 +46,25 @@ class Run:
     revived: set[ast.AST] = field(default_factory=set)
 
 
-def follow(known: Class, home: Class, method: Function) -> Run:
+def follow(known: Class, home: Class, method: Function) -> TraceResult:
     """Follow a method that Lightning calls of a class, which has it from `home`; its parameters hold data alone."""
-    run = Run()
-    frame = Frame(known, home, method, run, {}, None, (), {})
+    run = TraceResult()
+    frame = MethodFrame(known, home, method, run, {}, None, (), {})
     frame.env.update(dict.fromkeys(parameters(method), PLAIN))
     frame.execute()
     run.returned = frame.returned
     return run
 
 
-class Frame:
+class MethodFrame:
     """One method while it is followed, of an instance of a class, which has it from `home`, or a function of a file."""
 
     def __init__(
         self,
         known: Class,
-        home: Class | Plain,
+        home: Class | PlainFile,
         method: Function,
-        run: Run,
+        run: TraceResult,
         env: dict[str, Value],
         block: ast.AST | None,
         stack: tuple[Function, ...],
@@ -166,7 +166,7 @@ class Frame:
     def put(self, name: str, value: Value, key: object = None) -> None:
         """Something is put into a container."""
         held = self.env.get(name, MAYBE)
-        if key is not None and (held.parts or held == Value(Flow.PLAIN, filled=True)):
+        if key is not None and (held.parts or held == Value(GradientFlow.PLAIN, filled=True)):
             parts = (*((known, part) for known, part in held.parts if known != key), (key, value))
             self.env[name] = replace(held, parts=parts)
         else:
@@ -177,9 +177,9 @@ class Frame:
         if isinstance(given, ast.Constant) and given.value is False:
             return
         value = self.value(node)
-        if value.flow is Flow.CUT:
+        if value.flow is GradientFlow.CUT:
             self.run.revived.update(item.node for item in value.cuts)
-        elif value.flow is Flow.PLAIN and isinstance(node, ast.Name):
+        elif value.flow is GradientFlow.PLAIN and isinstance(node, ast.Name):
             self.env[node.id] = MAYBE
 
     def _do_If(self, node: ast.If) -> None:
@@ -255,7 +255,7 @@ class Frame:
 
     def _guard(self, value: Value) -> Value:
         """The result of an operation: without a history where gradients are off."""
-        if self.block is not None and value.flow >= Flow.MAYBE:
+        if self.block is not None and value.flow >= GradientFlow.MAYBE:
             return self.cut(value, self.block, "no_grad")
         return value
 
@@ -292,7 +292,7 @@ class Frame:
         values = [self.value(item) for item in node.elts]
         if any(isinstance(item, ast.Starred) for item in node.elts):
             return replace(join([value.whole() for value in values]), filled=True)
-        return Value(Flow.PLAIN, parts=tuple(enumerate(values)), filled=isinstance(node, ast.List))
+        return Value(GradientFlow.PLAIN, parts=tuple(enumerate(values)), filled=isinstance(node, ast.List))
 
     def _of_List(self, node: ast.List) -> Value:
         tupled = self._of_Tuple(node)
@@ -304,7 +304,7 @@ class Frame:
         values = [self.value(item) for item in node.values]
         keys = [key_of(key) if key is not None else None for key in node.keys]
         if all(key is not None for key in keys):
-            return Value(Flow.PLAIN, parts=tuple(zip(keys, values, strict=True)), filled=True)
+            return Value(GradientFlow.PLAIN, parts=tuple(zip(keys, values, strict=True)), filled=True)
         return replace(join([value.whole() for value in values]), filled=True)
 
     def _of_ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
@@ -355,7 +355,7 @@ class Frame:
     def _of_Call(self, node: ast.Call) -> Value:
         arguments = [self.value(item) for item in node.args]
         keywords = {item.arg: self.value(item.value) for item in node.keywords}
-        value = Calls(self).called(node, arguments, keywords)
+        value = FollowedCalls(self).called(node, arguments, keywords)
         return value if value.parts or node in self.followed else self._guard(value)
 
     # -- calls
@@ -377,7 +377,7 @@ class Frame:
     def _enter(
         self,
         known: Class,
-        home: Class | Plain,
+        home: Class | PlainFile,
         method: Function,
         node: ast.Call,
         arguments: list[Value],
@@ -394,7 +394,7 @@ class Frame:
         env = dict.fromkeys(wanted, PLAIN) | dict(zip(wanted, arguments, strict=False))
         env |= {key: value for key, value in keywords.items() if key is not None}
         literals = literals_of(method, wanted, node)
-        frame = Frame(known, home, method, self.run, env, self.block, self.stack, literals)
+        frame = MethodFrame(known, home, method, self.run, env, self.block, self.stack, literals)
         if any(frame.modes.switched(item) is None for item in method.decorator_list):
             return None
         frame.execute()

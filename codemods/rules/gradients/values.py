@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 
-class Flow(IntEnum):
+class GradientFlow(IntEnum):
     """PLAIN holds no gradient history by nature (data, numbers), CUT lost it, MAYBE may hold one, SURE does."""
 
     PLAIN = 0
@@ -34,7 +34,7 @@ class Value:
     """A value; `parts` are those of a tuple (by position) or a dict (by key), `filled` marks a container that
     other code can put values into, and `cuts` are the places at which it lost its history."""
 
-    flow: Flow
+    flow: GradientFlow
     cuts: frozenset[Cut] = frozenset()
     parts: tuple[tuple[object, Value], ...] = ()
     filled: bool = False
@@ -48,16 +48,16 @@ class Value:
         return join([replace(self, parts=()), *(value.whole() for _, value in self.parts)]) if self.parts else self
 
 
-PLAIN = Value(Flow.PLAIN)
-MAYBE = Value(Flow.MAYBE)
-SURE = Value(Flow.SURE)
+PLAIN = Value(GradientFlow.PLAIN)
+MAYBE = Value(GradientFlow.MAYBE)
+SURE = Value(GradientFlow.SURE)
 
 
 def join(values: Iterable[Value]) -> Value:
     """What is computed from some values, or is one of them: it keeps a history if one of them has one."""
     every = list(values)
-    flow = max((value.flow for value in every), default=Flow.PLAIN)
-    cuts = frozenset[Cut]().union(*(value.cuts for value in every)) if flow is Flow.CUT else frozenset[Cut]()
+    flow = max((value.flow for value in every), default=GradientFlow.PLAIN)
+    cuts = frozenset[Cut]().union(*(value.cuts for value in every)) if flow is GradientFlow.CUT else frozenset[Cut]()
     return Value(flow, cuts, filled=any(value.filled for value in every))
 
 
@@ -74,10 +74,10 @@ def merged(first: Value, second: Value) -> Value:
 def cut(value: Value, node: ast.AST, how: str, path: str) -> Value:
     """The value after an operation through which no gradient flows."""
     whole = value.whole()
-    if whole.flow is Flow.PLAIN:
+    if whole.flow is GradientFlow.PLAIN:
         return PLAIN
-    sure = whole.flow is Flow.SURE or (whole.flow is Flow.CUT and all(item.sure for item in whole.cuts))
-    return Value(Flow.CUT, whole.cuts | {Cut(node, how, sure, path)})
+    sure = whole.flow is GradientFlow.SURE or (whole.flow is GradientFlow.CUT and all(item.sure for item in whole.cuts))
+    return Value(GradientFlow.CUT, whole.cuts | {Cut(node, how, sure, path)})
 
 
 def seen_from(value: Value, call: ast.AST, path: str) -> Value:
@@ -89,7 +89,7 @@ def seen_from(value: Value, call: ast.AST, path: str) -> Value:
 def of_module(value: Value) -> Value:
     """What a module computes, which has a history wherever nothing takes it away."""
     parts = tuple((key, of_module(part)) for key, part in value.parts)
-    return replace(value, parts=parts) if parts or value.flow is Flow.CUT else SURE
+    return replace(value, parts=parts) if parts or value.flow is GradientFlow.CUT else SURE
 
 
 def key_of(node: ast.expr) -> object:

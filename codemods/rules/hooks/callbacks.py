@@ -73,7 +73,7 @@ def watchers(file: PythonFile) -> tuple[Watcher, ...]:
         for stage in STAGES:
             hook = item.methods.get(stage.new)
             if hook is not None and len(parameters(hook)) > 1:
-                asks = frozenset(_Asked(item).of(hook, *parameters(hook)[:2]))
+                asks = frozenset(_MetricLookup(item).of(hook, *parameters(hook)[:2]))
                 moves = not stage.train and _can_wait(file, item, hook, asks)
                 found.append(Watcher(stage.new, file.path, asks, item.qualname, moves))
     return tuple(found)
@@ -139,7 +139,7 @@ def moving(facts: Facts, watcher: Watcher) -> bool:
 
 
 @dataclass
-class _Asked:
+class _MetricLookup:
     item: ClassNode
     seen: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
 

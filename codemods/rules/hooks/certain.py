@@ -8,7 +8,7 @@ import re
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.rules.hooks.removed_hooks import Unheard
+from codemods.rules.hooks.removed_hooks import RemovedHook
 from codemods.rules.hooks.same_point import after_others
 
 _EVALUATED = ("validation_step", "test_step")
@@ -18,7 +18,7 @@ _MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
 _PLAIN_BASES = frozenset({MODULE, "torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
 
 
-def why_certain(facts: Facts, fact: ClassFact, hook: Unheard, method: Function) -> str:
+def why_certain(facts: Facts, fact: ClassFact, hook: RemovedHook, method: Function) -> str:
     """Why a module's hook under its new name does what it did; empty where that is not sure."""
     if not hook.trains or after_others(facts, hook.new):
         return ""

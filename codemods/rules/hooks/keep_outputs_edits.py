@@ -13,13 +13,13 @@ from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, always_leaves, is_none, parameters, returns
 from codemods.rewrite import edits
 from codemods.rules.hooks.epoch_end import STAGES, EpochEnd, Stage, own_calls
-from codemods.rules.hooks.project_constraints import Keeping
+from codemods.rules.hooks.project_constraints import OutputKeeping
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.returning import at_returns
 from codemods.rules.hooks.step_end import lacking
 
 
-def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: Keeping | None) -> cst.ClassDef:
+def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: OutputKeeping | None) -> cst.ClassDef:
     """The class with the hook under its new name, and what the hook reads kept in a list; `keeping` is None where
     it reads nothing."""
     stage = hook.stage
@@ -45,8 +45,8 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
 
 def keep_in_loop(node: cst.ClassDef, item: ClassNode) -> cst.ClassDef:
     """The class whose training_epoch_end, by its new name, takes the list that a loop in the training step fills."""
-    node = _renamed(node, item, STAGES[0], Keeping("loop"))
-    return _made(node, item, STAGES[0], Keeping("loop"))
+    node = _renamed(node, item, STAGES[0], OutputKeeping("loop"))
+    return _made(node, item, STAGES[0], OutputKeeping("loop"))
 
 
 def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef:
@@ -56,7 +56,7 @@ def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef
     return edits.change_method(node, hook.stage.new, lambda method: [edits.begun(method, text)])
 
 
-def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
+def _taken(stage: Stage, given: str, keeping: OutputKeeping | None) -> str:
     if keeping is None:
         return ""
     if keeping.where in ("nowhere", "idle"):
@@ -65,7 +65,7 @@ def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
     return text + f"if len({given}) == 1:\n    {given} = {given}[0]\n" if keeping.several else text
 
 
-def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping | None) -> cst.ClassDef:
+def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputKeeping | None) -> cst.ClassDef:
     given = next(iter(parameters(item.methods[stage.old])), "")
 
     def rename(method: cst.FunctionDef) -> list[Any]:
@@ -79,7 +79,7 @@ def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping
     return edits.change_method(node, stage.old, rename)
 
 
-def _is_free(item: ClassNode, hook: EpochEnd, keeping: Keeping) -> bool:
+def _is_free(item: ClassNode, hook: EpochEnd, keeping: OutputKeeping) -> bool:
     """Whether a hook that stays apart for its callers reads nothing, so that these can call the new one."""
     old, new = hook.stage.old, hook.stage.new
     free = keeping.where == "idle" and hook.apart and old in hook.idle and new not in item.methods
@@ -142,7 +142,7 @@ def _alone(method: cst.FunctionDef) -> cst.FunctionDef:
     )
 
 
-def _renamed_apart(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping | None) -> cst.ClassDef:
+def _renamed_apart(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputKeeping | None) -> cst.ClassDef:
     """The old hook stays as it is under another name, which the new one and all others call."""
     node = _calling(node, stage, stage.helper)
     text = f"{_taken(stage, 'outputs', keeping)}self.{stage.helper}(outputs)\n"
@@ -182,7 +182,7 @@ def _added(node: cst.ClassDef, text: str, before: str) -> cst.ClassDef:
     return edits.with_body(node, [body[0].with_changes(leading_lines=[]), *body[1:]])  # type: ignore[no-any-return]
 
 
-def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -> cst.ClassDef:
+def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputKeeping) -> cst.ClassDef:
     own = item.methods.get(stage.batch_end)
     names = parameters(own) if own else ["outputs", "batch", "batch_idx", "dataloader_idx"]
     ended = keeping.ends and stage.step not in item.methods
@@ -199,7 +199,7 @@ def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keepin
     return _added(node, method, before=stage.new)
 
 
-def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -> cst.ClassDef:
+def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputKeeping) -> cst.ClassDef:
     """The class with the list made in its constructor, or when the epoch starts."""
     if not keeping.start:
         return edits.change_method(
@@ -264,7 +264,7 @@ def _ended(value: cst.BaseExpression, step_end: str) -> cst.Call:
     return cst.Call(func=cst.Attribute(cst.Name("self"), cst.Name(step_end)), args=[cst.Arg(value)])
 
 
-def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage, keeping: Keeping) -> cst.FunctionDef:
+def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage, keeping: OutputKeeping) -> cst.FunctionDef:
     """The step with its result put on the list at every `return`."""
     pending = iter(returns(item.methods[stage.step]))
 
@@ -283,7 +283,7 @@ def _kept_lines(
     value: ast.expr,
     item: ClassNode,
     stage: Stage,
-    keeping: Keeping,
+    keeping: OutputKeeping,
 ) -> list[cst.BaseStatement]:
     step = item.methods[stage.step]
     named = isinstance(value, ast.Name) and not keeping.ends

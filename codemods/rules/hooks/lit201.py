@@ -18,7 +18,14 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
 from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
-from codemods.rules.hooks.project_constraints import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
+from codemods.rules.hooks.project_constraints import (
+    INDEX,
+    HookFileSummary,
+    OutputKeeping,
+    file_refusal,
+    keeping,
+    project_refusal,
+)
 from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
@@ -47,14 +54,14 @@ def _present(file: PythonFile) -> bool:
     )
 
 
-def _collect(file: PythonFile) -> Shown:
+def _collect(file: PythonFile) -> HookFileSummary:
     hooks = [(item, hook) for item in file.classes for stage in EVERY if (hook := read_hook(item, stage))]
     classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
     kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
     reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
     based = frozenset(name for name in STAGE_OF if named_lines(file, name))
     speaks = frozenset(name for name in based if len(named_lines(file, name)) > _calls_within(file, name))
-    return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks, based - speaks)
+    return HookFileSummary(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks, based - speaks)
 
 
 def _calls_within(file: PythonFile, name: str) -> int:
@@ -130,7 +137,7 @@ def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
 
 
 def _ending(
-    file: PythonFile, facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]
+    file: PythonFile, facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_EpochEndPlan | str]
 ) -> str | None:
     """What may differ where a step of the class will call its `*_step_end`."""
     told = (
@@ -141,7 +148,7 @@ def _ending(
     return next(filter(None, told), None)
 
 
-def _calls_end(item: ClassNode, hook: EpochEnd, plan: _Plan | str) -> bool:
+def _calls_end(item: ClassNode, hook: EpochEnd, plan: _EpochEndPlan | str) -> bool:
     ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
     return bool(ends) and hook.stage.step_end in item.methods and hook.stage.step in item.methods
 
@@ -181,7 +188,7 @@ def _called(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
 
 
 def _match(
-    file: PythonFile, facts: Facts, item: ClassNode, hook: EpochEnd, plan: _Plan | str, doubt: str | None
+    file: PythonFile, facts: Facts, item: ClassNode, hook: EpochEnd, plan: _EpochEndPlan | str, doubt: str | None
 ) -> Match:
     stage = hook.stage
     place = file.head(item.methods[stage.old])
@@ -238,15 +245,15 @@ def _message(stage: Stage) -> str:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _EpochEndPlan:
     """What a rewrite does besides the new name: how outputs are kept, if they are read; whether a list that a base
     class fills is emptied, if not."""
 
-    keeping: Keeping | None
+    keeping: OutputKeeping | None
     clears: bool = False
 
 
-def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> _Plan | str:
+def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> _EpochEndPlan | str:
     """How a hook is rewritten; or the class's own reason, or what its callers, relatives and callbacks say, against
     it."""
     if facts.kind(fact) is None:
@@ -255,22 +262,22 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
     if refusal:
         return refusal
     if hook.idle and not any(hook.idle & other.methods for other in family(facts, fact)):
-        return _Plan(Keeping("idle"))
+        return _EpochEndPlan(OutputKeeping("idle"))
     if hook.reads:
         kept = keeping(file, facts, item, fact, hook)
         if isinstance(kept, str):
             return kept
         outside = kept.ends and leaves_autocast(file, facts, item, hook.stage)
-        return _Plan(replace(kept, outside=outside))
+        return _EpochEndPlan(replace(kept, outside=outside))
     shown = facts.collected("LIT201")
     above = facts.ancestry(fact)[1:]
-    return _Plan(
+    return _EpochEndPlan(
         None,
         any(f"{other.name}.{hook.stage.old}" in shown[other.path].reading for other in above if other.path in shown),
     )
 
 
-def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -> cst.ClassDef:
+def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _EpochEndPlan) -> cst.ClassDef:
     from codemods.rules.hooks.keep_outputs_edits import cleared, keep_results
 
     return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)

@@ -28,7 +28,7 @@ PREFIX = {MODULE: 0, CALLBACK: 2}
 
 
 @dataclass(frozen=True)
-class Shorter:
+class ShorterHook:
     """A hook that gets fewer arguments now: `count` of them, behind `trainer` and `pl_module` in a callback, of which
     the last goes where it is -1. `owner` is the class of Lightning whose own method it is, of which a project may have
     one that is for itself."""
@@ -53,12 +53,12 @@ class Optional:
 # was always 0, or is the method's own.
 # Read off LightningModule and Callback of 1.4, 1.6, 1.8, 1.9 and 2.6; the tests compare with the newest.
 SHORTER = {
-    "on_train_epoch_end": Shorter(0, "M000", "1.6"),
-    "on_predict_epoch_end": Shorter(0, "M238", "2.0"),
-    "on_train_batch_start": Shorter(2, None, "1.7"),
-    "on_train_batch_end": Shorter(3, None, "1.7"),
-    "finetune_function": Shorter(1, "M212", "2.0", (CALLBACK,)),
-    "_run_early_stopping_check": Shorter(-1, None, "1.3", (CALLBACK,), "EarlyStopping"),
+    "on_train_epoch_end": ShorterHook(0, "M000", "1.6"),
+    "on_predict_epoch_end": ShorterHook(0, "M238", "2.0"),
+    "on_train_batch_start": ShorterHook(2, None, "1.7"),
+    "on_train_batch_end": ShorterHook(3, None, "1.7"),
+    "finetune_function": ShorterHook(1, "M212", "2.0", (CALLBACK,)),
+    "_run_early_stopping_check": ShorterHook(-1, None, "1.3", (CALLBACK,), "EarlyStopping"),
 }
 EMPTY_NOW = ("on_train_epoch_end", "on_predict_epoch_end")
 OPTIONAL = {
@@ -159,7 +159,7 @@ _ADVICE = {
 }
 
 
-def _is_owned(facts: Facts, fact: ClassFact, rule: Shorter) -> bool:
+def _is_owned(facts: Facts, fact: ClassFact, rule: ShorterHook) -> bool:
     bases = [base for base in facts.lineage(fact) if isinstance(base, str)]
     return not rule.owner or any(base.startswith(ROOT) and base.endswith(f".{rule.owner}") for base in bases)
 

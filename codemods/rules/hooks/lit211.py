@@ -20,7 +20,7 @@ from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, wit
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
-from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, Unheard
+from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
@@ -99,7 +99,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _step_end(
-    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: RemovedHook
 ) -> Iterator[Match]:
     """A step end that the class's own step can call, that an inherited step will call, or that is left."""
     stage = STEP_ENDS[name]
@@ -207,7 +207,7 @@ def _of_base(call: ast.Call) -> bool:
 
 
 def _match(
-    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard, kind: str
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: RemovedHook, kind: str
 ) -> Match:
     method = item.methods[name]
     message = f"{name} is not called since Lightning {hook.since}"
@@ -234,7 +234,7 @@ def _match(
 
 
 def _judged(
-    facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: Unheard, kind: str
+    facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: RemovedHook, kind: str
 ) -> tuple[Fix, str]:
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
     if kind != CALLBACK and (certain := why_certain(facts, fact, hook, method)):
@@ -264,7 +264,7 @@ def _made_beside(item: ClassNode, new: str) -> str | None:
 
 
 def _refusal(
-    facts: Facts, fact: ClassFact, item: ClassNode, name: str, method: Function, hook: Unheard, kind: str
+    facts: Facts, fact: ClassFact, item: ClassNode, name: str, method: Function, hook: RemovedHook, kind: str
 ) -> str | None:
     if hook.new in item.methods:
         return f"the class has {hook.new} already"
@@ -298,12 +298,12 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
 
 
-def _renamed_counting(node: cst.FunctionDef, *, hook: Unheard, trainer: str) -> cst.FunctionDef:
+def _renamed_counting(node: cst.FunctionDef, *, hook: RemovedHook, trainer: str) -> cst.FunctionDef:
     return _renamed(without_the_batch(node, trainer), hook=hook)
 
 
 @touches("head")
-def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:
+def _renamed(node: cst.FunctionDef, *, hook: RemovedHook) -> cst.FunctionDef:
     import libcst as cst
 
     from codemods.rewrite.edits import body_of, statements, with_body
@@ -363,7 +363,7 @@ class Count(Callback):
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
-    def best(name: str, hook: Unheard) -> Fix:
+    def best(name: str, hook: RemovedHook) -> Fix:
         may = hook.same or hook.trains or name in POINTS
         return "safe" if may else hook.level if hook.new or name in STEP_ENDS else "manual"
 

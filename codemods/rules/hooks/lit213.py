@@ -16,7 +16,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import (
     HOOKS,
-    Returned,
+    ReturnedLog,
     calls_from_hooks,
     hooks_of,
     logged_returns,
@@ -55,7 +55,7 @@ def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
 
 
 def _match(
-    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, read: list[Returned | str], old: bool
+    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, read: list[ReturnedLog | str], old: bool
 ) -> Match:
     """What becomes of a method's returns; `old` says that a Lightning may run them which read them."""
     place = file.span(node)
@@ -64,7 +64,7 @@ def _match(
     if refusals:
         advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
-    found = tuple(each for each in read if isinstance(each, Returned))
+    found = tuple(each for each in read if isinstance(each, ReturnedLog))
     kept = _is_read(item, method)
     change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
@@ -93,7 +93,7 @@ def _is_read(item: ClassNode, step: Function) -> bool:
     )
 
 
-def _logged(node: cst.FunctionDef, *, method: Function, read: tuple[Returned, ...], kept: bool) -> cst.FunctionDef:
+def _logged(node: cst.FunctionDef, *, method: Function, read: tuple[ReturnedLog, ...], kept: bool) -> cst.FunctionDef:
     from codemods.rules.hooks.log import logging_itself
 
     return logging_itself(node, method, read, kept)

@@ -7,7 +7,7 @@ from functools import partial
 
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none, results, returns
-from codemods.lightning.facts import MODULE, Argument, Facts
+from codemods.lightning.facts import MODULE, Facts, KeywordFact
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
 from codemods.rule import Example, Match, Rule, best_levels
@@ -46,7 +46,7 @@ def _spreads(facts: Facts) -> bool:
     return any(_several(argument) for trainer in facts.trainers for argument in trainer.arguments)
 
 
-def _several(argument: Argument) -> bool:
+def _several(argument: KeywordFact) -> bool:
     value = argument.value
     if argument.name in NAMES:
         return any(name in argument.text.lower() for name in SEVERAL)

@@ -14,8 +14,8 @@ from codemods.code.syntax import Function, is_none, returns
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.monitored import Watch, is_number, unheard, watch, watch_text
-from codemods.rules.hooks.returned_logs import HOOKS, Returned, array_of, hooks_of, logs, why_not, written_out
+from codemods.rules.hooks.monitored import MonitoredNames, is_number, unheard, watch, watch_text
+from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, array_of, hooks_of, logs, why_not, written_out
 from codemods.rules.hooks.step_end import named_lines
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if fact is None or facts.kind(fact) != MODULE:
             continue
         methods = hooks_of(item)
-        hooks = [_Hook(file, facts, item, method, lost, asked) for method in methods]
+        hooks = [_EpochEndHook(file, facts, item, method, lost, asked) for method in methods]
         found = [match for hook in hooks if not hook.tests and (match := hook.match())]
         yield from found
         yield from (match for hook in hooks if found and hook.tests and (match := hook.match()))
@@ -44,14 +44,14 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 def _lost(facts: Facts) -> tuple[frozenset[str], bool]:
     """What is looked up and never logged, once for all files."""
     if CODE not in facts.memo:
-        told: list[Watch] = [*facts.collected(CODE).values(), *facts.collected_texts(CODE).values()]
+        told: list[MonitoredNames] = [*facts.collected(CODE).values(), *facts.collected_texts(CODE).values()]
         facts.memo[CODE] = unheard(told)
     found: tuple[frozenset[str], bool] = facts.memo[CODE]
     return found
 
 
 @dataclass(frozen=True)
-class _Hook:
+class _EpochEndHook:
     """An epoch-end hook, with the names that are looked up and never logged, and whether others may be looked up."""
 
     file: PythonFile
@@ -96,14 +96,14 @@ class _Hook:
             return "the method logs by itself too"
         return array_of(self.file, self.method, (value for each in entries for name, value in each or ()))
 
-    def _read(self, node: ast.Return, entries: Iterable[tuple[str, ast.expr]], called: bool) -> Returned:
+    def _read(self, node: ast.Return, entries: Iterable[tuple[str, ast.expr]], called: bool) -> ReturnedLog:
         """What is logged in place of a return, which stays where others may ask for the result."""
         kept = [(name, value) for name, value in entries if name in self.lost or is_number(self.method, value)]
         calls = tuple(
             f"self.log({self._spelled(name)}, {self.file.source_of(value)}, logger=False)" for name, value in kept
         )
         bound = node.value.id if isinstance(node.value, ast.Name) else None
-        return Returned(node, bound, calls, True, not called and bool(calls), self.method.body[-1] is node)
+        return ReturnedLog(node, bound, calls, True, not called and bool(calls), self.method.body[-1] is node)
 
     def _spelled(self, name: str) -> str:
         """A key as the method spells it."""
@@ -124,7 +124,7 @@ def _said(method: Function) -> set[str]:
     return {value for value in every if isinstance(value, str)}
 
 
-def _logged(node: cst.FunctionDef, *, method: Function, read: tuple[Returned, ...], kept: bool) -> cst.FunctionDef:
+def _logged(node: cst.FunctionDef, *, method: Function, read: tuple[ReturnedLog, ...], kept: bool) -> cst.FunctionDef:
     from codemods.rules.hooks.log import logging_itself
 
     return logging_itself(node, method, read, kept)

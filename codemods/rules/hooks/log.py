@@ -11,11 +11,13 @@ import libcst.matchers as m
 from codemods.code.syntax import Function, returns
 from codemods.rewrite import edits
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import Returned
+from codemods.rules.hooks.returned_logs import ReturnedLog
 from codemods.rules.hooks.returning import at_returns
 
 
-def logging_itself(node: cst.FunctionDef, method: Function, read: tuple[Returned, ...], kept: bool) -> cst.FunctionDef:
+def logging_itself(
+    node: cst.FunctionDef, method: Function, read: tuple[ReturnedLog, ...], kept: bool
+) -> cst.FunctionDef:
     """The method with the calls before each of those returns, which lose `log` and `progress_bar` unless `kept`, or
     go where nothing else is returned to anyone."""
     order = {id(each): index for index, each in enumerate(returns(method))}
@@ -29,13 +31,13 @@ def logging_itself(node: cst.FunctionDef, method: Function, read: tuple[Returned
     result = at_returns(node, logged)
     names = {each.name: each.emptied for each in read if each.name}
     if names and (not kept or any(names.values())):
-        result = cst.ensure_type(result.visit(_Named(names)), cst.FunctionDef)
+        result = cst.ensure_type(result.visit(_KeyRemoval(names)), cst.FunctionDef)
     if result.returns and len(read) == len(order) and all(each.emptied for each in read):
         result = result.with_changes(returns=result.returns.with_changes(annotation=cst.Name("None")))
     return result
 
 
-def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: Returned, kept: bool) -> list[Any]:
+def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: ReturnedLog, kept: bool) -> list[Any]:
     lines: list[Any] = edits.statements("".join(f"{call}\n" for call in found.calls))
     if not found.emptied:
         left = last if kept and not found.spread else _spread(_without(last), found.spread)
@@ -67,7 +69,7 @@ def _without(last: cst.Return) -> cst.Return:
     return last if isinstance(last.value, cst.Name) else last.with_changes(value=_stripped(last.value))
 
 
-class _Named(cst.CSTTransformer):
+class _KeyRemoval(cst.CSTTransformer):
     """Takes the keys out of the dicts of some names, or the dicts where nothing is left to return."""
 
     def __init__(self, names: Mapping[str, bool]) -> None:

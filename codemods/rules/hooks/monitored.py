@@ -22,7 +22,7 @@ KEYED = re.compile(r"""^[ \t-]*["']?monitor["']?\s*[:=]\s*["']?([\w/.\- ]+?)["']
 
 
 @dataclass(frozen=True)
-class Watch:
+class MonitoredNames:
     """The names of metrics that a file looks up (`watched`) and logs (`logged`, as patterns); `anything` whether it
     logs some that it does not say, `asks` whether it looks some up that it does not say."""
 
@@ -32,18 +32,18 @@ class Watch:
     asks: bool = False
 
 
-def watch(file: PythonFile) -> Watch | None:
+def watch(file: PythonFile) -> MonitoredNames | None:
     """What a file looks up and logs, None for neither."""
     watched = frozenset([*_monitored(file), *_asked(file)])
     logged = list(_logged(file))
-    found = Watch(watched, frozenset(each for each in logged if each), None in logged, _hands_out(file))
-    return found if found != Watch() else None
+    found = MonitoredNames(watched, frozenset(each for each in logged if each), None in logged, _hands_out(file))
+    return found if found != MonitoredNames() else None
 
 
-def watch_text(file: TextFile) -> Watch | None:
+def watch_text(file: TextFile) -> MonitoredNames | None:
     """The metrics that a configuration names for a callback or scheduler."""
     watched = frozenset(KEYED.findall(file.text))
-    return Watch(watched) if watched else None
+    return MonitoredNames(watched) if watched else None
 
 
 def _monitored(file: PythonFile) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _is(node: ast.expr | None, text: str) -> bool:
     return isinstance(node, ast.Constant) and node.value == text
 
 
-def unheard(every: Iterable[Watch]) -> tuple[frozenset[str], bool]:
+def unheard(every: Iterable[MonitoredNames]) -> tuple[frozenset[str], bool]:
     """The names that are looked up and never logged, as far as it is said; and whether others may be looked up."""
     found = list(every)
     if any(each.anything for each in found):

@@ -39,7 +39,7 @@ INDEX = b"dataloader_i"
 
 
 @dataclass(frozen=True)
-class Shown:
+class HookFileSummary:
     """What a file shows to the others: the names of its classes with an old hook, the old hooks that the file
     itself does not forbid to rewrite with whether each reads its outputs, which `Class.hook` read them, the callbacks
     that are called about then, which `Class.step_end` always give something, which old hooks the code speaks of
@@ -55,7 +55,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class OutputKeeping:
     """How the outputs reach the new hook: the step puts them on a list, or the hook behind each batch does, or a loop
     that another rule writes, or there are none (`nowhere`), or nobody asks for them (`idle`). `several` keeps a list
     for each dataloader, `guard` leaves None out, `ends` has the step's result go through `*_step_end` first, `start`
@@ -170,7 +170,7 @@ def _noticed(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
     return None
 
 
-def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> Keeping | str:
+def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> OutputKeeping | str:
     """How the outputs that a hook reads are kept, or why they cannot be."""
     stage = hook.stage
     relatives = family(facts, fact)
@@ -178,7 +178,7 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
     step = plain_step(item, stage)
     overridden = any(stage.step in other.methods for other in relatives)
     if step and not results(step) and not overridden and not ended:
-        return Keeping("nowhere")
+        return OutputKeeping("nowhere")
     if ended and (why := _end_refusal(file, facts, item, fact, stage)):
         return why
     named = bool(
@@ -198,9 +198,9 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
         return why
     if inside:
         index = len(parameters(step)) > 2 if step else False
-        return Keeping("step", several and index, ends=ended, start=start)
+        return OutputKeeping("step", several and index, ends=ended, start=start)
     guard = not (apart or ended) and not _never_none(item, stage, overridden)
-    return Keeping("batch", several, guard, ended, start)
+    return OutputKeeping("batch", several, guard, ended, start)
 
 
 def _never_none(item: ClassNode, stage: Stage, overridden: bool) -> bool:

@@ -12,7 +12,7 @@ DATA = f"{ROOT}.LightningDataModule"
 
 
 @dataclass(frozen=True)
-class Unheard:
+class RemovedHook:
     """A hook that is not called since `since`.
 
     `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
@@ -47,10 +47,10 @@ _BATCHES = (
 )
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
-HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same=True),
-    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
-    "on_epoch_start": Unheard(
+HOOKS: dict[str, RemovedHook] = {
+    "on_pretrain_routine_start": RemovedHook(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same=True),
+    "on_pretrain_routine_end": RemovedHook(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_epoch_start": RemovedHook(
         BOTH,
         "1.8",
         "M100",
@@ -59,7 +59,7 @@ HOOKS: dict[str, Unheard] = {
         level="unsafe",
         trains=True,
     ),
-    "on_epoch_end": Unheard(
+    "on_epoch_end": RemovedHook(
         BOTH,
         "1.8",
         "M100",
@@ -68,7 +68,7 @@ HOOKS: dict[str, Unheard] = {
         level="unsafe",
         trains=True,
     ),
-    "on_batch_start": Unheard(
+    "on_batch_start": RemovedHook(
         BOTH,
         "1.8",
         "M098",
@@ -77,7 +77,7 @@ HOOKS: dict[str, Unheard] = {
         adds=("batch", "batch_idx"),
         level="unsafe",
     ),
-    "on_batch_end": Unheard(
+    "on_batch_end": RemovedHook(
         BOTH,
         "1.8",
         "M099",
@@ -86,7 +86,7 @@ HOOKS: dict[str, Unheard] = {
         adds=("outputs", "batch", "batch_idx"),
         level="unsafe",
     ),
-    "on_keyboard_interrupt": Unheard(
+    "on_keyboard_interrupt": RemovedHook(
         (CALLBACK,),
         "1.7",
         "M059",
@@ -95,7 +95,7 @@ HOOKS: dict[str, Unheard] = {
         adds=("exception",),
         only="isinstance(exception, KeyboardInterrupt)",
     ),
-    "on_before_accelerator_backend_setup": Unheard(
+    "on_before_accelerator_backend_setup": RemovedHook(
         (CALLBACK,),
         "1.8",
         "M097",
@@ -104,7 +104,7 @@ HOOKS: dict[str, Unheard] = {
         adds=("stage",),
         level="unsafe",
     ),
-    "on_hpc_save": Unheard(
+    "on_hpc_save": RemovedHook(
         (MODULE,),
         "1.8",
         "M087",
@@ -113,7 +113,7 @@ HOOKS: dict[str, Unheard] = {
         1,
         level="unsafe",
     ),
-    "on_hpc_load": Unheard(
+    "on_hpc_load": RemovedHook(
         (MODULE,),
         "1.8",
         "M086",
@@ -122,50 +122,56 @@ HOOKS: dict[str, Unheard] = {
         1,
         level="unsafe",
     ),
-    "on_init_start": Unheard((CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"),
-    "on_init_end": Unheard((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
-    "on_configure_sharded_model": Unheard(
+    "on_init_start": RemovedHook(
+        (CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"
+    ),
+    "on_init_end": RemovedHook((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
+    "on_configure_sharded_model": RemovedHook(
         (CALLBACK,), "1.8", "M096", "Do it in setup(self, trainer, pl_module, stage)"
     ),
-    "on_train_dataloader": Unheard(BOTH, "1.7", "M055", _LOADER.format("train_dataloader")),
-    "on_val_dataloader": Unheard(BOTH, "1.7", "M056", _LOADER.format("val_dataloader")),
-    "on_test_dataloader": Unheard(BOTH, "1.7", "M057", _LOADER.format("test_dataloader")),
-    "on_predict_dataloader": Unheard(BOTH, "1.7", "M058", _LOADER.format("predict_dataloader")),
-    "on_post_move_to_device": Unheard(
+    "on_train_dataloader": RemovedHook(BOTH, "1.7", "M055", _LOADER.format("train_dataloader")),
+    "on_val_dataloader": RemovedHook(BOTH, "1.7", "M056", _LOADER.format("val_dataloader")),
+    "on_test_dataloader": RemovedHook(BOTH, "1.7", "M057", _LOADER.format("test_dataloader")),
+    "on_predict_dataloader": RemovedHook(BOTH, "1.7", "M058", _LOADER.format("predict_dataloader")),
+    "on_post_move_to_device": RemovedHook(
         (MODULE,), "1.7", "M068", "Parameters stay tied by themselves: delete it if that is all it does"
     ),
-    "get_progress_bar_dict": Unheard(
+    "get_progress_bar_dict": RemovedHook(
         (MODULE,), "1.7", "M067", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
     ),
-    "get_tqdm_dict": Unheard(
+    "get_tqdm_dict": RemovedHook(
         (MODULE,), "1.0", "", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
     ),
-    "log_grad_norm": Unheard(
+    "log_grad_norm": RemovedHook(
         (MODULE,), "2.0", "M184", "Log what grad_norm(self, norm_type=...) gives in on_before_optimizer_step"
     ),
-    "grad_norm": Unheard(
+    "grad_norm": RemovedHook(
         (MODULE,), "1.5", "M184", "Log what it gives for the module's norms in on_before_optimizer_step"
     ),
-    "on_pre_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_start, or in on_test_start"),
-    "on_post_performance_check": Unheard((MODULE,), "1.0", "", "Do it in on_validation_end, or in on_test_end"),
-    "configure_ddp": Unheard((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
-    "init_ddp_connection": Unheard(
+    "on_pre_performance_check": RemovedHook((MODULE,), "1.0", "", "Do it in on_validation_start, or in on_test_start"),
+    "on_post_performance_check": RemovedHook((MODULE,), "1.0", "", "Do it in on_validation_end, or in on_test_end"),
+    "configure_ddp": RemovedHook((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
+    "init_ddp_connection": RemovedHook(
         (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="
     ),
-    "configure_sync_batchnorm": Unheard(
+    "configure_sync_batchnorm": RemovedHook(
         (MODULE,), "0.10", "", "Give the Trainer a LayerSync of your own among plugins="
     ),
-    "configure_apex": Unheard((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
-    "amp_scale_loss": Unheard((MODULE,), "1.0", "", "Give the Trainer a precision plugin of your own among plugins="),
-    "on_sanity_check_start": Unheard((MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"),
-    "training_step_end": Unheard((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
-    "validation_step_end": Unheard((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
-    "test_step_end": Unheard((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
-    "training_end": Unheard((MODULE,), "1.0", "", "Do in training_step what it does"),
-    "validation_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
-    "test_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
-    "tng_dataloader": Unheard((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
-    "configure_sharded_model": Unheard(
+    "configure_apex": RemovedHook((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
+    "amp_scale_loss": RemovedHook(
+        (MODULE,), "1.0", "", "Give the Trainer a precision plugin of your own among plugins="
+    ),
+    "on_sanity_check_start": RemovedHook(
+        (MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"
+    ),
+    "training_step_end": RemovedHook((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
+    "validation_step_end": RemovedHook((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
+    "test_step_end": RemovedHook((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
+    "training_end": RemovedHook((MODULE,), "1.0", "", "Do in training_step what it does"),
+    "validation_end": RemovedHook((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "test_end": RemovedHook((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "tng_dataloader": RemovedHook((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
+    "configure_sharded_model": RemovedHook(
         (MODULE,),
         "2.1",
         "G18004",
@@ -176,6 +182,8 @@ HOOKS: dict[str, Unheard] = {
     ),
 }
 DATA_HOOKS = {
-    "on_save_checkpoint": Unheard((DATA,), "1.8", "M084", "Return what is to be kept from state_dict(self)"),
-    "on_load_checkpoint": Unheard((DATA,), "1.8", "M085", "Take what was kept in load_state_dict(self, state_dict)"),
+    "on_save_checkpoint": RemovedHook((DATA,), "1.8", "M084", "Return what is to be kept from state_dict(self)"),
+    "on_load_checkpoint": RemovedHook(
+        (DATA,), "1.8", "M085", "Take what was kept in load_state_dict(self, state_dict)"
+    ),
 }

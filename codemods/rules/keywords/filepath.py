@@ -29,7 +29,7 @@ _QUOTES = "'\""
 
 
 @dataclass(frozen=True)
-class Parted:
+class FilepathKeywords:
     """The keywords that take the place of `filepath=`, how sure that is, and the imports that they need."""
 
     new: tuple[tuple[str, str | None], ...]
@@ -38,37 +38,37 @@ class Parted:
     imports: tuple[tuple[str, str | None], ...] = ()
 
 
-def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
+def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> FilepathKeywords | None:
     """What a path becomes, going by its text and by what the file makes a folder; None where neither tells."""
     if isinstance(value, ast.Constant) and value.value is None:
-        return Parted((), "safe", "It was the default.")
+        return FilepathKeywords((), "safe", "It was the default.")
     is_option, default = default_of(file, call, value)
     if is_option and (default is None or isinstance(default, str)) and not _hides_os(file):
         guard = f" if {file.source_of(value)} else None" if default is None else ""
         new = tuple((name, f"{text}{guard}") for name, text in _split(file.source_of(value)))
-        return Parted(new, "unsafe", TAKEN, (("os", None),))
+        return FilepathKeywords(new, "unsafe", TAKEN, (("os", None),))
     value = _unwrapped(value)
     parts = _parts(file, value)
     if parts and _has_field(parts[1]):
-        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
+        return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
     if parts := _named(facts, file, call, value):
-        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
+        return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
     bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
     if bound is not None and (inner := _parts(file, _unwrapped(bound))) and _has_field(inner[1]) and _knows_os(file):
-        return Parted(_split(file.source_of(value)), "safe", SPLIT)
+        return FilepathKeywords(_split(file.source_of(value)), "safe", SPLIT)
     if isinstance(value, ast.Call) and call.scope.resolve(value.func) in FOLDERS:
-        return Parted((("dirpath", None),), "safe", "It is a folder.")
+        return FilepathKeywords((("dirpath", None),), "safe", "It is a folder.")
     if added := _added(file, value):
-        return Parted((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
+        return FilepathKeywords((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
     if file.source_of(value) in _made(file):
-        return Parted((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
+        return FilepathKeywords((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
     parts = _parts(file, value)
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
-        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
+        return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
     if joined := _joined(file, value):
-        return Parted((("dirpath", joined[0]), ("filename", joined[1])), "unsafe", TAKEN)
+        return FilepathKeywords((("dirpath", joined[0]), ("filename", joined[1])), "unsafe", TAKEN)
     if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
-        return Parted(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
+        return FilepathKeywords(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
     return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import literal
-from codemods.rules.keywords.filepath import Parted
+from codemods.rules.keywords.filepath import FilepathKeywords
 
 JOINED = "The name of the files begins with it"
 LAST = "; that of the last one, which is named by CHECKPOINT_NAME_LAST, does no more"
@@ -20,7 +20,7 @@ DEFAULT = "{epoch}-{step}"
 _QUOTES = "'\""
 
 
-def prefixed(file: PythonFile, value: ast.expr, given: Mapping[str, ast.keyword]) -> Parted | None:
+def prefixed(file: PythonFile, value: ast.expr, given: Mapping[str, ast.keyword]) -> FilepathKeywords | None:
     """The name that files get by a prefix; None where it is not seen what they are called."""
     named = given["filename"].value if "filename" in given else ast.Constant(DEFAULT)
     name = named.value if isinstance(named, ast.Constant) else None
@@ -37,8 +37,10 @@ def prefixed(file: PythonFile, value: ast.expr, given: Mapping[str, ast.keyword]
     if known and not {"{", "}", "\\", *_QUOTES} & {*prefix}:
         new = f"{text[0]}{prefix}-{text[1:]}"
         reason = f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}."
-        return Parted((("filename", new),), "safe" if told and not last else "unsafe", reason)
+        return FilepathKeywords((("filename", new),), "safe" if told and not last else "unsafe", reason)
     if known or not isinstance(value, ast.JoinedStr | ast.Name | ast.Attribute | ast.Subscript):
         return None
     new = f"{file.source_of(value)} + {text[0]}-{text[1:]}"
-    return Parted((("filename", new),), "unsafe", f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}{TAKEN}.")
+    return FilepathKeywords(
+        (("filename", new),), "unsafe", f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}{TAKEN}."
+    )

@@ -14,8 +14,8 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.optimization import FLAG as FLAG
-from codemods.lightning.optimization import Answer, Told, answer, answer_of, set_elsewhere, told
-from codemods.rules.loops.optimizer_events import EVENTS, Flow, calls_on_self, read_flow
+from codemods.lightning.optimization import Answer, FlagSummary, answer, answer_of, set_elsewhere, told
+from codemods.rules.loops.optimizer_events import EVENTS, EventFlow, calls_on_self, read_flow
 
 NAMES = ("optimizer", "opt", "optim")
 TRIGGERS = (FLAG.encode(), b"manual_backward", b".optimizers(", *(f"self.{name}.step(".encode() for name in NAMES))
@@ -24,12 +24,12 @@ Flagged = Literal["", "off", "lost", "unclear"]
 
 
 @dataclass(frozen=True)
-class Shown:
+class LoopClassSummary:
     """What a class says to other files: of automatic optimization, and which methods its training step calls on
     self."""
 
     name: str
-    told: Told | None
+    told: FlagSummary | None
     reached: frozenset[str]
 
     @property
@@ -40,7 +40,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Loop:
+class OptimizedModule:
     """A LightningModule whose training step, or a method that it calls, has optimizer events.
 
     `state` is how it is trained as things are; `flows` the methods with events that training reaches, the training
@@ -51,7 +51,7 @@ class Loop:
     fact: ClassFact
     facts: Facts
     state: Flagged
-    flows: tuple[Flow, ...]
+    flows: tuple[EventFlow, ...]
 
     @cached_property
     def relatives(self) -> tuple[ClassFact, ...]:
@@ -75,12 +75,12 @@ def present(file: PythonFile) -> bool:
     return ("backward" in file.text or "zero_grad" in file.text) and "def " in file.text
 
 
-def collect(file: PythonFile) -> tuple[Shown, ...] | None:
+def collect(file: PythonFile) -> tuple[LoopClassSummary, ...] | None:
     """What the classes of a file say to others, where there is anything to say."""
     return tuple(item for item in _shown(file).values() if item.told or item.reached) or None
 
 
-def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
+def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[OptimizedModule]:
     """The classes of a file whose training has optimizer events of its own. What other files say was collected by
     the rule `code`."""
     if not present(file) or file.path not in facts.files:
@@ -95,10 +95,10 @@ def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
         reached = _reached(item, fact, facts, code, file)
         flows = tuple(flow for name, flow in eventful if name in reached)
         if flows:
-            yield Loop(item, fact, facts, state_of(fact, facts, code, file, begun=True), flows)
+            yield OptimizedModule(item, fact, facts, state_of(fact, facts, code, file, begun=True), flows)
 
 
-def _told(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Shown | None:
+def _told(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> LoopClassSummary | None:
     """What a class says: one of the file as it is now, of another as it was when it was read."""
     if fact.path == file.path:
         return _shown(file).get(fact.name)
@@ -106,9 +106,9 @@ def _told(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Shown |
     return next((item for item in found if item.name == fact.name), None)
 
 
-def _shown(file: PythonFile) -> dict[str, Shown]:
+def _shown(file: PythonFile) -> dict[str, LoopClassSummary]:
     """What the classes of a file say, by name."""
-    known: dict[str, Shown] | None = file.memo.get("loops.shown")
+    known: dict[str, LoopClassSummary] | None = file.memo.get("loops.shown")
     if known is None:
         known = file.memo["loops.shown"] = {}
         for item in file.classes:
@@ -117,14 +117,14 @@ def _shown(file: PythonFile) -> dict[str, Shown]:
     return known
 
 
-def _read(file: PythonFile, item: ClassNode) -> Shown:
+def _read(file: PythonFile, item: ClassNode) -> LoopClassSummary:
     reached = _closure(item, {"training_step"}) - {"training_step"} if "training_step" in item.methods else set()
-    return Shown(item.qualname, told(file, item), frozenset(reached))
+    return LoopClassSummary(item.qualname, told(file, item), frozenset(reached))
 
 
-def _flows(file: PythonFile, item: ClassNode) -> list[tuple[str, Flow]]:
+def _flows(file: PythonFile, item: ClassNode) -> list[tuple[str, EventFlow]]:
     """The methods of a class that have optimizer events, by name, the training step first."""
-    known: dict[int, list[tuple[str, Flow]]] = file.memo.setdefault("loops.flows", {})
+    known: dict[int, list[tuple[str, EventFlow]]] = file.memo.setdefault("loops.flows", {})
     if id(item.node) not in known:
         eventful = _eventful(file)
         methods = [(name, method) for name, method in item.methods.items() if id(method) in eventful]
@@ -201,7 +201,7 @@ def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile, begun: 
 def _flagged(fact: ClassFact, facts: Facts, code: str, file: PythonFile, begun: bool) -> Flagged:
     """How a class is trained, going by it and the classes above it."""
 
-    def told_of(member: ClassFact) -> Told | None:
+    def told_of(member: ClassFact) -> FlagSummary | None:
         shown = _told(member, facts, code, file)
         return shown.told if shown else None
 

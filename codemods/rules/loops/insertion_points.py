@@ -11,13 +11,13 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, targets_of
 from codemods.finding import Span
 from codemods.lightning.facts import CALLBACK, ClassFact
-from codemods.rewrite.manual.configured import Configured, read_configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers, read_configured
 from codemods.rewrite.manual.optimizer_factories import METHOD as MAKER
 from codemods.rewrite.manual.optimizer_factories import unsteady
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rule import Match, NodeEdit
-from codemods.rules.loops.classes import Loop
-from codemods.rules.loops.optimizer_events import Event, Flow, Path
+from codemods.rules.loops.classes import OptimizedModule
+from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
 from codemods.rules.loops.steps import Step, Steps
 
 ORDER = "Order of one step: forward, zero_grad, backward, step."
@@ -29,7 +29,7 @@ def left(place: Span, message: str, why: str, advice: str = ORDER) -> Match:
     return Match(place, message, "manual", f"Not rewritten: {why}. {advice}")
 
 
-def edit(flow: Flow, *steps: Step) -> tuple[NodeEdit, ...]:
+def edit(flow: EventFlow, *steps: Step) -> tuple[NodeEdit, ...]:
     """The edit of a method that makes the steps."""
     return edit_of(flow.function, *steps)
 
@@ -39,12 +39,12 @@ def edit_of(function: Function, *steps: Step) -> tuple[NodeEdit, ...]:
     return (NodeEdit(function, Steps(steps)),)
 
 
-def class_text(file: PythonFile, loop: Loop) -> str:
+def class_text(file: PythonFile, loop: OptimizedModule) -> str:
     """The source of the class."""
     return file.source_of(loop.item.node)
 
 
-def said_of(file: PythonFile, loop: Loop, pattern: str, *words: str) -> bool:
+def said_of(file: PythonFile, loop: OptimizedModule, pattern: str, *words: str) -> bool:
     """Whether the class, one of its relatives, or any callback speaks of something: by `pattern` in its own file,
     by one of `words` in the files of others (which the rule has to have among its `mentions`)."""
     near = {item.name for item in loop.relatives if item.path == file.path} | {loop.fact.name}
@@ -58,11 +58,11 @@ def said_of(file: PythonFile, loop: Loop, pattern: str, *words: str) -> bool:
     return bool(mentioned & (watchers | relatives))
 
 
-def _watches(loop: Loop, item: Any) -> bool:
+def _watches(loop: OptimizedModule, item: Any) -> bool:
     return loop.facts.kind(item) == CALLBACK
 
 
-def optimizers(loop: Loop) -> Configured | str:
+def optimizers(loop: OptimizedModule) -> ConfiguredOptimizers | str:
     """The one optimizer and the schedulers of the class's `configure_optimizers`, its own or that of a base; a reason
     where they are not plain."""
     maker = _maker(loop)
@@ -80,7 +80,7 @@ def optimizers(loop: Loop) -> Configured | str:
     return found.doubts[0] if found.doubts else found
 
 
-def _maker(loop: Loop) -> tuple[ClassFact, ClassNode] | None:
+def _maker(loop: OptimizedModule) -> tuple[ClassFact, ClassNode] | None:
     """The class by whose `configure_optimizers` another is optimized."""
     if MAKER in loop.item.methods:
         return loop.fact, loop.item
@@ -93,7 +93,7 @@ def _maker(loop: Loop) -> tuple[ClassFact, ClassNode] | None:
     return None
 
 
-def bound_before(flow: Flow, event: Event, path: Path) -> bool:
+def bound_before(flow: EventFlow, event: Event, path: Path) -> bool:
     """Whether the optimizer that an event speaks of is known by that name in front of a statement."""
     place = flow.statement(path).lineno
     names = {node.id for node in walk(event.receiver) if isinstance(node, ast.Name)}
@@ -110,17 +110,17 @@ def before(path: Path, by: int = 1) -> Path:
     return (*path[:-1], (path[-1][0], path[-1][1] - by))
 
 
-def direct(flow: Flow, path: Path) -> Event | None:
+def direct(flow: EventFlow, path: Path) -> Event | None:
     """The event that the statement at `path` itself is."""
     return next((event for event in flow.events if event.path == path), None)
 
 
-def below(flow: Flow, path: Path) -> list[Event]:
+def below(flow: EventFlow, path: Path) -> list[Event]:
     """The events in the statement at `path`, itself included."""
     return [event for event in flow.events if event.path[: len(path)] == path]
 
 
-def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
+def behind_clipping(file: PythonFile, flow: EventFlow, path: Path) -> Path:
     """The last of the statements behind `path` that clip gradients, or `path` itself."""
     block, (field, index) = flow.block(path), path[-1]
     while index + 1 < len(block) and CLIPS.search(file.source_of(block[index + 1])):
@@ -128,7 +128,7 @@ def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
     return (*path[:-1], (field, index))
 
 
-def handed_on(flow: Flow) -> bool:
+def handed_on(flow: EventFlow) -> bool:
     """Whether an optimizer of the method is given to a function that may zero or step it."""
     receivers = [event.receiver for event in flow.events if event.optimizer]
     keys = {node.id for receiver in receivers for node in walk(receiver) if isinstance(node, ast.Name)} - {"self"}

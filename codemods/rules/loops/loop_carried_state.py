@@ -11,7 +11,7 @@ from typing import Literal
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, results, self_assignments, self_name, targets_of
-from codemods.rules.loops.optimizer_events import Flow, Path
+from codemods.rules.loops.optimizer_events import EventFlow, Path
 
 Shape = Literal["tensor", "pair", "nested", ""]
 RECURRENT = {
@@ -26,7 +26,7 @@ STATE = re.compile(r"hid|state|^hx|_hx$|mem|carry|cell|^[hc]s?$|^[hc][_0-9]|_[hc
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedState:
     """A state that a loop carries on: the names that hold it, what each of them is, the position in the loop's
     body of the statement that makes the new one, and the statements of the body that cut it from its history.
 
@@ -41,7 +41,7 @@ class Carried:
     certain: bool
 
 
-def find_carried(file: PythonFile, item: ClassNode, flow: Flow) -> Iterator[Carried]:
+def find_carried(file: PythonFile, item: ClassNode, flow: EventFlow) -> Iterator[CarriedState]:
     """The states of the loops in whose body a backward pass stands, and whose loss comes from the call that takes
     the old state and gives the new one."""
     for path in dict.fromkeys(event.path[:-1] for event in flow.of("backward") if event.path[-1][0] == "body"):
@@ -50,7 +50,9 @@ def find_carried(file: PythonFile, item: ClassNode, flow: Flow) -> Iterator[Carr
             yield from _in_loop(file, item, flow, path, node)
 
 
-def _in_loop(file: PythonFile, item: ClassNode, flow: Flow, path: Path, loop: ast.For | ast.While) -> Iterator[Carried]:
+def _in_loop(
+    file: PythonFile, item: ClassNode, flow: EventFlow, path: Path, loop: ast.For | ast.While
+) -> Iterator[CarriedState]:
     this = self_name(flow.function)
     before = _stored(flow.function, lambda node: node.lineno < loop.lineno)
     for index, statement in enumerate(loop.body):
@@ -71,7 +73,7 @@ def _in_loop(file: PythonFile, item: ClassNode, flow: Flow, path: Path, loop: as
         if len([node for node in stores if node not in cuts]) > len(names):
             continue
         shapes = tuple(shape_of(item, call, places[name]) for name in names)
-        yield Carried(path, tuple(names), shapes, made, cuts, all(shapes))
+        yield CarriedState(path, tuple(names), shapes, made, cuts, all(shapes))
 
 
 def _on_self(call: ast.Call, this: str) -> bool:
@@ -148,7 +150,7 @@ def _last_store(loop: ast.For | ast.While, name: str) -> int:
     return _stores(loop, name)[-1]
 
 
-def _reaches_loss(flow: Flow, path: Path, loop: ast.For | ast.While, made: int) -> bool:
+def _reaches_loss(flow: EventFlow, path: Path, loop: ast.For | ast.While, made: int) -> bool:
     """Whether a backward pass of the body is on something that was computed from what the call returned."""
     tainted = {name for target in targets_of(loop.body[made]) for name, _ in _places(target)}
     for index, statement in enumerate(loop.body[made + 1 :], made + 1):

@@ -7,9 +7,9 @@ import ast
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
-from codemods.rules.backward.names import Names
-from codemods.rules.backward.raw import Raw, read_raw
-from codemods.rules.loops.classes import NAMES, Loop
+from codemods.rules.backward.names import MethodNames
+from codemods.rules.backward.raw import RawBackward, read_raw
+from codemods.rules.loops.classes import NAMES, OptimizedModule
 from codemods.rules.loops.optimizer_events import WHOLE
 
 REFLECTED = ("setattr", "hasattr", "getattr", "vars", "__dict__", "__getattr__", "__setattr__", "add_module")
@@ -25,12 +25,12 @@ OUTSIDE = tuple(f"{owner}.{name} =" for name in NAMES for owner in OWNERS)
 ASKED = tuple(word.encode() for word in (*SET, *OUTSIDE, "setattr", "__getattr__"))
 
 
-def is_meant(file: PythonFile, loop: Loop) -> bool:
+def is_meant(file: PythonFile, loop: OptimizedModule) -> bool:
     """Whether a class is trained manually, or is plainly meant to be."""
     return loop.state == "off" or (loop.state in ("", "lost") and steps_itself(file, loop))
 
 
-def steps_itself(file: PythonFile, loop: Loop) -> bool:
+def steps_itself(file: PythonFile, loop: OptimizedModule) -> bool:
     """Whether a class makes backward passes and steps an optimizer of Lightning's: one that it asks for, or one that
     it takes from itself although nobody sets it."""
     if not any(flow.of("backward") for flow in loop.flows):
@@ -39,18 +39,18 @@ def steps_itself(file: PythonFile, loop: Loop) -> bool:
     return any(key.startswith(WHOLE) for key in stepped) or not stepped.isdisjoint(missing_optimizers(file, loop))
 
 
-def raw_backwards(file: PythonFile, loop: Loop) -> list[Raw]:
+def raw_backwards(file: PythonFile, loop: OptimizedModule) -> list[RawBackward]:
     """The backward passes of a class that go around manual_backward, which it is to call once the flag is set."""
     methods = {flow.function for flow in loop.flows}
     found = []
     for call in file.calls:
         method = next((node for node in reversed(call.within) if node in methods), None)
         if isinstance(method, ast.FunctionDef) and call.within[-1] is method:
-            found.append(read_raw(call, loop.item, method, Names(method)))
+            found.append(read_raw(call, loop.item, method, MethodNames(method)))
     return [raw for raw in found if raw is not None]
 
 
-def not_plain(file: PythonFile, loop: Loop) -> str | None:
+def not_plain(file: PythonFile, loop: OptimizedModule) -> str | None:
     """Why a class that is meant to be trained manually is not switched over, as the middle of a sentence: what other
     rules repair in a manual loop they see only once the flag is set."""
     if any(raw.change is None or raw.level != "safe" or raw.own_scaler for raw in raw_backwards(file, loop)):
@@ -64,7 +64,7 @@ def not_plain(file: PythonFile, loop: Loop) -> str | None:
     return None
 
 
-def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attribute]]:
+def missing_optimizers(file: PythonFile, loop: OptimizedModule) -> dict[str, list[ast.Attribute]]:
     """The uses of `self.optimizer`, and the like, in the methods that training reaches, where no file of the class,
     its relatives or anybody who holds the name assigns it. By `self.name`."""
     if not loop.known_whole():
@@ -87,7 +87,7 @@ def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attri
     return found
 
 
-def _may_exist(file: PythonFile, loop: Loop, name: str) -> bool:
+def _may_exist(file: PythonFile, loop: OptimizedModule, name: str) -> bool:
     forms = [form for form in SET if form.strip(" .=:,(").removeprefix("def ") == name]
     if loop.elsewhere(*forms, "setattr", "__getattr__") or any(
         name in other.methods for other in (loop.fact, *loop.relatives)

@@ -50,7 +50,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Flow:
+class EventFlow:
     """The events of a method. `plain` holds where each of them is understood: no closure, no scaler, no optimizer
     of unknown origin, none inside an expression, a nested function or an exception handler."""
 
@@ -140,13 +140,13 @@ def _head_end(node: ast.stmt) -> int:
     return max([node.lineno, *(part.end_lineno or 0 for part in parts if isinstance(part, ast.expr | ast.arg))])
 
 
-def read_flow(function: Function, scope: Scope) -> Flow | None:
+def read_flow(function: Function, scope: Scope) -> EventFlow | None:
     """The events of a method whose names are read in `scope`; None where it has none."""
     if not isinstance(function, ast.FunctionDef) or not any(_event_calls(function)):
         return None
-    reader = _Reader(function)
+    reader = _EventReader(function)
     reader.block(function.body, "body", ())
-    return Flow(function, scope, tuple(reader.events), reader.plain and not _hidden(function))
+    return EventFlow(function, scope, tuple(reader.events), reader.plain and not _hidden(function))
 
 
 def _event_calls(function: ast.AST) -> Iterator[ast.Call]:
@@ -161,7 +161,7 @@ def _hidden(function: Function) -> bool:
     return any(True for node in nested for _ in _event_calls(node))
 
 
-class _Reader:
+class _EventReader:
     def __init__(self, function: ast.FunctionDef) -> None:
         self.this = self_name(function)
         self.events: list[Event] = []

@@ -29,7 +29,7 @@ SETS_UP = frozenset(
 
 
 @dataclass(frozen=True)
-class Kept:
+class CarriedCall:
     """A call that takes the state which attributes of the instance hold, and whose result they then hold."""
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Kept:
     made: ast.stmt
 
 
-def find_kept(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> Iterator[Kept]:
+def find_kept(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> Iterator[CarriedCall]:
     """The states of torch's recurrent layers that a class keeps with their history, as far as it shows: nowhere cut,
     and set anew by nothing that runs for each batch but the training step."""
     for name, method in item.methods.items():
@@ -50,7 +50,7 @@ def find_kept(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> Ite
                 yield found
 
 
-def _read(item: ClassNode, method: Function, statement: ast.AST) -> Kept | None:
+def _read(item: ClassNode, method: Function, statement: ast.AST) -> CarriedCall | None:
     call, targets = getattr(statement, "value", None), targets_of(statement)
     if not isinstance(statement, ast.Assign) or not isinstance(call, ast.Call) or len(targets) != 1:
         return None
@@ -67,7 +67,7 @@ def _read(item: ClassNode, method: Function, statement: ast.AST) -> Kept | None:
     places |= _stored_later(method, targets[0], this)
     names = tuple(name for name in places if name in given)
     shapes = tuple(shape_of(item, call, places[name]) for name in names)
-    return Kept(names, shapes, method, statement) if names and all(shapes) else None
+    return CarriedCall(names, shapes, method, statement) if names and all(shapes) else None
 
 
 def _is_recurrent(item: ClassNode, call: ast.Call, this: str) -> bool:
@@ -115,7 +115,7 @@ def _is_cut(file: PythonFile, item: ClassNode, attribute: str) -> bool:
     return False
 
 
-def stores(item: ClassNode, attribute: str, kept: Kept) -> list[tuple[Function, ast.AST]]:
+def stores(item: ClassNode, attribute: str, kept: CarriedCall) -> list[tuple[Function, ast.AST]]:
     """The statements of a class that set an attribute, with their methods, but for that of the call, what hands its
     result on, and what sets it only while it is None."""
     handed = {node.id for node in walk(kept.made) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

@@ -18,7 +18,7 @@ RECURRENT = ("LSTM", "GRU", "RNN")
 
 
 @dataclass(frozen=True)
-class Held:
+class StatefulClass:
     """A class whose instances keep the state of a recurrent layer with its history from one call to the next: the
     attributes, what each holds, and the methods that set one of them anew and that no call of the instance runs."""
 
@@ -28,19 +28,19 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Part:
+class StatefulSubmodule:
     """A module that a class holds as `self.attribute` and calls where it trains: where it does so first, what the
     module keeps, where the file may set that anew or cut it more often than once an epoch, and why it cannot be told
     whether somebody does."""
 
     attribute: str
-    held: Held
+    held: StatefulClass
     call: ast.Call
     tended: tuple[ast.Attribute, ...]
     unclear: str | None
 
 
-def read_held(file: PythonFile) -> tuple[Held, ...]:
+def read_held(file: PythonFile) -> tuple[StatefulClass, ...]:
     """The classes of a file that keep a state so; those that train themselves are left out."""
     if not any(word in file.text for word in RECURRENT):
         return ()
@@ -48,7 +48,7 @@ def read_held(file: PythonFile) -> tuple[Held, ...]:
     return tuple(found for item in classes if (found := _read(file, item)))
 
 
-def _read(file: PythonFile, item: ClassNode) -> Held | None:
+def _read(file: PythonFile, item: ClassNode) -> StatefulClass | None:
     reached, todo = set[str](), ["forward"]
     while todo:
         name = todo.pop()
@@ -64,12 +64,16 @@ def _read(file: PythonFile, item: ClassNode) -> Held | None:
                 return None
             kept[name] = shape
             resets |= setting
-    return Held(item.qualname, tuple(kept.items()), frozenset(resets)) if kept else None
+    return StatefulClass(item.qualname, tuple(kept.items()), frozenset(resets)) if kept else None
 
 
 def find_parts(
-    file: PythonFile, facts: Facts, item: ClassNode, reached: frozenset[str], known: Mapping[tuple[str, str], Held]
-) -> Iterator[Part]:
+    file: PythonFile,
+    facts: Facts,
+    item: ClassNode,
+    reached: frozenset[str],
+    known: Mapping[tuple[str, str], StatefulClass],
+) -> Iterator[StatefulSubmodule]:
     """The parts of a class that keep a state and that its methods `reached` call with gradients, as far as is seen."""
     for attribute in sorted(reached - item.methods.keys()) if known else ():
         dotted = built(item, attribute)
@@ -78,7 +82,7 @@ def find_parts(
         call = next(_calls(item, reached, attribute), None) if held else None
         texts = [file.source_of(method) for name, method in item.methods.items() if name in reached]
         if held and call and not any(f".{attribute}(" in text and CUT.search(text) for text in texts):
-            yield Part(attribute, held, call, tuple(_tended(file, item, held)), _unclear(file, held))
+            yield StatefulSubmodule(attribute, held, call, tuple(_tended(file, item, held)), _unclear(file, held))
 
 
 def _calls(item: ClassNode, reached: frozenset[str], attribute: str) -> Iterator[ast.Call]:
@@ -88,7 +92,7 @@ def _calls(item: ClassNode, reached: frozenset[str], attribute: str) -> Iterator
                 yield node
 
 
-def _tended(file: PythonFile, item: ClassNode, held: Held) -> Iterator[ast.Attribute]:
+def _tended(file: PythonFile, item: ClassNode, held: StatefulClass) -> Iterator[ast.Attribute]:
     seldom = {id(node) for name in SETS_UP & item.methods.keys() for node in walk(item.methods[name])}
     yield from (node for name in held.resets for node in file.attributes(name) if id(node) not in seldom)
     for node in (node for name, _ in held.kept for node in file.attributes(name)):
@@ -100,7 +104,7 @@ def _is_own(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _unclear(file: PythonFile, held: Held) -> str | None:
+def _unclear(file: PythonFile, held: StatefulClass) -> str | None:
     calls = [node for name in held.resets for node in file.attributes(name)]
     if not held.resets or calls:
         return None

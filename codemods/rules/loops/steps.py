@@ -45,14 +45,14 @@ class Drop:
 
 
 @dataclass(frozen=True)
-class Change:
+class Replacement:
     """The statement at `path` is replaced by what `change` returns for it."""
 
     path: Path
     change: Callable[[Any], Any]
 
 
-Step = Put | Move | Drop | Change
+Step = Put | Move | Drop | Replacement
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, parameters, results, self_name, super_init_index
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
 from codemods.rules.loops.insertion_points import class_text, left, optimizers, said_of
 from codemods.rules.loops.optimization_intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
-from codemods.rules.loops.optimizer_events import Event, Flow, is_laid_out
+from codemods.rules.loops.optimizer_events import Event, EventFlow, is_laid_out
 from codemods.rules.loops.steps import Put, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
 
@@ -38,7 +38,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _unstepped(file, loop)
 
 
-def _unstepped(file: PythonFile, loop: Loop) -> Iterator[Match]:
+def _unstepped(file: PythonFile, loop: OptimizedModule) -> Iterator[Match]:
     """A call of manual_backward where no step goes with it."""
     calls = [event.call for flow in loop.flows for event in flow.of("backward") if _is_manual(event)]
     if not calls or any(flow.of("step") for flow in loop.flows):
@@ -55,7 +55,7 @@ def _unstepped(file: PythonFile, loop: Loop) -> Iterator[Match]:
     yield left(file.span(calls[0]), message, why, UNSTEPPED)
 
 
-def _match(file: PythonFile, loop: Loop) -> Match:
+def _match(file: PythonFile, loop: OptimizedModule) -> Match:
     node = loop.item.node
     step = loop.item.methods.get("training_step")
     place = file.head(step if step else node)
@@ -85,7 +85,7 @@ def _match(file: PythonFile, loop: Loop) -> Match:
     )
 
 
-def _refusal(loop: Loop) -> str | None:
+def _refusal(loop: OptimizedModule) -> str | None:
     step = loop.item.methods.get("training_step")
     if step is not None and {"optimizer_idx", "hiddens"} & set(parameters(step)):
         return "training_step takes what Lightning 1.x gave it under automatic optimization"
@@ -94,7 +94,7 @@ def _refusal(loop: Loop) -> str | None:
     return refusing(loop.facts, loop.fact)
 
 
-def _always(flow: Flow) -> bool:
+def _always(flow: EventFlow) -> bool:
     """Whether some backward pass of a method is not in a branch."""
     return any(
         not any(isinstance(node, ast.If | ast.Try | ast.Match) for _, node in flow.around(event.path))
@@ -102,7 +102,7 @@ def _always(flow: Flow) -> bool:
     )
 
 
-def _fails(file: PythonFile, loop: Loop) -> bool:
+def _fails(file: PythonFile, loop: OptimizedModule) -> bool:
     """Whether it fails as it is: manual_backward is refused, a loss that is returned too goes backward twice, and an
     optimizer that nobody sets is not there."""
     if missing_optimizers(file, loop):
@@ -117,12 +117,12 @@ def _is_manual(event: Event) -> bool:
     return isinstance(event.call.func, ast.Attribute) and event.call.func.attr == "manual_backward"
 
 
-def _is_unchecked(loop: Loop) -> bool:
+def _is_unchecked(loop: OptimizedModule) -> bool:
     """Whether manual_backward is let pass whatever the flag says."""
     return UNCHECKED in loop.item.methods or any(UNCHECKED in other.methods for other in loop.relatives)
 
 
-def _repeats(loop: Loop) -> bool:
+def _repeats(loop: OptimizedModule) -> bool:
     """Whether Lightning's own step, with nothing returned, comes behind one that was made by hand."""
     return any(
         event.kind == "step" and not any(later.kind == "zero" for later in flow.events[index:])

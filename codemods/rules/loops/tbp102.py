@@ -8,7 +8,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import super_init_index
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.loops.classes import FLAG, Loop, collect, flag_index, loops
+from codemods.rules.loops.classes import FLAG, OptimizedModule, collect, flag_index, loops
 from codemods.rules.loops.optimization_intent import ASKED, not_plain, raw_backwards, steps_itself
 from codemods.rules.loops.optimizer_events import is_laid_out
 from codemods.rules.loops.steps import Move, Steps
@@ -25,7 +25,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _class_match(file, item, manual.get(id(item.node)))
 
 
-def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterator[Match]:
+def _class_match(file: PythonFile, item: ClassNode, loop: OptimizedModule | None) -> Iterator[Match]:
     init = item.methods.get("__init__")
     flag = flag_index(init) if init else None
     called = super_init_index(init) if init else None

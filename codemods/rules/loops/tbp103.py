@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.loops.classes import NAMES, TRIGGERS, Loop, collect, loops
+from codemods.rules.loops.classes import NAMES, TRIGGERS, OptimizedModule, collect, loops
 from codemods.rules.loops.insertion_points import optimizers
 from codemods.rules.loops.optimization_intent import ASKED, is_meant, missing_optimizers
 
@@ -28,7 +28,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from (_match(file, loop, name, node) for node in nodes)
 
 
-def _match(file: PythonFile, loop: Loop, name: str, node: ast.Attribute) -> Match:
+def _match(file: PythonFile, loop: OptimizedModule, name: str, node: ast.Attribute) -> Match:
     message = f"`{name}` is set by nobody: neither the class nor its bases, nor Lightning"
     known = optimizers(loop)
     if isinstance(known, str) and ("several" in known or "no configure_optimizers" in known):

@@ -11,7 +11,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
+from codemods.rules.loops.classes import TRIGGERS, OptimizedModule, collect, loops, present
 from codemods.rules.loops.insertion_points import (
     CLIPS,
     before,
@@ -26,7 +26,7 @@ from codemods.rules.loops.insertion_points import (
     said_of,
 )
 from codemods.rules.loops.optimization_intent import ASKED, is_meant
-from codemods.rules.loops.optimizer_events import Event, Flow, Path
+from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
 from codemods.rules.loops.steps import Drop, Move, Put, Step
 
 CODE = "TBP104"
@@ -61,7 +61,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from _nowhere(file, loop)
 
 
-def _step_behind(flow: Flow, zero: Event) -> Event | None:
+def _step_behind(flow: EventFlow, zero: Event) -> Event | None:
     """The step of the same optimizer behind a `zero_grad`, with nothing between that could make a gradient."""
     block, (field, index) = flow.block(zero.path), zero.path[-1]
     for later in range(index + 1, len(block)):
@@ -75,7 +75,7 @@ def _step_behind(flow: Flow, zero: Event) -> Event | None:
     return None
 
 
-def _wipes(file: PythonFile, flow: Flow, zero: Event) -> Iterator[Match]:
+def _wipes(file: PythonFile, flow: EventFlow, zero: Event) -> Iterator[Match]:
     step = _step_behind(flow, zero)
     if step is None or not flow.of("backward"):
         return
@@ -88,7 +88,7 @@ def _wipes(file: PythonFile, flow: Flow, zero: Event) -> Iterator[Match]:
     yield Match(place, WIPES, "safe", reason, edits=edit(flow, move))
 
 
-def _unused(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
+def _unused(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterator[Match]:
     """Backward passes of one block whose gradients no step gets to see: a `zero_grad` behind them, in front of the
     next, or, as the block begins with it, in its next run."""
     events = flow.events
@@ -116,7 +116,7 @@ def _unused(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
             yield left(place, EARLY, UNPLAIN)
 
 
-def _plain_between(flow: Flow, first: Event, second: Event) -> bool:
+def _plain_between(flow: EventFlow, first: Event, second: Event) -> bool:
     """Whether nothing of the module but its logging runs between two statements of a block."""
     between = flow.block(first.path)[first.path[-1][1] + 1 : second.path[-1][1]]
     nodes = [node for statement in between for node in walk(statement)]
@@ -129,7 +129,7 @@ def _plain_between(flow: Flow, first: Event, second: Event) -> bool:
     return all(not isinstance(node, ast.Name) or node.id != this or id(node) in logging for node in nodes)
 
 
-def _with_clipping(file: PythonFile, flow: Flow, step: Event) -> list[Path]:
+def _with_clipping(file: PythonFile, flow: EventFlow, step: Event) -> list[Path]:
     """A step and the lines in front of it that clip gradients."""
     found = [step.path]
     while found[0][-1][1] and CLIPS.search(file.source_of(flow.statement(before(found[0])))):
@@ -137,7 +137,7 @@ def _with_clipping(file: PythonFile, flow: Flow, step: Event) -> list[Path]:
     return found
 
 
-def _moved(flow: Flow, zero: Event, step: Event) -> Step | None:
+def _moved(flow: EventFlow, zero: Event, step: Event) -> Step | None:
     run = _run(flow, zero)
     if run:
         if len(run) > 1 and flow.single is None:
@@ -152,7 +152,7 @@ def _moved(flow: Flow, zero: Event, step: Event) -> Step | None:
     return Move(zero.path, step.path, after=True) if earlier and flow.single else None
 
 
-def _run(flow: Flow, zero: Event) -> list[Path]:
+def _run(flow: EventFlow, zero: Event) -> list[Path]:
     """The statements in front of a `zero_grad`, in its block, that make the gradient which it wipes: nearest first."""
     found: list[Path] = []
     for back in range(1, zero.path[-1][1] + 1):
@@ -165,7 +165,7 @@ def _run(flow: Flow, zero: Event) -> list[Path]:
     return found
 
 
-def _zeroed_before(flow: Flow, zero: Event, first: Path) -> bool:
+def _zeroed_before(flow: EventFlow, zero: Event, first: Path) -> bool:
     for back in range(1, first[-1][1] + 1):
         event = direct(flow, before(first, back))
         if event or below(flow, before(first, back)):
@@ -181,7 +181,7 @@ def _above(path: Path, inner: Path) -> bool:
     )
 
 
-def _nowhere(file: PythonFile, loop: Loop) -> Iterator[Match]:
+def _nowhere(file: PythonFile, loop: OptimizedModule) -> Iterator[Match]:
     flow = next((flow for flow in loop.flows if flow.of("step")), None)
     if flow is None or flow.single is None or len(loop.flows) > 1 or handed_on(flow):
         return
@@ -202,7 +202,7 @@ def _nowhere(file: PythonFile, loop: Loop) -> Iterator[Match]:
     yield Match(place, NOWHERE, "unsafe" if doubt else "safe", f"{reason}{doubt}", edits=edit(flow, put))
 
 
-def _in_order(flow: Flow, backward: Event, step: Event) -> bool:
+def _in_order(flow: EventFlow, backward: Event, step: Event) -> bool:
     return flow.events.index(backward) < flow.events.index(step)
 
 

@@ -11,7 +11,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, results, self_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, present, state_of
+from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops, present, state_of
 from codemods.rules.loops.insertion_points import (
     CLIPS,
     before,
@@ -28,7 +28,7 @@ from codemods.rules.loops.insertion_points import (
 )
 from codemods.rules.loops.loop_carried_state import find_carried
 from codemods.rules.loops.optimization_intent import ASKED, is_meant
-from codemods.rules.loops.optimizer_events import Event, Flow, Path
+from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
 from codemods.rules.loops.steps import Move, Put
 
 CODE = "TBP105"
@@ -62,7 +62,7 @@ def _untrained(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if state_of(fact, facts, CODE, file, begun=True) != "off":
             continue
-        loop = Loop(item, fact, facts, "off", ())
+        loop = OptimizedModule(item, fact, facts, "off", ())
         if isinstance(optimizers(loop), str) or not loop.known_whole() or _hands_itself_on(step):
             continue
         if not said_of(file, loop, TRAINS, "backward", ".step(", "optimizer_step", ".grad"):
@@ -85,7 +85,7 @@ def _hands_itself_on(step: Function) -> bool:
     )
 
 
-def _never(file: PythonFile, loop: Loop) -> Iterator[Match]:
+def _never(file: PythonFile, loop: OptimizedModule) -> Iterator[Match]:
     flow = next((flow for flow in loop.flows if flow.of("backward")), None)
     if flow is None or said_of(file, loop, STEPS, ".step(", "optimizer_step", ".grad") or handed_on(flow):
         return
@@ -111,7 +111,7 @@ def _same_block(first: Event, second: Event) -> bool:
     return first.path[:-1] == second.path[:-1] and first.path[-1][0] == second.path[-1][0]
 
 
-def _behind(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
+def _behind(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterator[Match]:
     steps = flow.of("step")
     if len(steps) != 1 or flow.single is None or handed_on(flow) or re.search(r"\.grad\b", class_text(file, loop)):
         return
@@ -137,7 +137,7 @@ def _behind(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
     yield Match(place, BEHIND, "safe" if plain else "unsafe", reason, edits=edit(flow, *moves))
 
 
-def _loop_before(file: PythonFile, flow: Flow, step: Path) -> tuple[Path | None, tuple[Path, ...]]:
+def _loop_before(file: PythonFile, flow: EventFlow, step: Path) -> tuple[Path | None, tuple[Path, ...]]:
     """The loop in front of a step in its block, and what has to go into it: the step, and clipping before it."""
     moved = [step]
     for back in range(1, step[-1][1] + 1):

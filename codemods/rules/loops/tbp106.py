@@ -21,12 +21,12 @@ from codemods.code.syntax import (
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.backward.windows import loss_of
-from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
+from codemods.rules.loops.classes import TRIGGERS, OptimizedModule, collect, loops, present
 from codemods.rules.loops.insertion_points import class_text, edit, left
-from codemods.rules.loops.loop_carried_state import CUT, Carried, find_carried
+from codemods.rules.loops.loop_carried_state import CUT, CarriedState, find_carried
 from codemods.rules.loops.optimization_intent import ASKED, is_meant
-from codemods.rules.loops.optimizer_events import Event, Flow, Path
-from codemods.rules.loops.steps import Change, Put, Step
+from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
+from codemods.rules.loops.steps import Put, Replacement, Step
 from codemods.rules.loops.tbp105 import TRUNCATES
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _sums(file, flow)
 
 
-def _sums(file: PythonFile, flow: Flow) -> Iterator[Match]:
+def _sums(file: PythonFile, flow: EventFlow) -> Iterator[Match]:
     """Backward passes of a loop on what is summed up from chunk to chunk."""
     for event in flow.of("backward"):
         loss, around = loss_of(event.call, flow.function), flow.loop_around(event.path)
@@ -88,7 +88,7 @@ def _adds(node: ast.stmt, name: str) -> bool:
     return targets[0].id == name and any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
-def _state_match(file: PythonFile, loop: Loop, flow: Flow, state: Carried) -> Iterator[Match]:
+def _state_match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, state: CarriedState) -> Iterator[Match]:
     named = " and ".join(f"`{name}`" for name in state.names)
     body = flow.statement(state.loop).body  # type: ignore[attr-defined]
     if not state.cuts:
@@ -107,7 +107,9 @@ def _state_match(file: PythonFile, loop: Loop, flow: Flow, state: Carried) -> It
     yield _judged(file, loop, flow, state, message, step)
 
 
-def _cuts_nothing(file: PythonFile, loop: Loop, flow: Flow, state: Carried, body: list[ast.stmt]) -> str | None:
+def _cuts_nothing(
+    file: PythonFile, loop: OptimizedModule, flow: EventFlow, state: CarriedState, body: list[ast.stmt]
+) -> str | None:
     """Why the one statement that seems to cut the state leaves it whole, always or on some chunks."""
     backwards = _inside(flow, state, "backward")
     if len(state.cuts) != 1 or not state.certain or any(retains(event.call) for event in backwards):
@@ -131,7 +133,7 @@ def _is_seldom(node: ast.BinOp) -> bool:
     return isinstance(node.op, ast.Mod) and not always
 
 
-def _called(file: PythonFile, loop: Loop, flow: Flow, call: ast.Call) -> Function | None:
+def _called(file: PythonFile, loop: OptimizedModule, flow: EventFlow, call: ast.Call) -> Function | None:
     """The function of the file, or of the class where no relative has another, that a call runs."""
     function = call.func
     if isinstance(function, ast.Name):
@@ -158,7 +160,9 @@ def _text(function: Function) -> str:
     return "\n".join(ast.unparse(node) for node in function.body).replace(function.name, "")
 
 
-def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: str, step: Step) -> Match:
+def _judged(
+    file: PythonFile, loop: OptimizedModule, flow: EventFlow, state: CarriedState, message: str, step: Step
+) -> Match:
     place = file.span(flow.statement(state.loop).body[state.made])  # type: ignore[attr-defined]
     backwards = _inside(flow, state, "backward")
     needs = IMPORTS if "apply_to_collection" in str(getattr(step, "text", "apply_to_collection")) else ()
@@ -171,7 +175,7 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
     steps: list[Step] = [step]
     kept = retains(backwards[0].call)
     if kept:
-        steps.append(Change(backwards[0].path, without_retain))
+        steps.append(Replacement(backwards[0].path, without_retain))
     if kept and not _inside(flow, state, "step"):
         reason = (
             "With retain_graph=True and the step behind the loop this runs, and back-propagates through all chunks."
@@ -189,14 +193,14 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
     return Match(place, message, "safe" if state.certain else "unsafe", reason, edits=edit(flow, *steps), imports=needs)
 
 
-def _call_text(file: PythonFile, flow: Flow, state: Carried) -> str:
+def _call_text(file: PythonFile, flow: EventFlow, state: CarriedState) -> str:
     """The function whose call makes the state, as it is written."""
     made = flow.statement(state.loop).body[state.made]  # type: ignore[attr-defined]
     calls = [node for node in walk(made) if isinstance(node, ast.Call)]
     return file.source_of(calls[0].func) if calls else "the loop"
 
 
-def _inside(flow: Flow, state: Carried, kind: str) -> list[Event]:
+def _inside(flow: EventFlow, state: CarriedState, kind: str) -> list[Event]:
     return [event for event in flow.events if event.kind == kind and event.path[: len(state.loop)] == state.loop]
 
 
@@ -212,7 +216,7 @@ def without_retain(line: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
     return line.with_changes(body=[statement.with_changes(value=call)])
 
 
-def _end(flow: Flow, state: Carried) -> Path:
+def _end(flow: EventFlow, state: CarriedState) -> Path:
     """The last statement of the body that the cut has to stand behind: optimizer events, and the state's making."""
     inner = [event.path[len(state.loop)][1] for event in flow.events if event.path[: len(state.loop)] == state.loop]
     body = flow.statement(state.loop).body  # type: ignore[attr-defined]
@@ -222,7 +226,7 @@ def _end(flow: Flow, state: Carried) -> Path:
     return (*state.loop, ("body", last))
 
 
-def _cut_text(state: Carried) -> str:
+def _cut_text(state: CarriedState) -> str:
     if set(state.shapes) == {"tensor"}:
         return f"{', '.join(state.names)} = {', '.join(f'{name}.detach()' for name in state.names)}\n"
     return "".join(f"{name} = {cut_of(name)}\n" for name in state.names)
@@ -232,14 +236,16 @@ def cut_of(name: str) -> str:
     return f"apply_to_collection({name}, torch.Tensor, torch.Tensor.detach)"
 
 
-def _may_be_cut_elsewhere(file: PythonFile, loop: Loop, flow: Flow, made: ast.stmt) -> bool:
+def _may_be_cut_elsewhere(file: PythonFile, loop: OptimizedModule, flow: EventFlow, made: ast.stmt) -> bool:
     """Whether the call that makes the state may give it back without a history."""
     others = loop.facts.mentions.get(b"detach", frozenset()) | loop.facts.mentions.get(b"no_grad", frozenset())
     own = "".join(file.source_of(method) for method in loop.item.methods.values() if method is not flow.function)
     return bool(others - {file.path}) or CUT.search(own) is not None or not loop.known_whole()
 
 
-def _wrong_depth(file: PythonFile, flow: Flow, state: Carried, body: list[ast.stmt]) -> tuple[str, Step] | None:
+def _wrong_depth(
+    file: PythonFile, flow: EventFlow, state: CarriedState, body: list[ast.stmt]
+) -> tuple[str, Step] | None:
     """What is wrong with the one statement that cuts the state, and the right one; None where it may be right."""
     if len(state.cuts) != 1 or not state.certain:
         return None
@@ -264,10 +270,12 @@ def _wrong_depth(file: PythonFile, flow: Flow, state: Carried, body: list[ast.st
         return None
     said = {"whole": "as if it were one tensor", "each": "one by one at the wrong depth", "first": "only in part"}
     message = f"`{name}` is detached {said[depth]}"
-    return message, Change(path, partial(_replaced, text=f"{name}.detach()" if shape == "tensor" else cut_of(name)))
+    return message, Replacement(
+        path, partial(_replaced, text=f"{name}.detach()" if shape == "tensor" else cut_of(name))
+    )
 
 
-def _one_of_two(statement: ast.stmt, name: str, state: Carried, path: Path) -> tuple[str, Step] | None:
+def _one_of_two(statement: ast.stmt, name: str, state: CarriedState, path: Path) -> tuple[str, Step] | None:
     if name not in state.names or _depth(getattr(statement, "value", None), name) != "whole":
         return None
     other = next(item for item in state.names if item != name)

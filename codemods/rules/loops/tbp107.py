@@ -12,10 +12,10 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.rules.loops.classes import TRIGGERS, Loop, collect, loops, present
+from codemods.rules.loops.classes import TRIGGERS, OptimizedModule, collect, loops, present
 from codemods.rules.loops.loop_carried_state import RECURRENT, built
 from codemods.rules.loops.optimization_intent import ASKED, is_meant
-from codemods.rules.loops.optimizer_events import Flow
+from codemods.rules.loops.optimizer_events import EventFlow
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,7 +39,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield from _axis(file, loop, flow, node)
 
 
-def _loops(flow: Flow) -> list[ast.For]:
+def _loops(flow: EventFlow) -> list[ast.For]:
     """The loops of a method with a backward pass in them, innermost ones only."""
     found = []
     for event in flow.of("backward"):
@@ -54,7 +54,7 @@ def _last_word(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _pieces(file: PythonFile, flow: Flow) -> Iterator[Match]:
+def _pieces(file: PythonFile, flow: EventFlow) -> Iterator[Match]:
     found = [found for node in own_nodes(flow.function) if (found := _cutting(flow, node))]
     for function, number, _ in found:
         sure = STEPS.search(_last_word(number)) is not None
@@ -71,7 +71,7 @@ def _pieces(file: PythonFile, flow: Flow) -> Iterator[Match]:
         yield Match(file.span(function), message, "safe" if sure else "unsafe", reason, edits=edits)
 
 
-def _cutting(flow: Flow, node: ast.AST) -> tuple[ast.Attribute, ast.expr, bool] | None:
+def _cutting(flow: EventFlow, node: ast.AST) -> tuple[ast.Attribute, ast.expr, bool] | None:
     """The function of a call that cuts into a number of chunks which is named like a length, that number, and
     whether `split` takes the same arguments."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in CUTTING:
@@ -93,7 +93,7 @@ def _split(node: cst.Attribute) -> cst.Attribute:
     return node.with_changes(attr=cst.Name("split"))
 
 
-def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iterator[Match]:
+def _iterated(file: PythonFile, around: OptimizedModule, flow: EventFlow, loop: ast.For) -> Iterator[Match]:
     named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
     if named or _is_number(file, around, flow, loop.iter):
         what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number alone. "
@@ -122,7 +122,7 @@ def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iter
     yield Match(file.span(call), message, "safe", "A TypeError as it is.", edits=(NodeEdit(call, _as(text)),))
 
 
-def _is_number(file: PythonFile, loop: Loop, flow: Flow, node: ast.expr) -> bool:
+def _is_number(file: PythonFile, loop: OptimizedModule, flow: EventFlow, node: ast.expr) -> bool:
     """Whether an expression is an attribute that its file sets to a whole number alone."""
     if not isinstance(node, ast.Attribute) or not is_self_attribute(node, node.attr, self_name(flow.function)):
         return False
@@ -144,7 +144,7 @@ def _as(text: str) -> Callable[[cst.Call], cst.BaseExpression]:
     return change
 
 
-def _is_split(flow: Flow, name: str) -> bool:
+def _is_split(flow: EventFlow, name: str) -> bool:
     """Whether a name is bound once in the method, to what `split` and the like return."""
     stored = [
         node
@@ -163,7 +163,7 @@ def _is_split(flow: Flow, name: str) -> bool:
     )
 
 
-def _axis(file: PythonFile, loop: Loop, flow: Flow, node: ast.For) -> Iterator[Match]:
+def _axis(file: PythonFile, loop: OptimizedModule, flow: EventFlow, node: ast.For) -> Iterator[Match]:
     """A split of the batch's samples: of the axis that the recurrent layer does not take as time."""
     call = node.iter
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "split":
@@ -185,7 +185,7 @@ def _axis(file: PythonFile, loop: Loop, flow: Flow, node: ast.For) -> Iterator[M
             yield Match(file.span(call), message, "manual", f"Not rewritten: {reason}")
 
 
-def _time_axis(loop: Loop, attribute: str) -> int | None:
+def _time_axis(loop: OptimizedModule, attribute: str) -> int | None:
     if built(loop.item, attribute) not in RECURRENT:
         return None
     (made,) = [node for method in loop.item.methods.values() for node in self_assignments(method, attribute)]

@@ -11,7 +11,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.lightning.class_family import clash
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.loops.classes import FLAG, Shown, collect, state_of
+from codemods.rules.loops.classes import FLAG, LoopClassSummary, collect, state_of
 from codemods.rules.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, refused_trainers, trainers_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     return (f"def {HOOK}".encode(), b"def configure_gradient_clipping", *sorted(map(str.encode, off))) if off else ()
 
 
-def _is_off(item: Shown) -> bool:
+def _is_off(item: LoopClassSummary) -> bool:
     return item.flag == "off" and bool(item.name)
 
 

@@ -10,11 +10,11 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_none, own_nodes, returns, self_name
 from codemods.lightning.facts import Facts
-from codemods.rewrite.manual.configured import Configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
 from codemods.rule import Example, Match, Rule, best_levels
-from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
 from codemods.rules.loops.insertion_points import edit, left, optimizers, said_of
-from codemods.rules.loops.optimizer_events import Flow, Path
+from codemods.rules.loops.optimizer_events import EventFlow, Path
 from codemods.rules.loops.steps import Put
 
 CODE = "TBP109"
@@ -61,7 +61,7 @@ def _bound(node: ast.expr, method: Function) -> ast.expr:
     return values[0] if len(values) == 1 else node
 
 
-def _stepped(file: PythonFile, loop: Loop) -> bool:
+def _stepped(file: PythonFile, loop: OptimizedModule) -> bool:
     """Whether the class, a relative or a callback steps something else than the optimizers that were read."""
     known = {id(event.call) for flow in loop.flows for event in flow.of("step")}
     for method in loop.item.methods.values():
@@ -75,7 +75,7 @@ def _stepped(file: PythonFile, loop: Loop) -> bool:
     return said_of(file, loop, pattern, "lr_schedulers", "scheduler.step", "sched.step", "lr_scheduler_step")
 
 
-def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
+def _match(file: PythonFile, loop: OptimizedModule, value: ast.expr) -> Match:
     place = file.span(value)
     known = optimizers(loop)
     flow = loop.flows[0]
@@ -97,7 +97,7 @@ def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
     return Match(place, MESSAGE, "unsafe", reason, edits=edit(flow, put))
 
 
-def _end(flow: Flow) -> tuple[Path, bool] | None:
+def _end(flow: EventFlow) -> tuple[Path, bool] | None:
     """Where the last thing of a training step goes: in front of its only return, or behind its last statement."""
     body = flow.function.body
     given = [node for node in own_nodes(flow.function) if isinstance(node, ast.Return)]
@@ -111,7 +111,7 @@ def _is_plain(value: ast.expr | None) -> bool:
     return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in walk(value))
 
 
-def _not_plain(known: Configured) -> str:
+def _not_plain(known: ConfiguredOptimizers) -> str:
     """What keeps the schedulers from being stepped at the end of a batch."""
     if not known.fixed:
         return "configure_optimizers returns its schedulers in one way or another"
@@ -120,7 +120,7 @@ def _not_plain(known: Configured) -> str:
     return "a scheduler has a frequency other than 1" if any(item.frequency != 1 for item in known.schedules) else ""
 
 
-def _lines(this: str, known: Configured) -> str:
+def _lines(this: str, known: ConfiguredOptimizers) -> str:
     from codemods.rewrite.manual.writer import schedule_lines
 
     return "".join(f"{line}\n" for line in schedule_lines(this, "", known))

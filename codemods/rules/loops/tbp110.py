@@ -10,9 +10,9 @@ from codemods.code.syntax import taken_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, Rule
-from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
 from codemods.rules.loops.insertion_points import class_text, edit
-from codemods.rules.loops.optimizer_events import Event, Flow
+from codemods.rules.loops.optimizer_events import Event, EventFlow
 from codemods.rules.loops.steps import Put
 from codemods.rules.loops.trainers import trainers_of
 
@@ -36,7 +36,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield _match(file, flow, event, where)
 
 
-def _match(file: PythonFile, flow: Flow, event: Event, where: str) -> Match:
+def _match(file: PythonFile, flow: EventFlow, event: Event, where: str) -> Match:
     place = file.span(flow.statement(event.path))
     taken = taken_name(file.scope.bindings, (("torch", None),))
     if taken or not flow.laid_out:
@@ -47,7 +47,7 @@ def _match(file: PythonFile, flow: Flow, event: Event, where: str) -> Match:
     return Match(place, MESSAGE, "safe", reason, edits=edit(flow, put), imports=(("torch", None),))
 
 
-def _used_again(flow: Flow, step: Event) -> bool:
+def _used_again(flow: EventFlow, step: Event) -> bool:
     """Whether another forward and backward pass follows a step in the same run of the method."""
     loop = flow.loop_around(step.path)
     if loop is not None and any(event.path[: len(loop)] == loop for event in flow.of("backward")):
@@ -55,7 +55,7 @@ def _used_again(flow: Flow, step: Event) -> bool:
     return any(event.kind == "backward" for event in flow.events[flow.events.index(step) :])
 
 
-def _region(flow: Flow, step: Event) -> str | None:
+def _region(flow: EventFlow, step: Event) -> str | None:
     """An autocast region of the method's own that a step stands in, and that what follows the step stands in too."""
     loop = flow.loop_around(step.path)
     for path, node in flow.around(step.path):
@@ -67,13 +67,13 @@ def _region(flow: Flow, step: Event) -> str | None:
     return None
 
 
-def _caches(flow: Flow, node: ast.expr) -> bool:
+def _caches(flow: EventFlow, node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or flow.scope.resolve(node.func) not in REGIONS:
         return False
     return not any(keyword.arg in ("cache_enabled", "enabled", None) for keyword in node.keywords)
 
 
-def _lightning_caches(loop: Loop) -> str | None:
+def _lightning_caches(loop: OptimizedModule) -> str | None:
     """Why Lightning's own region caches for the class: its Trainer mixes precisions, under FSDP or on a release
     that caches (run on bf16-mixed: 2.5.4 is off by 2.3 where 2.6.6 is off by rounding)."""
     for trainer in trainers_of(loop.facts, loop.fact):

@@ -14,14 +14,14 @@ from codemods.code.syntax import results, self_name, taken_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.backward.training import Noted, Notes
+from codemods.rules.backward.training import ProjectTraining, TrainingFacts
 from codemods.rules.backward.training import collect as collect_notes
 from codemods.rules.loops.insertion_points import edit_of, left
 from codemods.rules.loops.loop_carried_state import Shape
-from codemods.rules.loops.optimizer_events import Flow, Path, calls_on, calls_on_self, is_laid_out, read_flow
-from codemods.rules.loops.stateful_layers import SETS_UP, Kept, find_kept, stores
-from codemods.rules.loops.stateful_submodules import RECURRENT, Held, Part, find_parts, read_held
-from codemods.rules.loops.steps import Change, Put, Step
+from codemods.rules.loops.optimizer_events import EventFlow, Path, calls_on, calls_on_self, is_laid_out, read_flow
+from codemods.rules.loops.stateful_layers import SETS_UP, CarriedCall, find_kept, stores
+from codemods.rules.loops.stateful_submodules import RECURRENT, StatefulClass, StatefulSubmodule, find_parts, read_held
+from codemods.rules.loops.steps import Put, Replacement, Step
 from codemods.rules.loops.tbp106 import IMPORTS, cut_of, retains, without_retain
 
 CODE = "TBP111"
@@ -35,7 +35,7 @@ CHUNK = "The second chunk's backward pass fails on the graph of the first; cut, 
 
 
 @dataclass(frozen=True)
-class State:
+class HistoryState:
     """A state that is kept with its history: the attributes, as they are written behind `self.`, what each of them
     holds, where it is made, and the loops over chunks that go through it, none where a training step goes through it
     once. `unclear` is why it may be set anew after all."""
@@ -47,7 +47,7 @@ class State:
     unclear: str | None = None
 
 
-def collect(file: PythonFile) -> tuple[Noted | Held, ...] | None:
+def collect(file: PythonFile) -> tuple[TrainingFacts | StatefulClass, ...] | None:
     """What the classes of a file say of how they train, and which keep a state."""
     return (*(collect_notes(file) or ()), *read_held(file)) or None
 
@@ -57,12 +57,12 @@ def _present(file: PythonFile) -> bool:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    notes = Notes(facts, CODE)
+    notes = ProjectTraining(facts, CODE)
     held = {
         (path, each.name): each
         for path, found in facts.collected(CODE).items()
         for each in found
-        if isinstance(each, Held)
+        if isinstance(each, StatefulClass)
     }
     for item in file.classes:
         step = item.methods.get("training_step")
@@ -83,8 +83,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _states(
-    item: ClassNode, step: ast.FunctionDef, flow: Flow | None, kept: list[Kept], parts: list[Part]
-) -> list[State]:
+    item: ClassNode,
+    step: ast.FunctionDef,
+    flow: EventFlow | None,
+    kept: list[CarriedCall],
+    parts: list[StatefulSubmodule],
+) -> list[HistoryState]:
     chunks = [flow.loop_around(event.path) for event in flow.of("backward")] if flow else []
     paths = [path for path in dict.fromkeys(chunks) if flow and path]
     found = []
@@ -92,7 +96,7 @@ def _states(
         around = [path for path in paths if flow and _runs_in(flow.statement(path), each, step)]
         loops = [flow.statement(path) for path in around] if flow else []
         if not any(_set_anew(item, step, each, name, loops) for name in each.names):
-            found.append(State(each.names, each.shapes, each.made, tuple(around)))
+            found.append(HistoryState(each.names, each.shapes, each.made, tuple(around)))
     for part in parts:
         around = [path for path in paths if flow and _calls_part(flow.statement(path), item, step, part)]
         inside = {id(node) for path in around if flow for node in walk(flow.statement(path))}
@@ -101,11 +105,11 @@ def _states(
             continue
         names, shapes = zip(*part.held.kept, strict=True)
         written = tuple(f"{part.attribute}.{name}" for name in names)
-        found.append(State(written, shapes, part.call, tuple(around), part.unclear))
+        found.append(HistoryState(written, shapes, part.call, tuple(around), part.unclear))
     return found
 
 
-def _calls_part(loop: ast.stmt, item: ClassNode, step: ast.FunctionDef, part: Part) -> bool:
+def _calls_part(loop: ast.stmt, item: ClassNode, step: ast.FunctionDef, part: StatefulSubmodule) -> bool:
     """Whether a loop calls a part of the class, itself or by a method of the class."""
     called = calls_on(loop, self_name(step))
     if any(isinstance(node, ast.Name) and node.id == self_name(step) for node in map(_function, walk(loop))):
@@ -118,7 +122,7 @@ def _function(node: ast.AST) -> ast.AST | None:
     return node.func if isinstance(node, ast.Call) else None
 
 
-def _runs_in(loop: ast.stmt, kept: Kept, step: ast.FunctionDef) -> bool:
+def _runs_in(loop: ast.stmt, kept: CarriedCall, step: ast.FunctionDef) -> bool:
     """Whether the call that makes a state is a part of a loop, or of a method that the loop calls."""
     this = self_name(step)
     if kept.method is step:
@@ -130,7 +134,7 @@ def _runs_in(loop: ast.stmt, kept: Kept, step: ast.FunctionDef) -> bool:
     return kept.method.name in called or (kept.method.name == "forward" and itself)
 
 
-def _set_anew(item: ClassNode, step: ast.FunctionDef, kept: Kept, name: str, loops: list[ast.stmt]) -> bool:
+def _set_anew(item: ClassNode, step: ast.FunctionDef, kept: CarriedCall, name: str, loops: list[ast.stmt]) -> bool:
     """Whether something sets the attribute where the next batch, or the next chunk of the loops, may find it so."""
     called_by = {name: calls_on_self(method) for name, method in item.methods.items()}
     in_loops = {called for loop in loops for called in calls_on(loop, self_name(step))}
@@ -146,7 +150,7 @@ def _set_anew(item: ClassNode, step: ast.FunctionDef, kept: Kept, name: str, loo
 
 
 def _match(
-    file: PythonFile, step: ast.FunctionDef, flow: Flow | None, states: list[State], relative: str | None
+    file: PythonFile, step: ast.FunctionDef, flow: EventFlow | None, states: list[HistoryState], relative: str | None
 ) -> Match:
     names = [f"self.{name}" for state in states for name in state.names]
     chunked = any(state.loops for state in states)
@@ -162,14 +166,14 @@ def _match(
         return left(place, message, why, ADVICE)
     backwards = flow.of("backward") if flow else []
     if len(backwards) == 1 and retains(backwards[0].call):
-        steps.append(Change(backwards[0].path, without_retain))
+        steps.append(Replacement(backwards[0].path, without_retain))
     return Match(place, message, "safe", CHUNK if chunked else BATCH, edits=edit_of(step, *steps), imports=needs)
 
 
 def _refusal(
     file: PythonFile,
     step: ast.FunctionDef,
-    flow: Flow | None,
+    flow: EventFlow | None,
     loops: list[Path],
     relative: str | None,
     needs: tuple[tuple[str, str | None], ...],
@@ -184,7 +188,7 @@ def _refusal(
     return f"the file uses the name `{taken}` for something else" if taken else None
 
 
-def _cuts(step: ast.FunctionDef, flow: Flow | None, state: State) -> Iterator[Put]:
+def _cuts(step: ast.FunctionDef, flow: EventFlow | None, state: HistoryState) -> Iterator[Put]:
     """The lines that cut a state: at the end of each round of its loops, or at the start of the training step, where
     it may still be None."""
     this = self_name(step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.lightning.facts import Argument, ClassFact, Facts, TrainerFact
+from codemods.lightning.facts import ClassFact, Facts, KeywordFact, TrainerFact
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
@@ -57,7 +57,7 @@ def refused_trainers(facts: Facts) -> list[TrainerFact]:
     return found
 
 
-def refused(trainer: TrainerFact) -> list[Argument]:
+def refused(trainer: TrainerFact) -> list[KeywordFact]:
     """The arguments of a Trainer that manual optimization refuses, as far as their values are seen."""
     clip, window = trainer.argument(CLIP[0]), trainer.argument(ACCUMULATE)
     return [

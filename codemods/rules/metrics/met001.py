@@ -21,7 +21,7 @@ from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
-from codemods.rules.metrics.prediction_kind import Fed, Method, Origin, fed, latest, stores
+from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOrigin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import width
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
@@ -37,7 +37,7 @@ BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 
 
 @dataclass(frozen=True)
-class _Place:
+class _MetricCall:
     """A call that wants a task: the metric, whether it is the function, and whether this took binary targets alone."""
 
     call: CallNode
@@ -62,7 +62,7 @@ def judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, .
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
-            match = _of_call(file, _Place(call, *metric, _was_binary(file, facts, call)))
+            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call)))
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
@@ -93,14 +93,14 @@ def _message(metric: str) -> str:
     return f"{metric} wants to be told its task since torchmetrics 0.11"
 
 
-def _of_call(file: PythonFile, place: _Place) -> Match | None:
+def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
     if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
     message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
-    known = Fed(task="binary") if place.binary and given.data else _fed(file, place, given)
+    known = MetricInput(task="binary") if place.binary and given.data else _fed(file, place, given)
     if known.reason or not (known.given or place.binary):
         return _left(file, place, message, known.reason)
     return _tasked(file, place, message, given, known)
@@ -121,30 +121,30 @@ def _spread_task(file: PythonFile, call: CallNode) -> bool:
     )
 
 
-def _left(file: PythonFile, place: _Place, message: str, reason: str) -> Match:
+def _left(file: PythonFile, place: _MetricCall, message: str, reason: str) -> Match:
     return Match(file.span(place.call.node), message, "manual", f"Not rewritten: {reason}; {ADVICE}.", ROW)
 
 
-def _fed(file: PythonFile, place: _Place, given: Arguments) -> Fed:
+def _fed(file: PythonFile, place: _MetricCall, given: Arguments) -> MetricInput:
     """What all the calls give that feed a metric."""
     if place.function:
         method = method_of(file, place.call)
         if not method or not given.data:
-            return Fed(reason="what it is given could not be told")
+            return MetricInput(reason="what it is given could not be told")
         return fed(*given.data, method)
     stored = feeds(file, place.call)
     told = []
     for feed in stored.found:
         if len(feed.call.args) != 2 or feed.call.keywords:
-            return Fed(reason="what it is given could not be told")
+            return MetricInput(reason="what it is given could not be told")
         told.append(fed(feed.call.args[0], feed.call.args[1], feed.method))
     reason = stored.reason or next((item.reason for item in told if item.reason), "")
     if not reason and len({(item.task, item.logits) for item in told}) > 1:
         reason = "it is given predictions of more than one kind"
-    return Fed(reason=reason) if reason else told[0]
+    return MetricInput(reason=reason) if reason else told[0]
 
 
-def _tasked(file: PythonFile, place: _Place, message: str, given: Arguments, known: Fed) -> Match:
+def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments, known: MetricInput) -> Match:
     task, classes_given = known.task, given.named("num_classes")
     if task == "binary" and classes_given and not _is_number(classes_given, 1):
         pair = _is_number(classes_given, 2) and (place.metric, "binary") in proven() and place.metric in PAIRED
@@ -177,7 +177,7 @@ def _is_number(node: ast.expr, number: int) -> bool:
     return isinstance(node, ast.Constant) and node.value == number and not isinstance(node.value, bool)
 
 
-def _refusal(metric: str, task: str, given: Arguments, known: Fed) -> str | None:
+def _refusal(metric: str, task: str, given: Arguments, known: MetricInput) -> str | None:
     row = proven().get((metric, task))
     if row is None:
         return f"its numbers, or what it gives back, are others since 0.11 for a {task} task"
@@ -193,12 +193,12 @@ def _refusal(metric: str, task: str, given: Arguments, known: Fed) -> str | None
     return f"`{other[0]}=` has no counterpart with the same numbers" if other else None
 
 
-def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str | None:
+def _size(file: PythonFile, place: _MetricCall, given: Arguments, known: MetricInput) -> str | None:
     """The number of classes as it is to be written in the call."""
     stated = given.named("num_classes")
     if stated is not None:
         return ast.unparse(stated) if not _is_number(stated, 1) else None
-    found: Origin | None = known.given
+    found: ValueOrigin | None = known.given
     assert found
     said = width(found)
     here = method_of(file, place.call)
@@ -234,7 +234,7 @@ def _is_parameter(name: str, method: Method) -> bool:
     return name in taken and not stored
 
 
-def _written_name(found: Origin, call: ast.Call, here: Method) -> str | None:
+def _written_name(found: ValueOrigin, call: ast.Call, here: Method) -> str | None:
     """The name by which the function around a call knows the predictions of all classes."""
     if found.method.node is not here.node:
         return None

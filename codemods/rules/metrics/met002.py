@@ -12,7 +12,7 @@ from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.admitted import asked
 from codemods.rules.metrics.arguments import ALWAYS
 from codemods.rules.metrics.escaping_metrics import kept
-from codemods.rules.metrics.renamed import ROOT, Renamed, Site, sites, words
+from codemods.rules.metrics.renamed import ROOT, MetricSite, Renamed, sites, words
 
 GIVEN = frozenset({"preds", "target"})
 SAFE = "Run with the same numbers before and after."
@@ -21,7 +21,7 @@ SAFE = "Run with the same numbers before and after."
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if ROOT not in file.text or not asked(facts):
         return
-    found: dict[str, list[Site]] = {}
+    found: dict[str, list[MetricSite]] = {}
     for site in sites(file, facts):
         found.setdefault(site.dotted, []).append(site)
     for dotted, every in found.items():
@@ -40,7 +40,7 @@ def _calls(file: PythonFile, dotted: str) -> list[CallNode]:
     return [call for call in near if call.scope.resolve(call.node.func) == dotted]
 
 
-def _refusal(file: PythonFile, dotted: str, every: list[Site], calls: list[CallNode]) -> str | None:
+def _refusal(file: PythonFile, dotted: str, every: list[MetricSite], calls: list[CallNode]) -> str | None:
     """Why a name is not given its new one, as the middle of a sentence."""
     name = every[0].name
     if name.level == "task":
@@ -69,7 +69,7 @@ def _argued(call: ast.Call, name: Renamed) -> str | None:
     return name.note or "an argument is missing" if name.needs - given else None
 
 
-def _match(file: PythonFile, site: Site, refusal: str | None, edits: tuple[TextEdit, ...], unit: str) -> Match:
+def _match(file: PythonFile, site: MetricSite, refusal: str | None, edits: tuple[TextEdit, ...], unit: str) -> Match:
     message = f"`{site.dotted}` is not in torchmetrics any more"
     now = f"{ROOT}.{site.name.new}"
     if refusal:

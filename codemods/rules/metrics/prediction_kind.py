@@ -66,7 +66,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ValueOrigin:
     """Where a value comes from: the last step before the metric (`kind`), and what it was made from: an expression
     (`base`) of a `method`, the element `index` of it where it is a tuple. `dim` is the dimension of that step."""
 
@@ -84,7 +84,9 @@ class Origin:
         return id(self.method.node), id(self.base), self.index
 
 
-def origin(expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = None, depth: int = 0) -> Origin | None:
+def origin(
+    expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = None, depth: int = 0
+) -> ValueOrigin | None:
     """Where an expression of a method comes from; None where a name is bound in more than one way."""
     if depth > DEEPEST:
         return None
@@ -105,26 +107,26 @@ def origin(expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = 
             return origin(taken[1], method, "argmax", taken[2], depth + 1)
     if isinstance(expr, ast.Name):
         return _of_name(expr, method, kind, dim, depth)
-    return Origin(kind, expr, method, None, dim)
+    return ValueOrigin(kind, expr, method, None, dim)
 
 
-def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> Origin | None:
+def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> ValueOrigin | None:
     if not any(stores(node, expr.id) for node in walk(method.node)):
-        return Origin(kind, expr, method, None, dim)
+        return ValueOrigin(kind, expr, method, None, dim)
     bound = latest(expr.id, expr.lineno, method)
     if bound is None:
-        return Origin(kind, expr, method, None, dim) if kind in ("argmax", "softmax") else None
+        return ValueOrigin(kind, expr, method, None, dim) if kind in ("argmax", "softmax") else None
     value, index = bound
     if index is None:
         if isinstance(value, ast.Call | ast.Name | ast.Subscript | ast.Attribute):
             taken = step(value, method) if isinstance(value, ast.Call) else None
             if not isinstance(value, ast.Call) or taken:
                 return origin(value, method, kind, dim, depth + 1)
-        return Origin(kind, value, method, None, dim)
+        return ValueOrigin(kind, value, method, None, dim)
     taken = step(value, method) if isinstance(value, ast.Call) else None
     if taken and taken[0] == "max":
         return origin(taken[1], method, "argmax", taken[2], depth + 1) if index == 1 and kind == "raw" else None
-    return Origin(kind, value, method, index, dim)
+    return ValueOrigin(kind, value, method, index, dim)
 
 
 def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
@@ -194,7 +196,7 @@ class Loss:
     """A loss of a method: what kind it is, and what it is given."""
 
     kind: str
-    given: Origin
+    given: ValueOrigin
     target: str
 
 
@@ -244,52 +246,52 @@ def _named_loss(dotted: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class Fed:
+class MetricInput:
     """What a metric is given: `binary` stands for the multilabel one too. `reason` says why it cannot be told."""
 
     task: str = ""
-    given: Origin | None = None
+    given: ValueOrigin | None = None
     logits: bool = False
     reason: str = ""
 
 
-def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> Fed:
+def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> MetricInput:
     """What kind of predictions an expression of a method is."""
     found = origin(preds, method)
     if not found:
-        return Fed(reason=f"`{ast.unparse(preds)}` is bound in more than one way")
+        return MetricInput(reason=f"`{ast.unparse(preds)}` is bound in more than one way")
     return _judged(found, target_text(target), method, depth)
 
 
-def _judged(found: Origin, target: str, method: Method, depth: int) -> Fed:
+def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> MetricInput:
     if found.kind in ("argmax", "softmax"):
-        return Fed("multiclass", found)
+        return MetricInput("multiclass", found)
     for loss in losses(method):
         if loss.given.key != found.key:
             continue
         if loss.kind == "classes" and found.kind == "raw":
-            return Fed("multiclass", found)
+            return MetricInput("multiclass", found)
         if loss.target == target and (loss.kind, found.kind) in (("logits", "sigmoid"), ("ones", "sigmoid")):
-            return Fed("binary", found)
+            return MetricInput("binary", found)
         if loss.target == target and loss.kind == "logits" and found.kind == "raw":
-            return Fed("binary", found, logits=True)
+            return MetricInput("binary", found, logits=True)
     called = method.called_method(found.base) if depth < DEEPEST else None
     if called and found.kind == "raw":
         return _returned(found, called, target, depth)
-    return Fed(reason=f"what `{ast.unparse(found.base)}` gives it could not be told")
+    return MetricInput(reason=f"what `{ast.unparse(found.base)}` gives it could not be told")
 
 
-def _returned(found: Origin, called: Method, target: str, depth: int) -> Fed:
+def _returned(found: ValueOrigin, called: Method, target: str, depth: int) -> MetricInput:
     """What a method of the class hands back."""
     given = results(called.node)
     told = []
     for value in given:
         if found.index is not None:
             if not isinstance(value, ast.Tuple) or len(value.elts) <= found.index:
-                return Fed(reason="what its step hands on could not be told")
+                return MetricInput(reason="what its step hands on could not be told")
             value = value.elts[found.index]
         inner = origin(value, called)
-        told.append(_judged(inner, target, called, depth + 1) if inner else Fed())
+        told.append(_judged(inner, target, called, depth + 1) if inner else MetricInput())
     if told and len({item.task for item in told}) == 1 and told[0].task:
         return told[0]
-    return Fed(reason=f"what `{called.node.name}` gives it could not be told")
+    return MetricInput(reason=f"what `{called.node.name}` gives it could not be told")

@@ -53,7 +53,7 @@ class Renamed:
 
 
 @dataclass(frozen=True)
-class Site:
+class MetricSite:
     """Where a file spells such a name: an import of it, or an attribute. `edits` give it its new one, with all uses of
     what is imported; None where that is not plain."""
 
@@ -94,7 +94,7 @@ def name_of(dotted: str) -> Renamed | None:
     return renamed().get(("functional." if function else "") + dotted.rpartition(".")[2])
 
 
-def sites(file: PythonFile, facts: Facts) -> Iterator[Site]:
+def sites(file: PythonFile, facts: Facts) -> Iterator[MetricSite]:
     """Where a file spells names that are gone."""
     if ROOT not in file.text:
         return
@@ -108,14 +108,14 @@ def sites(file: PythonFile, facts: Facts) -> Iterator[Site]:
                     continue  # a module of that name
                 if found := name_of(f"{module}.{alias.name}"):
                     dotted = f"{module}.{alias.name}"
-                    yield Site(found, dotted, alias, _imported(file, facts, alias, dotted, found))
+                    yield MetricSite(found, dotted, alias, _imported(file, facts, alias, dotted, found))
     for node, within in file.nodes_near(words()):
         if isinstance(node, ast.Attribute) and node.attr in words() and node not in asked:
             dotted = file.scope_within(within).resolve(node) or ""
             if found := name_of(dotted):
                 end = file.offsets(node)[1]
                 edit = TextEdit(end - len(node.attr), end, found.last)
-                yield Site(found, dotted, node, (edit,) if _is_home(dotted, found) else None)
+                yield MetricSite(found, dotted, node, (edit,) if _is_home(dotted, found) else None)
 
 
 def _is_home(dotted: str, found: Renamed) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Match
-from codemods.rules.metrics.renamed import Site, sites
+from codemods.rules.metrics.renamed import MetricSite, sites
 from codemods.rules.metrics.table import RENAMED, metric_of
 
 Found = list[tuple[CallNode, Match]]
@@ -22,7 +22,7 @@ def with_names(file: PythonFile, facts: Facts, found: Found, waiting: Set[str | 
     if not named:
         yield from _together(found)
         return
-    places: dict[str, list[Site]] = {}
+    places: dict[str, list[MetricSite]] = {}
     for site in sites(file, facts):
         places.setdefault(site.dotted, []).append(site)
     unplain = {name for name, every in places.items() if any(site.edits is None for site in every)}

@@ -6,7 +6,7 @@ import ast
 
 from codemods.code.nodes import walk
 from codemods.code.syntax import is_self_attribute, results, self_name
-from codemods.rules.metrics.prediction_kind import DEEPEST, Method, Origin, attribute_values, origin, step, stores
+from codemods.rules.metrics.prediction_kind import DEEPEST, Method, ValueOrigin, attribute_values, origin, step, stores
 
 KEEPING = ("Softmax", "LogSoftmax", "Dropout", "ReLU", "GELU", "Identity", "BatchNorm1d", "BatchNorm2d", "LayerNorm")
 LAYERS = {"Linear": ("out_features", 1), "LazyLinear": ("out_features", 0), "Conv2d": ("out_channels", 1)}
@@ -14,7 +14,7 @@ FACTORIES = ("torchvision.models.", "timm.create_model")
 Width = tuple[ast.expr, Method]
 
 
-def width(found: Origin, depth: int = 0) -> Width | None:
+def width(found: ValueOrigin, depth: int = 0) -> Width | None:
     """The expression that says how many classes there are, and the method that it stands in."""
     if depth > DEEPEST:
         return None

@@ -20,7 +20,7 @@ from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
-from codemods.rules.modules.of_callbacks import Asked, of_callbacks
+from codemods.rules.modules.of_callbacks import ModuleAttribute, of_callbacks
 from codemods.rules.modules.of_instances import made_by, of_instances
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Missing:
+class RemovedMember:
     """An attribute or method that went with release `since`: `new` is what to write instead behind `self`, where
     that is all (empty otherwise), `advice` what else to do, `needs` the release that what is written needs."""
 
@@ -42,40 +42,42 @@ class Missing:
 _UTILITIES = "lightning.pytorch.utilities"
 _STEP = "return the value from the step, or keep it on self"
 MISSING = {
-    "datamodule": Missing("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
-    "precision": Missing("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
-    "use_amp": Missing("1.8", "M135", "that is what it told"),
-    "use_ddp": Missing("1.2", None, reason_of("use_ddp")),
-    "use_ddp2": Missing("1.2", None, reason_of("use_ddp2")),
-    "use_dp": Missing("1.2", None, reason_of("use_dp")),
-    "use_tpu": Missing("1.2", None, reason_of("use_tpu")),
-    "summarize": Missing("1.7", "M053", f"{_UTILITIES}.model_summary.summarize(self, max_depth=...) does it"),
-    "model_size": Missing("1.7", "M054", "ModelSummary(self).model_size has it"),
-    "grad_norm": Missing("1.5", "M012", f"{_UTILITIES}.grad_norm(self, norm_type=...) does it, under other keys"),
-    "log_grad_norm": Missing("2.0", "M184", f"log what {_UTILITIES}.grad_norm(self, norm_type=...) gives"),
-    "write_prediction": Missing("1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"),
-    "write_prediction_dict": Missing("1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"),
-    "add_to_queue": Missing("1.7", "M066", _STEP),
-    "get_from_queue": Missing("1.7", "M066", _STEP),
-    "loaded_optimizer_states_dict": Missing("1.6", "M043", "read the checkpoint in on_load_checkpoint"),
-    "manual_optimizer_step": Missing("1.1", None, "call step() of what self.optimizers() returns"),
-    "get_progress_bar_dict": Missing("1.7", "M067", "get_metrics of the progress bar has it"),
-    "running_stage": Missing("1.3", None, "self.trainer.state.stage has it"),
-    "get_tqdm_dict": Missing("1.0", None, "get_metrics of the progress bar has it"),
+    "datamodule": RemovedMember("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
+    "precision": RemovedMember("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
+    "use_amp": RemovedMember("1.8", "M135", "that is what it told"),
+    "use_ddp": RemovedMember("1.2", None, reason_of("use_ddp")),
+    "use_ddp2": RemovedMember("1.2", None, reason_of("use_ddp2")),
+    "use_dp": RemovedMember("1.2", None, reason_of("use_dp")),
+    "use_tpu": RemovedMember("1.2", None, reason_of("use_tpu")),
+    "summarize": RemovedMember("1.7", "M053", f"{_UTILITIES}.model_summary.summarize(self, max_depth=...) does it"),
+    "model_size": RemovedMember("1.7", "M054", "ModelSummary(self).model_size has it"),
+    "grad_norm": RemovedMember("1.5", "M012", f"{_UTILITIES}.grad_norm(self, norm_type=...) does it, under other keys"),
+    "log_grad_norm": RemovedMember("2.0", "M184", f"log what {_UTILITIES}.grad_norm(self, norm_type=...) gives"),
+    "write_prediction": RemovedMember("1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"),
+    "write_prediction_dict": RemovedMember(
+        "1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"
+    ),
+    "add_to_queue": RemovedMember("1.7", "M066", _STEP),
+    "get_from_queue": RemovedMember("1.7", "M066", _STEP),
+    "loaded_optimizer_states_dict": RemovedMember("1.6", "M043", "read the checkpoint in on_load_checkpoint"),
+    "manual_optimizer_step": RemovedMember("1.1", None, "call step() of what self.optimizers() returns"),
+    "get_progress_bar_dict": RemovedMember("1.7", "M067", "get_metrics of the progress bar has it"),
+    "running_stage": RemovedMember("1.3", None, "self.trainer.state.stage has it"),
+    "get_tqdm_dict": RemovedMember("1.0", None, "get_metrics of the progress bar has it"),
     **{
-        f"{stage}_dataloader": Missing("1.6", None, f"self.trainer.datamodule.{stage}_dataloader() makes them")
+        f"{stage}_dataloader": RemovedMember("1.6", None, f"self.trainer.datamodule.{stage}_dataloader() makes them")
         for stage in ("train", "val", "test", "predict")
     },
 }
 _NOTHING = "Lightning's own did nothing: take the call out"
 MISSING |= {
     **{
-        f"{stage}_epoch_end": Missing("2.0", row, _NOTHING)
+        f"{stage}_epoch_end": RemovedMember("2.0", row, _NOTHING)
         for stage, row in (("training", "M179"), ("validation", "M180"), ("test", "M181"))
     },
-    **{f"{stage}_end": Missing("1.0", None, _NOTHING) for stage in ("training", "validation", "test")},
-    **{f"{stage}_step_end": Missing("2.0", None, _NOTHING) for stage in ("training", "validation", "test")},
-    **{f"on_{when}": Missing("1.8", None, _NOTHING) for when in ("epoch_start", "epoch_end")},
+    **{f"{stage}_end": RemovedMember("1.0", None, _NOTHING) for stage in ("training", "validation", "test")},
+    **{f"{stage}_step_end": RemovedMember("2.0", None, _NOTHING) for stage in ("training", "validation", "test")},
+    **{f"on_{when}": RemovedMember("1.8", None, _NOTHING) for when in ("epoch_start", "epoch_end")},
 }
 LOADERS = "_dataloader"
 """What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
@@ -121,7 +123,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             found = _inside(item, places)
             doubt = may_be_set(facts, fact, name) if found else None
             for method, node in found:
-                at = _Place(item, method, node)
+                at = _SelfAttribute(item, method, node)
                 match = (_told if name in TOLD else _match)(file, facts, at, name, missing)
                 fallback = fallback_of(file, node)
                 if fallback == "asked":
@@ -130,7 +132,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield _doubted(match, doubt)
 
 
-def _asked_by_callback(file: PythonFile, facts: Facts, asked: Asked) -> Match:
+def _asked_by_callback(file: PythonFile, facts: Facts, asked: ModuleAttribute) -> Match:
     name = asked.node.attr
     missing, place = MISSING[name], file.span(asked.node)
     message = f"`{name}` of a module is gone since Lightning {missing.since}"
@@ -151,7 +153,7 @@ def _question(file: PythonFile, facts: Facts, name: str, trainer: str, within: t
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SelfAttribute:
     """An attribute of `self`, and the method and class that it stands in."""
 
     item: ClassNode
@@ -200,7 +202,7 @@ def _doubted(match: Match, doubt: str | None) -> Match:
     return replace(match, fix="unsafe", reason=f"{match.reason.rstrip('.')}; {doubt}.")
 
 
-def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missing) -> Match:
+def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing: RemovedMember) -> Match:
     """What the module told of its Trainer, asked of that; it was False as long as there was none."""
     message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(at.node)
     trainer = f"{file.source_of(at.node.value)}.trainer"
@@ -218,18 +220,18 @@ def _told(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missin
     return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
 
 
-def _as_told(missing: Missing) -> tuple[Fix, str]:
+def _as_told(missing: RemovedMember) -> tuple[Fix, str]:
     return "safe", f"{missing.advice[0].upper()}{missing.advice[1:]}"
 
 
-def _while_attached(facts: Facts, at: _Place, missing: Missing) -> tuple[Fix, str]:
+def _while_attached(facts: Facts, at: _SelfAttribute, missing: RemovedMember) -> tuple[Fix, str]:
     """How sure it is that a Trainer has the module where it is asked, and the reason."""
     level, told = _as_told(missing)
     alone = may_be_alone(facts, at.method)
     return ("unsafe", f"{told}; {alone}") if alone else (level, told)
 
 
-def _match(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missing) -> Match:
+def _match(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing: RemovedMember) -> Match:
     message = f"self.{name} is gone since Lightning {missing.since}"
     if name.endswith(LOADERS):
         message = f"self.{name} is the class's own alone since Lightning {missing.since}, and it has none"
@@ -247,7 +249,7 @@ def _match(file: PythonFile, facts: Facts, at: _Place, name: str, missing: Missi
     return Match(file.span(at.node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
 
 
-def _compared(file: PythonFile, at: _Place, this: str) -> tuple[NodeEdit, ...]:
+def _compared(file: PythonFile, at: _SelfAttribute, this: str) -> tuple[NodeEdit, ...]:
     """`self.precision == 16` asks for "16-mixed" now; other uses have no plain equal."""
     for outer in walk(at.item.node):
         if isinstance(outer, ast.Compare) and outer.left is at.node and isinstance(outer.ops[0], ast.Eq | ast.NotEq):

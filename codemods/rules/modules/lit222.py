@@ -63,7 +63,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ClassText:
     """What stands for the class of an instance; `why` says what speaks against a rewrite, or what it takes for sure."""
 
     text: str
@@ -76,7 +76,7 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
     method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     own = self_name(method) if method and _plain_method(method) and _in_module(file, facts, call) else None
     if own and isinstance(value, ast.Name) and value.id == own:
-        asked: Asked | None = Asked(f"type({own})")
+        asked: ClassText | None = ClassText(f"type({own})")
     elif isinstance(value, ast.Name):
         asked = _of_name(file, facts, call, value.id)
     elif isinstance(value, ast.Call):
@@ -106,7 +106,7 @@ def _plain_method(method: ast.FunctionDef) -> bool:
     return not any(ast.unparse(node) in ("classmethod", "staticmethod") for node in method.decorator_list)
 
 
-def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked | None:
+def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> ClassText | None:
     """The class that the only assignment to a name in the call's own scope calls, but for one of what the call itself
     gives; the type of the name where several make modules; of a parameter, that is for a person."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
@@ -125,17 +125,17 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked
     ]
     given = _parameter(space, name)
     if given and (made or _names_module(facts, file, call.scope, given.annotation)):
-        return Asked(f"type({name})", "manual", f"`{name}` is given, and may be a class")
+        return ClassText(f"type({name})", "manual", f"`{name}` is given, and may be a class")
     tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
     if not given and not made and (maker := next(filter(None, tables), None)):
-        return Asked(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
+        return ClassText(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
     if given or not made or len(made) != len(stores):
         return None
     only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)
-    return Asked(file.source_of(made[0][0].func) if only else f"type({name})")
+    return ClassText(file.source_of(made[0][0].func) if only else f"type({name})")
 
 
-def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> Asked | None:
+def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> ClassText | None:
     """The class that is called for an instance which nothing else has."""
     text = file.source_of(made.func)
     if not _makes_module(file, facts, call, made.func):
@@ -143,12 +143,14 @@ def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> 
         imported = "." in dotted and facts.path_of(dotted.rpartition(".")[0], file.path) is None
         seems = imported and dotted.rpartition(".")[2][:1].isupper()
         return (
-            Asked(text, "manual", f"what `{text}` makes is not seen, but it is called like a class") if seems else None
+            ClassText(text, "manual", f"what `{text}` makes is not seen, but it is called like a class")
+            if seems
+            else None
         )
     binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in walk(made))
     if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
-        return Asked(text, "manual", "what makes the instance does more than that, or a comment stands in it")
-    return Asked(text, "unsafe", _UNMADE)
+        return ClassText(text, "manual", "what makes the instance does more than that, or a comment stands in it")
+    return ClassText(text, "unsafe", _UNMADE)
 
 
 def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.expr) -> bool:
@@ -173,7 +175,7 @@ def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.
     return bool(stores) and not _parameter(space, function.id) and all(node in named for node in stores)
 
 
-def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> Asked | None:
+def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> ClassText | None:
     """The type of an attribute that its file sets to modules alone."""
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     if owner is None or not isinstance(value, ast.Attribute) or not is_self_attribute(value, value.attr):
@@ -191,7 +193,9 @@ def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.exp
     ]
     if not made or len(made) != len(stores):
         return None
-    return Asked(f"type({file.source_of(value)})", "unsafe", "; no other file is taken to set the attribute to a class")
+    return ClassText(
+        f"type({file.source_of(value)})", "unsafe", "; no other file is taken to set the attribute to a class"
+    )
 
 
 def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> list[ast.Call]:

@@ -38,7 +38,7 @@ OLD_REASON = (
 
 
 @dataclass(frozen=True)
-class Told:
+class HyperparameterSummary:
     """What a file tells: its classes that save an object among their hyperparameters; the arguments that others save,
     of which nothing says what they are, as (class, name, place); and the calls that are given an object, as (dotted
     name, keyword or place)."""
@@ -48,10 +48,10 @@ class Told:
     given: frozenset[tuple[str, str | int]] = frozenset()
 
 
-def _collect(file: PythonFile) -> Told | None:
+def _collect(file: PythonFile) -> HyperparameterSummary | None:
     saved = {item.qualname: _saved_arguments(item) for item in file.classes}
     saving = {name for name, each in saved.items() if any(map(_is_object, each))}
-    told = Told(
+    told = HyperparameterSummary(
         frozenset(saving),
         frozenset(
             (name, argument.arg, place)
@@ -61,7 +61,7 @@ def _collect(file: PythonFile) -> Told | None:
         ),
         frozenset(_given(file)),
     )
-    return told if told != Told() else None
+    return told if told != HyperparameterSummary() else None
 
 
 def _saved_arguments(item: ClassNode) -> dict[ast.arg, int]:
@@ -130,7 +130,7 @@ def _saved(call: ast.Call, names: set[str]) -> set[str]:
 
 def _saving(facts: Facts) -> set[tuple[str, str]]:
     """The classes that save an object, as (path, name): by what they say, or by what a call gives them."""
-    told: dict[str, Told] = facts.collected(CODE)
+    told: dict[str, HyperparameterSummary] = facts.collected(CODE)
     found = {(path, name) for path, each in told.items() for name in each.saving}
     for path, each in told.items():
         for dotted, place in each.given:

@@ -13,7 +13,7 @@ from codemods.lightning.facts import CALLBACK, Facts
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModuleAttribute:
     """An attribute of the module in a hook of a callback, the name by which that has the Trainer, and the nodes that
     it stands in."""
 
@@ -22,7 +22,7 @@ class Asked:
     within: tuple[ast.AST, ...]
 
 
-def of_callbacks(file: PythonFile, facts: Facts, names: Collection[str]) -> Iterator[Asked]:
+def of_callbacks(file: PythonFile, facts: Facts, names: Collection[str]) -> Iterator[ModuleAttribute]:
     """The readings of attributes of the module in hooks of callbacks, where no file of the project sets one of that
     name."""
     for item in file.classes:
@@ -33,7 +33,7 @@ def of_callbacks(file: PythonFile, facts: Facts, names: Collection[str]) -> Iter
             given = _given(method) if name.startswith("on_") else None
             for node in walk(method) if given else ():
                 if isinstance(node, ast.Attribute) and node.attr in names and given and _is_of(node, given[1]):
-                    yield Asked(node, given[0], (item.node, method))
+                    yield ModuleAttribute(node, given[0], (item.node, method))
 
 
 def _is_of(node: ast.Attribute, owner: str) -> bool:

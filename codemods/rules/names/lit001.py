@@ -25,7 +25,7 @@ from codemods.rules.names.sites import (
     source_module,
     under_version_check,
 )
-from codemods.rules.names.statement import Place, moved, why_not
+from codemods.rules.names.statement import ImportTarget, moved, why_not
 from codemods.rules.names.table import NAMESPACES, TEST_TUBE, Gone, around, find, gone, last_names, spelled, split
 from codemods.rules.names.uses import MENTIONS, is_handed_on, reworded
 
@@ -105,7 +105,7 @@ def _from_import(
         and (told := reworded(file, sites, facts, alias, module))
     }
     uses = {alias: _uses(file, sites, facts, alias, module, *hit) for alias, hit in movable.items()}
-    uses |= {alias: (Place("", alias.name, alias.name), list(told.edits)) for alias, told in spared.items()}
+    uses |= {alias: (ImportTarget("", alias.name, alias.name), list(told.edits)) for alias, told in spared.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
     present = _own_names(sites) | {("", alias.name) for alias in spared}
     edits = (
@@ -160,12 +160,12 @@ def _own_names(sites: Sites) -> frozenset[tuple[str, str]]:
 
 def _uses(
     file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str, namespace: str, entry: Gone
-) -> tuple[Place, list[TextEdit]]:
+) -> tuple[ImportTarget, list[TextEdit]]:
     """Where a name is imported from now, and the edits of its uses where it has another name there."""
     new_module, _, name = spelled(entry.new, namespace).rpartition(".")
     old = alias.asname or alias.name
     if alias.asname or name == alias.name:
-        return Place(new_module, name, old), []
+        return ImportTarget(new_module, name, old), []
     dotted = f"{module}.{alias.name}"
     written = entry.expression or name
     uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == dotted]
@@ -174,8 +174,8 @@ def _uses(
     taken = name in file.scope.bindings and (new_module, name) not in _own_names(sites)
     whole = spoken == len(uses) + imports and imports == 1 and not is_handed_on(file, facts, old) and not taken
     if not whole and not entry.expression:
-        return Place(new_module, name, old), []
-    return Place(new_module, name, name), [TextEdit(*file.offsets(node), written) for node in uses]
+        return ImportTarget(new_module, name, old), []
+    return ImportTarget(new_module, name, name), [TextEdit(*file.offsets(node), written) for node in uses]
 
 
 def _plain_import(

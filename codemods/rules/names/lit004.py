@@ -13,7 +13,7 @@ from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts, literal
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.names.sites import Arms, Sites, dotted_of, read_sites, serves_both, under_version_check
-from codemods.rules.names.statement import Place, moved, why_not
+from codemods.rules.names.statement import ImportTarget, moved, why_not
 from codemods.rules.names.table import TEST_TUBE, gone, spelled, split
 from codemods.rules.names.uses import is_handed_on
 
@@ -39,7 +39,7 @@ HANDED = "the class is handed on from here, and what it is built of is not seen"
 
 
 @dataclass(frozen=True)
-class Use:
+class LoggerUse:
     """A place that names the class, and the edits after which it names the other one; `why` it cannot."""
 
     node: ast.alias | ast.expr
@@ -62,7 +62,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(use.node), message, "unsafe", REASON, "M060", use.edits, unit=unit, needs="1.0.0")
 
 
-def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[Use]) -> str:
+def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[LoggerUse]) -> str:
     """Why no use of a file can be rewritten, though each by itself could."""
     if re.search(rf"\b{NEW}\b", file.text):
         return f"the file speaks of {NEW} too"
@@ -79,7 +79,7 @@ def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[Use]) 
     return ""
 
 
-def _uses(file: PythonFile, sites: Sites) -> Iterator[Use]:
+def _uses(file: PythonFile, sites: Sites) -> Iterator[LoggerUse]:
     parents = {id(child): node for node in walk(file.tree) for child in ast.iter_child_nodes(node)}
     both = False
     for node, scope, arms in sites.imports:
@@ -114,36 +114,36 @@ def _checked(arms: Arms) -> str:
     return "it stands under a version check" if under_version_check(arms) else ""
 
 
-def _imported(file: PythonFile, node: ast.ImportFrom, alias: ast.alias, arms: Arms, top: bool) -> Use:
+def _imported(file: PythonFile, node: ast.ImportFrom, alias: ast.alias, arms: Arms, top: bool) -> LoggerUse:
     """An import of the class, which becomes one of the other."""
     why = why_not(file, node) or _checked(arms) or ("" if top else "it is imported inside a function")
     if why:
-        return Use(alias, why=why)
+        return LoggerUse(alias, why=why)
     parts = split(f"{node.module}.{alias.name}")
     module = spelled("pl.loggers", parts[0]) if parts else ""
-    return Use(alias, moved(file, node, {alias: Place(module, NEW, alias.asname or NEW)}, frozenset()))
+    return LoggerUse(alias, moved(file, node, {alias: ImportTarget(module, NEW, alias.asname or NEW)}, frozenset()))
 
 
-def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents: dict[int, ast.AST]) -> Use:
+def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents: dict[int, ast.AST]) -> LoggerUse:
     """A use of the class: what it is built of has to mean the same to the other."""
     parent = parents.get(id(node))
     if isinstance(parent, ast.ClassDef):
-        return Use(node, why="a class derives from it")
+        return LoggerUse(node, why="a class derives from it")
     if isinstance(parent, ast.Attribute):
-        return Use(node, why="an attribute of the class is read")
+        return LoggerUse(node, why="an attribute of the class is read")
     if not (isinstance(parent, ast.Call) and parent.func is node):
-        return Use(node, edits, "" if _is_asked(node, parents) else HANDED)
+        return LoggerUse(node, edits, "" if _is_asked(node, parents) else HANDED)
     if len(parent.args) > 2 or any(isinstance(item, ast.Starred) for item in parent.args):
-        return Use(node, why="its arguments go by their position")
+        return LoggerUse(node, why="its arguments go by their position")
     for item in parent.keywords:
         if item.arg not in SHARED and not (item.arg in IDLE and _is_idle(item.arg, item.value)):
             what = f"`{item.arg}={file.source_of(item.value)}`" if item.arg else "`**`"
-            return Use(node, why=f"{what} may ask for what {NEW} does not do")
+            return LoggerUse(node, why=f"{what} may ask for what {NEW} does not do")
     dropped = _dropped(file, parent)
     if dropped is None:
-        return Use(node, why="a comment stands between its arguments")
+        return LoggerUse(node, why="a comment stands between its arguments")
     given = {item.arg for item in parent.keywords}
-    return Use(node, (*edits, *dropped, *_named(file, parent, given)))
+    return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)))
 
 
 def _is_asked(node: ast.AST, parents: dict[int, ast.AST]) -> bool:
@@ -212,7 +212,7 @@ def _named(file: PythonFile, call: ast.Call, given: set[str | None]) -> list[Tex
     return [TextEdit(at, at, f'{separator}name="default"')]
 
 
-def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int, ast.AST]) -> Use:
+def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int, ast.AST]) -> LoggerUse:
     """The dotted name in a dictionary beside its arguments, or beside a dictionary of them."""
     around = parents.get(id(node))
     pairs = list(zip(around.keys, around.values, strict=True)) if isinstance(around, ast.Dict) else []
@@ -222,14 +222,14 @@ def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int
     keys = [*others, *(key for item in inner for key in item.keys)]
     names = {literal(key)[1] if key is not None else None for key in keys}
     if not own or not isinstance(around, ast.Dict) or len(inner) > 1 or names - SHARED:
-        return Use(node, why="what it is built of is not seen")
+        return LoggerUse(node, why="what it is built of is not seen")
     if "name" not in names:
-        return Use(node, why='its name, "default" so far, is not given')
+        return LoggerUse(node, why='its name, "default" so far, is not given')
     parts = split(value)
     start = file.place_in(node, value)
     if start is None or parts is None:
-        return Use(node, why="the string is written in parts")
-    return Use(node, (TextEdit(start, start + len(value), spelled(f"pl.loggers.{NEW}", parts[0])),))
+        return LoggerUse(node, why="the string is written in parts")
+    return LoggerUse(node, (TextEdit(start, start + len(value), spelled(f"pl.loggers.{NEW}", parts[0])),))
 
 
 BEFORE = """\

@@ -44,7 +44,7 @@ def renamed(dotted: str, to: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _NamespaceUse:
     """A place that names the other namespace, and its edits; none where it has to be left."""
 
     node: ast.alias | ast.stmt | ast.expr
@@ -88,7 +88,7 @@ def _sure(facts: Facts, to: str) -> tuple[Fix, str]:
     )
 
 
-def _imports(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
+def _imports(file: PythonFile, sites: Sites, to: str) -> Iterator[_NamespaceUse]:
     for node, scope, arms in sites.imports:
         if isinstance(node, ast.ImportFrom):
             if not node.level and not serves_both(node, arms):
@@ -100,23 +100,23 @@ def _imports(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
     yield from _chains(file, sites, to)
 
 
-def _from(file: PythonFile, node: ast.ImportFrom, to: str) -> Iterator[_Place]:
+def _from(file: PythonFile, node: ast.ImportFrom, to: str) -> Iterator[_NamespaceUse]:
     module = node.module or ""
     new = renamed(module, to)
     start, end = file.offsets(node)
     if new:
         place = file.text.index(module, start, end)
-        yield _Place(node, (TextEdit(place, place + len(module), new),))
+        yield _NamespaceUse(node, (TextEdit(place, place + len(module), new),))
     elif module == "lightning" and to == OLD:
         names = {alias: renamed(f"lightning.{alias.name}", to) for alias in node.names}
         refusal = why_not(file, node)
         if refusal or None in names.values():
             unknown = next((alias.name for alias, name in names.items() if name is None), "")
-            yield _Place(node, why=refusal or f"`{unknown}` has no place in `{to}`")
+            yield _NamespaceUse(node, why=refusal or f"`{unknown}` has no place in `{to}`")
             return
         lines = [_statement(str(name), alias.asname or alias.name) for alias, name in names.items()]
         indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-        yield _Place(node, (TextEdit(start, end, f"\n{indent}".join(_joined(lines))),))
+        yield _NamespaceUse(node, (TextEdit(start, end, f"\n{indent}".join(_joined(lines))),))
 
 
 def _statement(dotted: str, bound: str) -> tuple[str, str]:
@@ -133,42 +133,42 @@ def _joined(items: list[tuple[str, str]]) -> list[str]:
 
 def _plain(
     file: PythonFile, sites: Sites, node: ast.Import, alias: ast.alias, scope: Scope, to: str
-) -> Iterator[_Place]:
+) -> Iterator[_NamespaceUse]:
     new = renamed(alias.name, to)
     start = file.offsets(alias)[0]
     if new:
         bound = new.partition(".")[0]
         others = scope.bindings.get(bound, frozenset()) - {bound}
         if not alias.asname and others:
-            yield _Place(node, why=f"`{bound}` is something else in the file")
+            yield _NamespaceUse(node, why=f"`{bound}` is something else in the file")
         else:
-            yield _Place(alias, (TextEdit(start, start + len(alias.name), new),))
+            yield _NamespaceUse(alias, (TextEdit(start, start + len(alias.name), new),))
     elif alias.name == "lightning" and to == OLD:
         yield _of_package(file, sites, alias, scope)
 
 
-def _of_package(file: PythonFile, sites: Sites, alias: ast.alias, scope: Scope) -> _Place:
+def _of_package(file: PythonFile, sites: Sites, alias: ast.alias, scope: Scope) -> _NamespaceUse:
     """`import lightning as L`: whole where everything that is reached through it is in pytorch_lightning."""
     bound = alias.asname or alias.name
     edits = []
     uses = [item for item, where in sites.names if item.id == bound and where.lookup(bound) == "lightning"]
     reached = {id(root_of(chain)) for chain, where, _ in sites.chains if dotted_of(chain, where)}
     if any(id(item) not in reached for item in uses):
-        return _Place(alias, why=f"`{bound}` is handed on as a whole")
+        return _NamespaceUse(alias, why=f"`{bound}` is handed on as a whole")
     for chain, where, _ in sites.chains:
         root = root_of(chain)
         if not root or root.id != bound or where.lookup(bound) != "lightning":
             continue
         new = renamed(dotted_of(chain, where) or "", OLD)
         if not new or not new.startswith(OLD + "."):
-            return _Place(alias, why=f"`{ast.unparse(chain)}` is not in `{OLD}`")
+            return _NamespaceUse(alias, why=f"`{ast.unparse(chain)}` is not in `{OLD}`")
         if alias.asname:
             edits.append(TextEdit(*file.offsets(chain), bound + new[len(OLD) :]))
     start = file.offsets(alias)[0]
-    return _Place(alias, (TextEdit(start, start + len("lightning"), OLD), *edits))
+    return _NamespaceUse(alias, (TextEdit(start, start + len("lightning"), OLD), *edits))
 
 
-def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
+def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_NamespaceUse]:
     """What is reached through a package that is imported by its own name: `pytorch_lightning.Trainer`."""
     roots = {OLD, FABRIC[OLD]} if to == NEW else {"lightning"}
     within = {id(root_of(chain)) for chain, _, _ in sites.chains}
@@ -181,23 +181,25 @@ def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
             new = renamed(dotted_of(part, scope) or "", to)
             below = renamed(dotted_of(part.value, scope) or "", to)
             if new and not below:
-                yield _Place(part, (TextEdit(*file.offsets(part), new),))
+                yield _NamespaceUse(part, (TextEdit(*file.offsets(part), new),))
                 break
             part = part.value
         else:
             new = renamed(root.id, to)
             yield (
-                _Place(root, (TextEdit(*file.offsets(root), new),))
+                _NamespaceUse(root, (TextEdit(*file.offsets(root), new),))
                 if new
-                else _Place(chain, why=f"`{ast.unparse(chain)}` has no place in `{to}`")
+                else _NamespaceUse(chain, why=f"`{ast.unparse(chain)}` has no place in `{to}`")
             )
     for name, scope in sites.names:
         if name.id in roots and id(name) not in within and scope.lookup(name.id) == name.id:
             new = renamed(name.id, to)
-            yield _Place(name, (TextEdit(*file.offsets(name), new),) if new else (), "" if new else "it is handed on")
+            yield _NamespaceUse(
+                name, (TextEdit(*file.offsets(name), new),) if new else (), "" if new else "it is handed on"
+            )
 
 
-def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
+def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_NamespaceUse]:
     """Dotted names in strings; a package alone where a call takes it for one."""
     calls = [
         call
@@ -211,7 +213,7 @@ def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
         start = file.place_in(node, value)
         if not new or start is None or ("." not in value and id(node) not in loaded):
             continue
-        yield _Place(node, (TextEdit(start, start + len(value), new),))
+        yield _NamespaceUse(node, (TextEdit(start, start + len(value), new),))
 
 
 def _spelled_out(file: PythonFile, call: CallNode, calls: Sequence[CallNode]) -> Iterator[ast.expr]:

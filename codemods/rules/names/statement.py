@@ -14,7 +14,7 @@ _MODULE = re.compile(r"from\s+([\w.]+)\s+import\b")
 
 
 @dataclass(frozen=True)
-class Place:
+class ImportTarget:
     """Where a name is imported from now: `module`, `name` there, and the name it is bound to here. Without a module
     it is one itself."""
 
@@ -62,7 +62,10 @@ def why_not(file: PythonFile, node: ast.ImportFrom | ast.Import) -> str | None:
 
 
 def moved(
-    file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place], present: frozenset[tuple[str, str]]
+    file: PythonFile,
+    node: ast.ImportFrom,
+    places: Mapping[ast.alias, ImportTarget],
+    present: frozenset[tuple[str, str]],
 ) -> tuple[TextEdit, ...]:
     """The edits after which the names of `places` come from there, and the others from where they came.
 
@@ -95,7 +98,7 @@ def moved(
     return (*renamed, *_without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
 
 
-def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place]) -> tuple[TextEdit, ...]:
+def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, ImportTarget]) -> tuple[TextEdit, ...]:
     start, end = file.offsets(node)
     match = _MODULE.match(file.text, start, end)
     assert match

@@ -24,7 +24,7 @@ ITERATED = ("enumerate", "len", "list", "tuple", "zip")
 
 
 @dataclass(frozen=True)
-class Reworded:
+class RewordedUses:
     """The edits of a name's uses, after which its import can go."""
 
     edits: tuple[TextEdit, ...]
@@ -33,11 +33,11 @@ class Reworded:
     needs: str
 
 
-def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str) -> Reworded | None:
+def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str) -> RewordedUses | None:
     """What becomes of a file's uses of an imported name; None where one of them cannot do without it."""
     bound = alias.asname or alias.name
     if _is_unread(file, facts, alias, bound):
-        return Reworded((), "safe", "Nothing reads it.", "2.0.0")
+        return RewordedUses((), "safe", "Nothing reads it.", "2.0.0")
     registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
     if not (registry or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
         return None
@@ -56,10 +56,10 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     kept = tuple(edits) if imports[0] is alias else ()
     if registry:
         reason = "LightningCLI knows every class that is imported by its name, without a registry."
-        return Reworded(kept, "safe", reason, "1.7.0")
+        return RewordedUses(kept, "safe", reason, "1.7.0")
     level: Fix = "unsafe" if "unsafe" in levels else "safe"
     doubt = " What has the loggers is taken to be a Trainer or a module." if level == "unsafe" else ""
-    return Reworded(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
+    return RewordedUses(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
 
 
 def _is_unread(file: PythonFile, facts: Facts, alias: ast.alias, bound: str) -> bool:

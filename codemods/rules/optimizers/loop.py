@@ -11,7 +11,7 @@ import libcst.matchers as m
 
 from codemods.rewrite import edits
 from codemods.rewrite.manual.batch_outputs import KEPT, RETURNED
-from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Shed
+from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, HookParameters
 from codemods.rewrite.manual.trainers import Clip
 from codemods.rewrite.manual.writer import (
     add_clipping,
@@ -24,8 +24,8 @@ from codemods.rewrite.manual.writer import (
     take_outputs,
     zero_lines,
 )
-from codemods.rules.optimizers.module import HELPER, INDEX, STEP, Names
-from codemods.rules.optimizers.plan import Verdict, clears, clip_of, window_of
+from codemods.rules.optimizers.module import HELPER, INDEX, STEP, StepParameters
+from codemods.rules.optimizers.plan import OptimizerVerdict, clears, clip_of, window_of
 
 DOCSTRING = '"""One step of each optimizer in turn, as automatic optimization made them."""'
 TURNS = '"""One step of the optimizer whose turn it is, as automatic optimization made it."""'
@@ -34,14 +34,14 @@ OWN_CALL = m.Call(func=m.Attribute(value=m.Name("self") | m.Call(func=m.Name("su
 
 
 @dataclass(frozen=True)
-class Shape:
+class StepShape:
     """The parameters of the class's step, and what becomes of its hooks."""
 
-    names: Names
-    hooks: Shed
+    names: StepParameters
+    hooks: HookParameters
 
 
-def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassDef:
+def write_loop(node: cst.ClassDef, verdict: OptimizerVerdict, shape: StepShape) -> cst.ClassDef:
     """The class with `training_step` turned into a loop over its optimizers, its old body kept as a method.
 
     Order for each optimizer: the others' parameters toggled off, forward, zero_grad, backward, step (source:
@@ -122,7 +122,7 @@ def _without_names(method: cst.FunctionDef, names: Sequence[str]) -> cst.Functio
     return edits.with_body(method, left)  # type: ignore[no-any-return]
 
 
-def _split_step(step: cst.FunctionDef, verdict: Verdict, shape: Shape) -> list[Any]:
+def _split_step(step: cst.FunctionDef, verdict: OptimizerVerdict, shape: StepShape) -> list[Any]:
     written = edits.statements(_text(verdict, shape))[0]
     driver = written.with_changes(
         params=edits.without_parameter(_without_kwargs(step), INDEX).params,
@@ -151,7 +151,7 @@ def _without_kwargs(step: cst.FunctionDef) -> cst.FunctionDef:
     return step.with_changes(params=params.with_changes(params=[*params.params[:-1], last], star_kwarg=None))
 
 
-def _text(verdict: Verdict, shape: Shape) -> str:
+def _text(verdict: OptimizerVerdict, shape: StepShape) -> str:
     configured, this = verdict.configured, shape.names.this
     turns = configured.frequencies
     lines = [TURNS if turns else DOCSTRING]
@@ -194,7 +194,7 @@ def _text(verdict: Verdict, shape: Shape) -> str:
     return "\n".join([f"def {STEP}({this}):", *_indented(lines)]) + "\n"
 
 
-def _output(verdict: Verdict, shape: Shape) -> str:
+def _output(verdict: OptimizerVerdict, shape: StepShape) -> str:
     """What training_epoch_end got of one step: a dict, its loss divided by the window, and nothing with a history."""
     loss = "loss.detach()"
     if window_of(verdict.given):
@@ -209,7 +209,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
     return [f"    {line}" if line else line for line in lines]
 
 
-def _plain(verdict: Verdict, shape: Shape) -> list[str]:
+def _plain(verdict: OptimizerVerdict, shape: StepShape) -> list[str]:
     """The statements for one optimizer."""
     this = shape.names.this
     if STEPPING in verdict.item.hooks.names:
@@ -232,7 +232,7 @@ def _plain(verdict: Verdict, shape: Shape) -> list[str]:
     return [*lines, f"{this}.untoggle_optimizer(optimizer)"]
 
 
-def _windowed(verdict: Verdict, shape: Shape) -> list[str]:
+def _windowed(verdict: OptimizerVerdict, shape: StepShape) -> list[str]:
     """The statements for one optimizer where several batches make one step."""
     this, batch_idx = shape.names.this, shape.names.batch_idx
     divided = f"{this}.manual_backward(loss / {this}.accumulate_grad_batches)"
@@ -249,7 +249,7 @@ def _windowed(verdict: Verdict, shape: Shape) -> list[str]:
     return [*_closure(verdict, shape, body), "with optimizer.toggle_model(sync_grad=stepping):", *_indented(inner)]
 
 
-def _closure(verdict: Verdict, shape: Shape, body: list[str] | None = None) -> list[str]:
+def _closure(verdict: OptimizerVerdict, shape: StepShape, body: list[str] | None = None) -> list[str]:
     """What an overridden optimizer_step is handed, as automatic optimization handed it."""
     if body is None:
         back = f"{shape.names.this}.manual_backward(loss)"
@@ -259,11 +259,11 @@ def _closure(verdict: Verdict, shape: Shape, body: list[str] | None = None) -> l
     return ["", f"def closure({given}):", *_indented([*body, "return loss"]), ""]
 
 
-def _step(verdict: Verdict, shape: Shape) -> str:
+def _step(verdict: OptimizerVerdict, shape: StepShape) -> str:
     return step_line(shape.names.this, shape.names.batch_idx, verdict.item.hooks, INDEX)
 
 
-def _loss(verdict: Verdict, shape: Shape) -> list[str]:
+def _loss(verdict: OptimizerVerdict, shape: StepShape) -> list[str]:
     names = shape.names
     call = f"{names.this}.{HELPER}({names.batch}, {names.batch_idx}, {INDEX})"
     if verdict.kind == "dict" and (verdict.item.outputs or verdict.item.batch_outputs) and not verdict.skips:
@@ -273,9 +273,9 @@ def _loss(verdict: Verdict, shape: Shape) -> list[str]:
     return [f"output = {call}", 'loss = output["loss"] if isinstance(output, dict) else output']
 
 
-def _zeroed(verdict: Verdict, shape: Shape) -> list[str]:
+def _zeroed(verdict: OptimizerVerdict, shape: StepShape) -> list[str]:
     return zero_lines(shape.names.this, shape.names.batch_idx, verdict.item.hooks, INDEX)
 
 
-def _clearing(verdict: Verdict) -> list[str]:
+def _clearing(verdict: OptimizerVerdict) -> list[str]:
     return [CLEAR] if clears(verdict) else []

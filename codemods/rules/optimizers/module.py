@@ -21,7 +21,7 @@ from codemods.code.syntax import (
 )
 from codemods.lightning.optimization import FLAG
 from codemods.rewrite.manual.batch_outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
-from codemods.rewrite.manual.configured import Configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
 from codemods.rewrite.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.rewrite.manual.module import (
     NOT_CARRIED,
@@ -51,7 +51,7 @@ WATCHED = frozenset({*NOT_CARRIED, *CARRIED, STEP, HELPER, METHOD, "training_epo
 
 
 @dataclass(frozen=True)
-class Several:
+class SeveralOptimizers:
     """A class whose training step takes `optimizer_idx`.
 
     `unread` holds where the step does not use it, `default` is the source text of its default, empty where there is
@@ -68,7 +68,7 @@ class Several:
     name: str
     path: str
     refusal: str | None
-    configured: Configured | None = None
+    configured: ConfiguredOptimizers | None = None
     unread: bool = False
     default: str = ""
     follows: bool = False
@@ -87,7 +87,7 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Names:
+class StepParameters:
     """What the training step calls its parameters."""
 
     this: str
@@ -127,20 +127,20 @@ def _index_of(step: Function) -> ast.arg | None:
     return next((argument for argument in arguments if argument.arg == INDEX), None)
 
 
-def read_class(file: PythonFile, item: ClassNode) -> Several | None:
+def read_class(file: PythonFile, item: ClassNode) -> SeveralOptimizers | None:
     """What the class shows; None for one that trains by TBPTT too, which is another rule's."""
     step = item.methods[STEP]
     if "hiddens" in parameters(step):
         return None
     refusal = None
     made = read_makers(file).get(item.qualname)
-    configured = made if isinstance(made, Configured) else None
+    configured = made if isinstance(made, ConfiguredOptimizers) else None
     try:
         _judge(file, item, step)
     except NotPlain as error:
         refusal = str(error)
     end = item.methods.get("on_train_epoch_end")
-    return Several(
+    return SeveralOptimizers(
         item.qualname,
         file.path,
         refusal,
@@ -163,7 +163,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
     )
 
 
-def judge_configured(configured: Configured) -> None:
+def judge_configured(configured: ConfiguredOptimizers) -> None:
     """Raises NotPlain where the loop cannot step the optimizers and schedulers as 1.x did."""
     if not configured.fixed and (
         len(configured.schedules) > 1 or any(schedule.monitor for schedule in configured.schedules)
@@ -186,13 +186,13 @@ def _default(step: Function) -> str:
     return ast.unparse(given[INDEX]) if INDEX in given else ""
 
 
-def names_of(step: Function) -> Names:
+def names_of(step: Function) -> StepParameters:
     """Raises NotPlain where the step is not a plain method of (self, batch, batch_idx, optimizer_idx). It may take
     `**kwargs` besides, into which 1.x put nothing: it gave all by place."""
     names = parameters(step)
     if not is_plain(step, named=True) or len(names) != 3 or names[2] != INDEX:
         raise NotPlain(not_plain(step, f"(self, batch, batch_idx, {INDEX})"))
-    found = Names(self_name(step), names[0], names[1])
+    found = StepParameters(self_name(step), names[0], names[1])
     for name in (found.this, found.batch, found.batch_idx):
         if name in LOOP_NAMES:
             raise NotPlain(f"training_step takes a parameter `{name}`")

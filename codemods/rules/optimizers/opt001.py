@@ -14,19 +14,19 @@ from codemods.rewrite.manual.fit_sites import WORDS, read_fits
 from codemods.rewrite.manual.hooks import shed_of
 from codemods.rewrite.manual.optimizer_factories import METHOD, read_makers
 from codemods.rewrite.manual.reserved_attributes import read_own
-from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
+from codemods.rewrite.manual.settings import TrainerSetting, read_settings, setting_matches
 from codemods.rewrite.manual.trainer_scopes import add_attributes, carriers, function_of
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rewrite.manual.transfer_edits import hand_over, without
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
-from codemods.rules.optimizers.plan import UNHEARD, Shown, Verdict, clears, verdicts, window_of
+from codemods.rules.optimizers.plan import UNHEARD, OptimizerFileSummary, OptimizerVerdict, clears, verdicts, window_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from codemods.rules.optimizers.loop import Shape
+    from codemods.rules.optimizers.loop import StepShape
 
 CODE = "OPT001"
 APPLY = ("lightning_utilities.core.apply_func", "apply_to_collection")
@@ -43,22 +43,22 @@ ADVICE = (
 )
 
 
-def collect(file: PythonFile) -> Shown | None:
+def collect(file: PythonFile) -> OptimizerFileSummary | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
     beside = carriers(file) if gives(file, MOVED) else ()
-    shown = Shown(classes, loose(file), beside, read_fits(file), read_makers(file), read_own(file))
-    return shown if shown != Shown((), ()) else None
+    shown = OptimizerFileSummary(classes, loose(file), beside, read_fits(file), read_makers(file), read_own(file))
+    return shown if shown != OptimizerFileSummary((), ()) else None
 
 
-def collect_text(file: TextFile) -> tuple[Setting, ...] | None:
+def collect_text(file: TextFile) -> tuple[TrainerSetting, ...] | None:
     """What a configuration file gives to a Trainer that would have to move."""
     return read_settings(file, MOVED)
 
 
 def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     """What other files have to be asked where there is a candidate."""
-    shown = (each for each in collected.values() if isinstance(each, Shown))
+    shown = (each for each in collected.values() if isinstance(each, OptimizerFileSummary))
     names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     if not names:
         return ()
@@ -88,7 +88,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     yield from hand_over(file, facts, [verdict for verdict in found if verdict.what == "loop"])
 
 
-def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]:
     for item in candidates(file):
         if item.qualname != verdict.item.name:
             continue
@@ -113,13 +113,13 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         )
 
 
-def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+def _imports(verdict: OptimizerVerdict) -> tuple[tuple[str, str | None], ...]:
     if (verdict.item.outputs or verdict.item.batch_outputs) and verdict.kind == "dict":
         return (*IMPORTS, APPLY)
     return IMPORTS if clears(verdict) else ()
 
 
-def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
+def _loop_edit(item: ClassNode, verdict: OptimizerVerdict) -> Any:
     def write(node: cst.ClassDef) -> cst.ClassDef:
         from codemods.rules.hooks.keep_outputs_edits import keep_in_loop
         from codemods.rules.optimizers.loop import write_loop
@@ -130,10 +130,10 @@ def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
     return write
 
 
-def _shape(item: ClassNode) -> Shape:
-    from codemods.rules.optimizers.loop import Shape
+def _shape(item: ClassNode) -> StepShape:
+    from codemods.rules.optimizers.loop import StepShape
 
-    return Shape(names_of(item.methods[STEP]), shed_of(item))
+    return StepShape(names_of(item.methods[STEP]), shed_of(item))
 
 
 def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:
@@ -142,7 +142,7 @@ def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:
     return write_follower(node)
 
 
-def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+def _trainer_matches(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]:
     """The arguments of the Trainers that train the class and that manual optimization refuses."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords}
@@ -163,7 +163,7 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         )
 
 
-def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) -> Iterator[NodeEdit]:
+def _set_beside(file: PythonFile, verdict: OptimizerVerdict, index: int, call: CallNode) -> Iterator[NodeEdit]:
     """The function around a Trainer with its values given to the model, where they cannot stand in the class."""
     values = tuple(
         (str(keyword.arg), file.source_of(keyword.value))

@@ -14,7 +14,7 @@ from codemods.rewrite.manual.trainers import naming
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.optimizers.module import INDEX, STEP, candidates
 from codemods.rules.optimizers.opt001 import collect, context
-from codemods.rules.optimizers.plan import Verdict, verdicts
+from codemods.rules.optimizers.plan import OptimizerVerdict, verdicts
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -40,7 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield Match(file.head(place), what, "manual", UNCOUNTED, "M214")
 
 
-def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: Verdict) -> Match:
+def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVerdict) -> Match:
     step = item.methods[STEP]
     place = file.head(step)
     message = f"{item.node.name}.training_step takes `optimizer_idx`, which Lightning 2 refuses"
@@ -70,7 +70,7 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
     return None
 
 
-def _callers(facts: Facts, verdict: Verdict) -> Iterator[str]:
+def _callers(facts: Facts, verdict: OptimizerVerdict) -> Iterator[str]:
     fact = facts.files[verdict.item.path].find(verdict.item.name)
     calling = facts.mentions.get(b".training_step", frozenset()) - {verdict.item.path}
     if fact and naming(facts, fact) & calling:

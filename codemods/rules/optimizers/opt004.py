@@ -16,7 +16,7 @@ from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.signature import (
     CALLBACK_HOOKS,
     HOOKS,
-    Hook,
+    HookSignature,
     old_parameters,
     read_by_default,
     read_elsewhere,
@@ -70,7 +70,7 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
-def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Iterator[Match]:
+def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature) -> Iterator[Match]:
     method = item.methods[name]
     if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
         return  # the fourth argument is the closure, which OPT006 speaks of

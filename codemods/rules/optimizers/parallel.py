@@ -22,7 +22,7 @@ from codemods.rewrite.manual.settings import SECTION
 from codemods.rewrite.manual.trainers import trainers_of
 from codemods.rewrite.splice import valued
 from codemods.rule import Match, NodeEdit, touches
-from codemods.rules.optimizers.plan import Verdict
+from codemods.rules.optimizers.plan import OptimizerVerdict
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -35,7 +35,7 @@ ROW = "B07"
 ADVICE = f'Where it trains on several devices by DDP, give it strategy="{LOOKS}"'
 
 
-def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Match]:
+def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[OptimizerVerdict]) -> Iterator[Match]:
     """The Trainers of this file which may train by DDP a class that gets a loop.
 
     On 1.x DDP looked for unused parameters by itself, of which a toggled optimizer leaves some, and was what several
@@ -43,7 +43,7 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]
     """
     if not verdicts:
         return
-    owners: dict[tuple[str, int], Verdict] = {}
+    owners: dict[tuple[str, int], OptimizerVerdict] = {}
     for verdict in sorted(verdicts, key=lambda verdict: verdict.level):
         fact = facts.files[verdict.item.path].find(verdict.item.name)
         for trainer in trainers_of(facts, fact) if fact else ():
@@ -56,7 +56,7 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]
     yield from _spoken_of(file, facts, verdicts, calls)
 
 
-def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Match]:
+def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[OptimizerVerdict]) -> Iterator[Match]:
     """The entries of a configuration that have a Trainer train by DDP, where it may train a class that gets a loop."""
     indirect = any(each.indirect_trainers for each in facts.files.values())
     if not verdicts or not (indirect or any(trainer.open_ended for trainer in facts.trainers)):
@@ -81,7 +81,7 @@ def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Verdict]
                 yield Match(place, message, "manual", f"Not rewritten: {why}, if it is trained by this. {ADVICE}.", ROW)
 
 
-def _others(facts: Facts, verdicts: Sequence[Verdict]) -> bool:
+def _others(facts: Facts, verdicts: Sequence[OptimizerVerdict]) -> bool:
     """Whether the project trains modules that get no loop."""
     facts_of = [facts.files[each.item.path].find(each.item.name) for each in verdicts]
     known = {other for fact in facts_of if fact for other in (fact, *family(facts, fact))}
@@ -92,7 +92,7 @@ def _others(facts: Facts, verdicts: Sequence[Verdict]) -> bool:
 
 
 def _spoken_of(
-    file: PythonFile, facts: Facts, verdicts: Sequence[Verdict], calls: Sequence[ast.Call]
+    file: PythonFile, facts: Facts, verdicts: Sequence[OptimizerVerdict], calls: Sequence[ast.Call]
 ) -> Iterator[Match]:
     """The places where a file that builds a Trainer of the class names DDP other than in its call: it may get there."""
     here = facts.files[file.path]
@@ -113,12 +113,12 @@ def _spoken_of(
             yield Match(file.span(node), message, "manual", reason, ROW)
 
 
-def _may_be(facts: Facts, verdict: Verdict, path: str, dotted: str | None) -> bool:
+def _may_be(facts: Facts, verdict: OptimizerVerdict, path: str, dotted: str | None) -> bool:
     fact = facts.files[verdict.item.path].find(verdict.item.name)
     return fact is not None and may_be(facts, fact, path, dotted)
 
 
-def _judge(file: PythonFile, verdict: Verdict, call: ast.Call) -> Iterator[Match]:
+def _judge(file: PythonFile, verdict: OptimizerVerdict, call: ast.Call) -> Iterator[Match]:
     given = {keyword.arg: keyword for keyword in call.keywords}
     strategy = given.get("strategy")
     why = f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for by itself."

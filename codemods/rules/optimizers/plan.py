@@ -10,8 +10,8 @@ from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rewrite.manual.batch_outputs import BATCH_END, BY_BATCH, HOOK, lost
-from codemods.rewrite.manual.configured import Configured
-from codemods.rewrite.manual.fit_sites import Fits
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
+from codemods.rewrite.manual.fit_sites import FileFits
 from codemods.rewrite.manual.hooks import COUNT, FINDING, STEPPING, doubts_about
 from codemods.rewrite.manual.optimizer_factories import METHOD, Made, configured_by, makers
 from codemods.rewrite.manual.optimizers import NotPlain
@@ -24,12 +24,12 @@ from codemods.rewrite.manual.project_obstacles import (
     surroundings,
 )
 from codemods.rewrite.manual.reserved_attributes import Own, doubts_of_own, judge_own
-from codemods.rewrite.manual.settings import Setting
+from codemods.rewrite.manual.settings import TrainerSetting
 from codemods.rewrite.manual.step_counts import askers
-from codemods.rewrite.manual.trainer_scopes import Carrier
-from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
-from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
-from codemods.rules.tbptt.plan import Verdict as TbpttVerdict
+from codemods.rewrite.manual.trainer_scopes import TrainerCall
+from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Loose, TrainerSettings, read_trainers
+from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, SeveralOptimizers, judge_configured
+from codemods.rules.tbptt.plan import TbpttVerdict as TbpttVerdict
 from codemods.rules.tbptt.plan import verdicts as tbptt_verdicts
 
 UNHEARD = {
@@ -39,24 +39,24 @@ UNHEARD = {
 WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
 TBPTT = "TBP001"
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
-EMPTY = Configured(None, None)
+EMPTY = ConfiguredOptimizers(None, None)
 
 
 @dataclass(frozen=True)
-class Shown:
+class OptimizerFileSummary:
     """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
     stand other than in a Trainer's call, or in one that stands beside its model."""
 
-    classes: tuple[Several, ...]
+    classes: tuple[SeveralOptimizers, ...]
     loose: Loose
-    carriers: tuple[Carrier, ...] = ()
-    fits: Fits = field(default_factory=Fits)
+    carriers: tuple[TrainerCall, ...] = ()
+    fits: FileFits = field(default_factory=FileFits)
     made: Made = field(default_factory=dict)
     own: Own = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OptimizerVerdict:
     """What is to be done with one class.
 
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
@@ -65,19 +65,19 @@ class Verdict:
     rule's. `base` is the class of the loop that a follower belongs to, `batches` whether global_step is to count them.
     """
 
-    item: Several
+    item: SeveralOptimizers
     what: str
     refusal: str = ""
-    given: Given = field(default_factory=Given)
+    given: TrainerSettings = field(default_factory=TrainerSettings)
     kind: str = ""
     skips: bool = False
     attribute: bool = False
     doubts: tuple[str, ...] = ()
-    base: Several | None = None
+    base: SeveralOptimizers | None = None
     batches: bool = False
 
     @property
-    def configured(self) -> Configured:
+    def configured(self) -> ConfiguredOptimizers:
         return self.item.configured or EMPTY
 
     @property
@@ -93,29 +93,29 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Seen:
+class TrainerUses:
     """Trainer arguments that stand where they cannot be moved, by path, and Trainers beside their model."""
 
     spoken: Mapping[str, Loose]
     carrying: frozenset[tuple[str, int]]
-    fits: Mapping[str, Fits]
+    fits: Mapping[str, FileFits]
     made: Mapping[str, Made]
     own: Mapping[str, Own]
-    settings: Mapping[str, tuple[Setting, ...]]
+    settings: Mapping[str, tuple[TrainerSetting, ...]]
 
 
-def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
+def verdicts(facts: Facts, code: str) -> tuple[OptimizerVerdict, ...]:
     """One verdict for each candidate class, in path order."""
     name = f"{code}.verdicts"
     if name not in facts.memo:
         facts.memo[name] = _verdicts(facts, code)
-    found: tuple[Verdict, ...] = facts.memo[name]
+    found: tuple[OptimizerVerdict, ...] = facts.memo[name]
     return found
 
 
-def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
-    collected: dict[str, Shown] = facts.collected(code)
-    seen = Seen(
+def _verdicts(facts: Facts, code: str) -> tuple[OptimizerVerdict, ...]:
+    collected: dict[str, OptimizerFileSummary] = facts.collected(code)
+    seen = TrainerUses(
         {path: shown.loose for path, shown in collected.items() if shown.loose},
         frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
         {path: shown.fits for path, shown in collected.items()},
@@ -124,7 +124,7 @@ def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
         facts.collected_texts(code),
     )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
-    found: dict[tuple[str, str], Verdict] = {}
+    found: dict[tuple[str, str], OptimizerVerdict] = {}
     for key, item in items.items():
         verdict = _judge(facts, item, items, seen)
         found.setdefault(key, verdict)
@@ -138,26 +138,30 @@ def _chunked(facts: Facts) -> tuple[TbpttVerdict, ...]:
     return tbptt_verdicts(facts, TBPTT)
 
 
-def _follower(item: Several, base: Verdict) -> Verdict:
-    return Verdict(item, "follow", given=base.given, doubts=base.doubts, base=base.item)
+def _follower(item: SeveralOptimizers, base: OptimizerVerdict) -> OptimizerVerdict:
+    return OptimizerVerdict(item, "follow", given=base.given, doubts=base.doubts, base=base.item)
 
 
-def _followers(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]) -> list[Several]:
+def _followers(
+    facts: Facts, item: SeveralOptimizers, items: Mapping[tuple[str, str], SeveralOptimizers]
+) -> list[SeveralOptimizers]:
     fact = facts.files[item.path].find(item.name)
     below = facts.subclasses(fact) if fact else ()
     return [items[each.path, each.name] for each in below if (each.path, each.name) in items]
 
 
-def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several], seen: Seen) -> Verdict:
+def _judge(
+    facts: Facts, item: SeveralOptimizers, items: Mapping[tuple[str, str], SeveralOptimizers], seen: TrainerUses
+) -> OptimizerVerdict:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
-        return Verdict(item, "none", "the class is not at the top of its module")
+        return OptimizerVerdict(item, "none", "the class is not at the top of its module")
     if item.passes:
-        return Verdict(item, "other")
+        return OptimizerVerdict(item, "other")
     if facts.kind(fact) == "other":
         return _mixed_in(facts, item, fact)
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
-        return Verdict(item, "other")
+        return OptimizerVerdict(item, "other")
     try:
         item = _optimized(facts, item, fact, seen)
         judge_configured(item.configured or EMPTY)
@@ -167,9 +171,11 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         reason = item.refusal or str(error)
     alone = _alone(facts, item, fact, items)
     if alone or reason:
-        return alone or Verdict(item, "none", reason or "")
+        return alone or OptimizerVerdict(item, "none", reason or "")
     if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
-        return Verdict(item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0")
+        return OptimizerVerdict(
+            item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0"
+        )
     followers = _followers(facts, item, items)
     refusal = (
         relatives(facts, fact, set(), constructors=False)
@@ -179,10 +185,10 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         or (_unkept(facts, item, fact) if item.outputs or item.batch_outputs else None)
     )
     if refusal:
-        return Verdict(item, "none", refusal)
+        return OptimizerVerdict(item, "none", refusal)
     given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits, settings=seen.settings)
     kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
-    verdict = Verdict(
+    verdict = OptimizerVerdict(
         item,
         "loop",
         given=given,
@@ -193,16 +199,16 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     return _doubted(facts, verdict, doubts_of_own(facts, fact, seen.own, given))
 
 
-def _mixed_in(facts: Facts, item: Several, fact: ClassFact) -> Verdict:
+def _mixed_in(facts: Facts, item: SeveralOptimizers, fact: ClassFact) -> OptimizerVerdict:
     """The verdict on a class that is no LightningModule itself."""
     for other in facts.subclasses(fact):
         if facts.kind(other) == MODULE:
             reason = f"{other.name} ({other.path}) takes its training_step from it, but it is no LightningModule itself"
-            return Verdict(item, "none", reason)
-    return Verdict(item, "other")
+            return OptimizerVerdict(item, "none", reason)
+    return OptimizerVerdict(item, "other")
 
 
-def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Several:
+def _optimized(facts: Facts, item: SeveralOptimizers, fact: ClassFact, seen: TrainerUses) -> SeveralOptimizers:
     """The class with what it and its subclasses are optimized by. Raises NotPlain."""
     configured = configured_by(facts, fact, seen.made)
     others = [other for other in makers(facts, fact, seen.made) if other != fact]
@@ -220,22 +226,24 @@ def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Seve
     return replace(item, configured=configured, skips=skips)
 
 
-def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[str, str], Several]) -> Verdict | None:
+def _alone(
+    facts: Facts, item: SeveralOptimizers, fact: ClassFact, items: Mapping[tuple[str, str], SeveralOptimizers]
+) -> OptimizerVerdict | None:
     """The verdict on a class with one optimizer, or with a step that does not look at the index."""
     count = item.configured.count if item.configured else None
     if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
         if count == 1 or item.manual:
-            return Verdict(item, "keep", _one(item))
+            return OptimizerVerdict(item, "keep", _one(item))
         return None
     for other in family(facts, fact):
         shown = items.get((other.path, other.name))
         apart = shown and (not shown.extends or (shown.unread and shown.default))
         if "training_step" in other.methods and not apart:
-            return Verdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
-    return Verdict(item, "drop")
+            return OptimizerVerdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
+    return OptimizerVerdict(item, "drop")
 
 
-def _one(item: Several) -> str:
+def _one(item: SeveralOptimizers) -> str:
     if item.manual:
         return "the class optimizes by hand already, and 1.x refused the parameter there too"
     if item.default:
@@ -243,7 +251,7 @@ def _one(item: Several) -> str:
     return "there is one optimizer, and 1.x gave no index then, so the step failed"
 
 
-def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several]) -> str | None:
+def _clash(facts: Facts, item: SeveralOptimizers, fact: ClassFact, followers: list[SeveralOptimizers]) -> str | None:
     """Which relative of the class defines one of the methods that the loop has to do with. The step of a base is no
     matter where nothing calls it."""
     free = {(each.path, each.name) for each in followers if each.follows}
@@ -257,7 +265,7 @@ def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several
     return None
 
 
-def _unkept(facts: Facts, item: Several, fact: ClassFact) -> str | None:
+def _unkept(facts: Facts, item: SeveralOptimizers, fact: ClassFact) -> str | None:
     """Why the outputs that training_epoch_end or on_train_batch_end reads cannot be kept for it."""
     configured = item.configured or EMPTY
     hook = HOOK if item.outputs else BATCH_END
@@ -280,7 +288,7 @@ def keeps_outputs(facts: Facts, path: str, name: str, code: str = "OPT001") -> b
     )
 
 
-def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
+def _doubted(facts: Facts, verdict: OptimizerVerdict, own: Iterator[str]) -> OptimizerVerdict:
     """The verdict with what keeps the rewrite from being the same without a look."""
     given, doubts = verdict.given, [*verdict.configured.doubts, *own]
     reason = given.refusal or given.elsewhere
@@ -290,7 +298,9 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
             f"{reason}; manual optimization refuses {names} there, so give the value to the class's own attribute"
         )
     if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
-        return Verdict(verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients")
+        return OptimizerVerdict(
+            verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients"
+        )
     doubts += doubts_about(verdict.item.hooks)
     if verdict.item.hooks.logs:
         doubts.append(
@@ -317,7 +327,7 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
     return replace(verdict, doubts=tuple(doubts))
 
 
-def _counted(facts: Facts, verdict: Verdict, doubts: list[str]) -> Verdict:
+def _counted(facts: Facts, verdict: OptimizerVerdict, doubts: list[str]) -> OptimizerVerdict:
     """The verdict with whether the class is to count batches, as Lightning before 1.6 did. Optimizers that take turns
     make one step a batch."""
     if admits_from(facts, LIGHTNING, "1.6.0", "2.0.0") or verdict.configured.frequencies:
@@ -344,18 +354,18 @@ def _counted(facts: Facts, verdict: Verdict, doubts: list[str]) -> Verdict:
     return replace(verdict, batches=asked.module and not counts)
 
 
-def clip_of(given: Given) -> tuple[str, str | None] | None:
+def clip_of(given: TrainerSettings) -> tuple[str, str | None] | None:
     """The value and algorithm that the class is to clip by; 0.0, which is not at all, where a person has to say."""
     if CLIP[0] in given.left:
         return OFF[CLIP[0]], None
     return given.clip
 
 
-def window_of(given: Given) -> str | None:
+def window_of(given: TrainerSettings) -> str | None:
     """How many batches the class is to accumulate; 1 where a person has to say."""
     return OFF[ACCUMULATE] if ACCUMULATE in given.left else given.accumulate
 
 
-def clears(verdict: Verdict) -> bool:
+def clears(verdict: OptimizerVerdict) -> bool:
     """Whether a later optimizer could meet weights of before a step in autocast's cache."""
     return verdict.given.clear_autocast and not verdict.configured.frequencies

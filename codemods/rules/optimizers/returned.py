@@ -84,11 +84,11 @@ def _bound(step: Function, name: str) -> list[ast.expr] | None:
 def may_skip(item: ClassNode, step: Function, name: str, index: int | None) -> bool:
     """Whether a step may return None for a value of its parameter `name` (for any where `index` is None), as far as
     its own statements and the class's own methods show."""
-    return NOTHING in _Walk(item, name, index).run(step)
+    return NOTHING in _StepWalk(item, name, index).run(step)
 
 
 @dataclass
-class _Walk:
+class _StepWalk:
     """A walk over all ways through a step for one value of the index; `empty` are the names that may be None, `asked`
     holds where the step itself asks for the index."""
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, Minor, minor_of
+from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRelease, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
-from codemods.rules.pins.lightning import ADVICE, Verdict, after, shown
+from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
@@ -35,7 +35,7 @@ _SINCE = {
 }
 
 
-def beside(own: Manifest, area: Area, target: str, used: frozenset[str]) -> Iterator[tuple[Pin, Verdict]]:
+def beside(own: Manifest, area: Area, target: str, used: frozenset[str]) -> Iterator[tuple[Pin, PinVerdict]]:
     """What becomes of the other requirements of a manifest. `used` are the libraries that code uses."""
     if own.kind in ("notebook", "hooks", "shell", "listed") and not any(pin.name in LIGHTNING for pin in own.pins):
         return
@@ -45,7 +45,7 @@ def beside(own: Manifest, area: Area, target: str, used: frozenset[str]) -> Iter
 
 def _of_group(
     group: str, own: Manifest, area: Area, target: str, used: frozenset[str]
-) -> Iterator[tuple[Pin, Verdict]]:
+) -> Iterator[tuple[Pin, PinVerdict]]:
     """What becomes of one extra or group, or of what is asked for in any case."""
     left = after(own, group, area, target)
     newest = minor_of(target)
@@ -55,12 +55,12 @@ def _of_group(
     fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in holding)]
     exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
-    found: Verdict | None
+    found: PinVerdict | None
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin.problem == "invalid" and pin.name in BESIDE:
             need = minor_of(target).beside[pin.name].floor
             reason = f"{ADVICE[pin.problem]}; Lightning {target} needs {pin.name}>={need}"
-            found = Verdict(f"`{shown(pin)}` is not a valid requirement", "manual", reason, stops=True)
+            found = PinVerdict(f"`{shown(pin)}` is not a valid requirement", "manual", reason, stops=True)
         elif pin in libraries:
             alone = [minor for minor in left if not _clashes(pin, minor)]
             with_it = alone if pin.name in PLAIN else fits or (alone if pin.name == "transformers" else [])
@@ -109,12 +109,12 @@ def _with_extras(area: Area) -> bool:
     )
 
 
-def _goes_anyhow(pin: Pin, left: list[Minor]) -> bool:
+def _goes_anyhow(pin: Pin, left: list[MinorRelease]) -> bool:
     """Whether no Lightning that is still admitted runs with it, and it is raised whatever stands beside it."""
     return pin.name in PLAIN and all(_clashes(pin, minor) for minor in left)
 
 
-def _clashes(pin: Pin, minor: Minor) -> bool:
+def _clashes(pin: Pin, minor: MinorRelease) -> bool:
     return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
 
 
@@ -126,12 +126,12 @@ def _of_library(
     pin: Pin,
     own: Manifest,
     area: Area,
-    fits: list[Minor],
+    fits: list[MinorRelease],
     target: str,
     used: frozenset[str],
     exact: bool,
     stuck: Pin | None,
-) -> Verdict | None:
+) -> PinVerdict | None:
     newest = minor_of(target)
     need = newest.beside[pin.name]
     follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
@@ -141,24 +141,24 @@ def _of_library(
     asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"
     if fits and _holds_back(pin, area):
         reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
-        return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
+        return PinVerdict(message, "manual", f"{reason}: raise it, and run the code on it")
     goes_with = stuck is not None and (pin.name in FAMILY or pin.name == stuck.name)
     why = why_not(pin, own, area) or (f"raise it together with {shown(stuck)}" if stuck and goes_with else None)
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
     if why or wanted is None:
-        return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}", stops=True)
+        return PinVerdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}", stops=True)
     if pin.name in _SINCE:
         reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
         if pin.name in used:
-            return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
-        return Verdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
+            return PinVerdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
+        return PinVerdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
     if pin.name in PLAIN:
         reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
-        return Verdict(message, "safe", reason, wanted, stops=True)
+        return PinVerdict(message, "safe", reason, wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:
         reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
-    return Verdict(message, "safe", reason, wanted, stops=True)
+    return PinVerdict(message, "safe", reason, wanted, stops=True)
 
 
 def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
@@ -184,7 +184,7 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     return None
 
 
-def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+def _of_python(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdict | None:
     if pin.language == "conda" and not pin.problem and _is_exact(pin):
         return None  # PIN005 sees what else the environment asks for
     floor = min((minor.python for minor in left), key=_number)
@@ -195,16 +195,16 @@ def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     asked = f"what is asked for of Lightning needs Python {floor} or later"
     wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
     if wanted is None:
-        return Verdict(message, "manual", f"{asked}: move to one, with what is built for it", stops=True)
+        return PinVerdict(message, "manual", f"{asked}: move to one, with what is built for it", stops=True)
     reason = f"{asked}, so nothing could be installed on an older one: {pin.specifier} becomes {wanted}"
-    return Verdict(message, "safe", reason, wanted)
+    return PinVerdict(message, "safe", reason, wanted)
 
 
 def _number(python: str) -> tuple[int, ...]:
     return tuple(map(int, python.split(".")))
 
 
-def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[Minor], target: str) -> Verdict | None:
+def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[MinorRelease], target: str) -> PinVerdict | None:
     """NumPy before 1.21.3 has no build for Python 3.10."""
     oldest = min(left, key=lambda minor: _number(minor.python))
     need = oldest.beside["numpy"]
@@ -216,14 +216,14 @@ def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[Minor], target: st
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language, (after.major, after.minor + 1))
     why = why_not(pin, own, area)
     if why or wanted is None:
-        return Verdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
+        return PinVerdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
     kept = f"{pin.specifier} becomes {wanted}, which still has what 1.20 deprecated, as np.int"
-    return Verdict(message, "safe", f"{asked}: {kept}", wanted, stops=True)
+    return PinVerdict(message, "safe", f"{asked}: {kept}", wanted, stops=True)
 
 
-def _of_setuptools(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+def _of_setuptools(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdict | None:
     if not all(minor.resources for minor in left) or not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
         return None
     wanted = f"{pin.specifier},<82" if pin.specifier.strip(" *") else "<82"
     reason = f"Lightning {target} imports pkg_resources, which setuptools 82 took out: it becomes {wanted}"
-    return Verdict(f"`{shown(pin)}` admits what Lightning {target} does not import with", "safe", reason, wanted)
+    return PinVerdict(f"`{shown(pin)}` admits what Lightning {target} does not import with", "safe", reason, wanted)

@@ -9,7 +9,7 @@ from codemods.lightning.pins.manifest import INSTALLS
 from codemods.lightning.pins.pin import NAMES, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, releases
-from codemods.rules.pins.lightning import Verdict, fitting, is_dead, shown
+from codemods.rules.pins.lightning import PinVerdict, fitting, is_dead, shown
 
 MAIN = frozenset(
     {"setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "requirements.txt", "environment.yml", "environment.yaml"}
@@ -17,7 +17,7 @@ MAIN = frozenset(
 """Manifests that are for every installation: one of another name may be for another machine or purpose."""
 
 
-def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, Verdict]]:
+def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, PinVerdict]]:
     """The requirements of a manifest that contradict themselves, or, as they will be, an earlier one of the area.
 
     Those of extras, groups and markers are for other installations, and so are those of commands and of files with
@@ -28,7 +28,7 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
         if item.path == own.path and not _meet(pin, pin, area, target):
             message = f"`{shown(pin)}` admits no release"
             reason = "its conditions exclude each other: decide which you mean"
-            yield pin, Verdict(message, "manual", reason, stops=True)
+            yield pin, PinVerdict(message, "manual", reason, stops=True)
     for (first, early), (second, late) in combinations(every, 2):
         if second.path != own.path or early.name != late.name or not _for_all(first, second):
             continue
@@ -37,7 +37,7 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
         if all(_meet(pin, pin, area, target) for pin in (early, late)):
             message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
             reason = "no release meets both, and both are for the same code: choose one"
-            yield late, Verdict(message, "manual", reason, stops=True)
+            yield late, PinVerdict(message, "manual", reason, stops=True)
 
 
 def _for_all(first: Manifest, second: Manifest) -> bool:

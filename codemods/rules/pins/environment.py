@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from codemods.finding import Fix
-from codemods.lightning.pins.compat import FAMILY, Minor, built_for, minor_of
-from codemods.lightning.pins.conda import Item, items_of
+from codemods.lightning.pins.compat import FAMILY, MinorRelease, built_for, minor_of
+from codemods.lightning.pins.conda import CondaItem, items_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, admits_older, from_python, lifted
@@ -46,7 +46,7 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _ItemChange:
     """What becomes of an item, as text; and the edits for it."""
 
     said: str
@@ -82,11 +82,11 @@ def is_settled(area: Area, target: str) -> bool:
     return bool(pins) and not any(admits_older(fitting(pin, area, target) or pin.meant, pin.language) for pin in pins)
 
 
-def clashes(pin: Pin, minor: Minor) -> bool:
+def clashes(pin: Pin, minor: MinorRelease) -> bool:
     return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
 
 
-def _follows(pin: Pin, built: Sequence[Pin], newest: Minor) -> bool:
+def _follows(pin: Pin, built: Sequence[Pin], newest: MinorRelease) -> bool:
     """Whether an exact release is built for the exact torch that goes."""
     torch = next((other for other in built if other.name == "torch"), None)
     moving = torch is not None and clashes(torch, newest)
@@ -98,7 +98,7 @@ def _is_old(pin: Pin) -> bool:
     return any(admits(pin.meant, python, pin.language) for python in _PYTHONS)
 
 
-def _solved(text: str, gone: Sequence[Pin], newest: Minor, target: str) -> Conflict:
+def _solved(text: str, gone: Sequence[Pin], newest: MinorRelease, target: str) -> Conflict:
     items = [item for item in items_of(text, ("dependencies",)) if item.key == "dependencies"]
     channels = list(items_of(text, ("channels",)))
     torch = any(pin.name == "torch" for pin in gone)
@@ -115,7 +115,7 @@ def _solved(text: str, gone: Sequence[Pin], newest: Minor, target: str) -> Confl
     return Conflict(tuple(gone), message, "unsafe", f"{reason}; {_SEEN}", edits)
 
 
-def _renewed(pin: Pin, newest: Minor) -> _Step:
+def _renewed(pin: Pin, newest: MinorRelease) -> _ItemChange:
     """A requirement as it works with the others."""
     if pin.name == "python":
         open_end = None if _EXACT_PYTHON.fullmatch(pin.specifier) else from_python(pin.meant, newest.python, "conda")
@@ -124,33 +124,38 @@ def _renewed(pin: Pin, newest: Minor) -> _Step:
         need = newest.beside[pin.name]
         wanted = lifted(pin.meant, need.floor, need.exact, pin.language) or f"={need.exact}"
     name = "pytorch" if pin.name == "torch" else pin.name
-    return _Step(f"{name}{wanted}", (TextEdit(pin.start, pin.end, wanted),))
+    return _ItemChange(f"{name}{wanted}", (TextEdit(pin.start, pin.end, wanted),))
 
 
 def _along(
-    text: str, items: Sequence[Item], channels: Sequence[Item], torch: bool, python: bool, newest: Minor
-) -> Iterator[_Step]:
+    text: str,
+    items: Sequence[CondaItem],
+    channels: Sequence[CondaItem],
+    torch: bool,
+    python: bool,
+    newest: MinorRelease,
+) -> Iterator[_ItemChange]:
     """What goes with them: the CUDA packages of torch, and a pip that has a build for the Python."""
     known = built_for(newest.beside["torch"].exact)
     cuda, mkl = known["conda_cuda"], known["conda_beside"]
     for item in items:
         if torch and _name(item) == "cudatoolkit":
-            yield _Step(f"{cuda} in place of {item.stated}", (_instead(item, cuda),))
+            yield _ItemChange(f"{cuda} in place of {item.stated}", (_instead(item, cuda),))
             if all(channel.stated != "nvidia" for channel in channels):
-                yield _Step("the channel nvidia", tuple(_below(text, _channel(channels, "pytorch"), "nvidia")))
+                yield _ItemChange("the channel nvidia", tuple(_below(text, _channel(channels, "pytorch"), "nvidia")))
         old = _OLD_PIP.fullmatch(item.stated)
         if python and old and Version(old["version"]) < Version(_PIP_FOR_310):
-            yield _Step(f"pip in place of {item.stated}", (_instead(item, "pip"),))
+            yield _ItemChange(f"pip in place of {item.stated}", (_instead(item, "pip"),))
     beside = next((item for item in items if _name(item) == "pytorch"), None)
     if torch and _channel(channels, "pytorch") and beside and all(_name(item) != "mkl" for item in items):
-        yield _Step(mkl, tuple(_below(text, beside, mkl)))
+        yield _ItemChange(mkl, tuple(_below(text, beside, mkl)))
 
 
-def _instead(item: Item, stated: str) -> TextEdit:
+def _instead(item: CondaItem, stated: str) -> TextEdit:
     return TextEdit(item.place, item.place + len(item.stated), stated)
 
 
-def _below(text: str, item: Item | None, stated: str) -> Iterator[TextEdit]:
+def _below(text: str, item: CondaItem | None, stated: str) -> Iterator[TextEdit]:
     """The edit that puts an item on a line below another one, as that is written."""
     if item:
         start = text.rfind("\n", 0, item.place) + 1
@@ -164,7 +169,7 @@ def _end_of_line(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _why_not(gone: Sequence[Pin], items: Sequence[Item], channels: Sequence[Item], torch: bool) -> str:
+def _why_not(gone: Sequence[Pin], items: Sequence[CondaItem], channels: Sequence[CondaItem], torch: bool) -> str:
     """Why the set is not written; "" where nothing is in the way."""
     moved = {pin.place for pin in gone}
     others = [item.stated for item in items if item.place not in moved and _is_bound(item)]
@@ -177,7 +182,7 @@ def _why_not(gone: Sequence[Pin], items: Sequence[Item], channels: Sequence[Item
     return ""
 
 
-def _is_bound(item: Item) -> bool:
+def _is_bound(item: CondaItem) -> bool:
     """Whether an item names a release that may be built for one Python or one torch."""
     conditions = _NAME.sub("", item.stated, count=1)
     return (
@@ -187,10 +192,10 @@ def _is_bound(item: Item) -> bool:
     )
 
 
-def _channel(channels: Sequence[Item], name: str) -> Item | None:
+def _channel(channels: Sequence[CondaItem], name: str) -> CondaItem | None:
     return next((item for item in channels if item.stated == name), None)
 
 
-def _name(item: Item) -> str:
+def _name(item: CondaItem) -> str:
     match = _NAME.match(item.stated)
     return match["name"].lower() if match else ""

@@ -14,10 +14,12 @@ from codemods.lightning.pins.reach import Area, Manifest, home_of, nearest
 from codemods.lightning.pins.specifier import admits, admits_from, floored
 from codemods.rule import all_rules
 from codemods.rules.pins.companion_packages import why_not
-from codemods.rules.pins.lightning import Verdict, after, shown
+from codemods.rules.pins.lightning import PinVerdict, after, shown
 
 
-def raising(own: Manifest, others: Mapping[str, Manifest], area: Area, facts: Facts) -> Iterator[tuple[Pin, Verdict]]:
+def raising(
+    own: Manifest, others: Mapping[str, Manifest], area: Area, facts: Facts
+) -> Iterator[tuple[Pin, PinVerdict]]:
     """What becomes of the requirements of a manifest on torch and torchmetrics, where what was rewritten needs a newer
     one.
 
@@ -77,17 +79,19 @@ def _asked_for_by_lightning(pin: Pin, needed: str, own: Manifest, area: Area, ta
     return bool(left) and all(Version(minor.beside[pin.name].floor) >= Version(needed) for minor in left)
 
 
-def _verdict(pin: Pin, own: Manifest, area: Area, needed: str) -> Verdict:
+def _verdict(pin: Pin, own: Manifest, area: Area, needed: str) -> PinVerdict:
     message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
     asked = f"what was rewritten needs {pin.name}>={needed}"
     if not admits_from(pin.meant, needed, pin.language):
         message = f"`{shown(pin)}` is too old for the rewritten code"
-        return Verdict(message, "manual", f"{asked}: raise it", stops=True)
+        return PinVerdict(message, "manual", f"{asked}: raise it", stops=True)
     along = built_for(needed) if pin.name == "torch" else {}
     held = [other for other in own.pins if other.name in along and other.group in ("", pin.group)]
     behind = [other for other in held if not admits_from(other.meant, along[other.name], other.language)]
     why = why_not(pin, own, area) or (behind and f"raise it together with {shown(behind[0])}, which is built for it")
     wanted = floored(pin.meant, needed, pin.language)
     if why or wanted is None:
-        return Verdict(message, "manual", f"{asked}; {why or 'its conditions leave no room for that: write it anew'}")
-    return Verdict(message, "safe", f"{asked}: {pin.specifier or 'any version'} becomes {wanted}", wanted)
+        return PinVerdict(
+            message, "manual", f"{asked}; {why or 'its conditions leave no room for that: write it anew'}"
+        )
+    return PinVerdict(message, "safe", f"{asked}: {pin.specifier or 'any version'} becomes {wanted}", wanted)

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from codemods.finding import Finding, Fix
-from codemods.lightning.pins.compat import Minor, minors
+from codemods.lightning.pins.compat import MinorRelease, minors
 from codemods.lightning.pins.pin import LIGHTNING, Pin, Problem
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import (
@@ -57,7 +57,7 @@ _FURTHER = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PinVerdict:
     """What is said of a requirement, what its specifier becomes (None: it stays), and whether the target cannot be
     installed with it as it is."""
 
@@ -81,7 +81,7 @@ def moves(pin: Pin, area: Area, target: str) -> bool:
     return wanted is not None and wanted != pin.specifier and not is_dead(pin)
 
 
-def after(own: Manifest, group: str, area: Area, target: str) -> list[Minor]:
+def after(own: Manifest, group: str, area: Area, target: str) -> list[MinorRelease]:
     """The minor releases that can be there in the end for a group of a manifest, going by its Lightning.
 
     A manifest that asks for none goes by the others of the area.
@@ -97,7 +97,7 @@ def after(own: Manifest, group: str, area: Area, target: str) -> list[Minor]:
     return left
 
 
-def _admits(pin: Pin, minor: Minor, area: Area, target: str) -> bool:
+def _admits(pin: Pin, minor: MinorRelease, area: Area, target: str) -> bool:
     text = fitting(pin, area, target) or pin.meant
     return any(admits(text, release, pin.language) for release in minor.admitted())
 
@@ -112,14 +112,14 @@ def _stays(pin: Pin, area: Area) -> bool:
     return bool(settled) and admits_from(pin.meant, str(area.needs), pin.language)
 
 
-def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pin, ...]) -> Verdict | None:
+def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pin, ...]) -> PinVerdict | None:
     """What a requirement on Lightning has to become. `unraised` are those beside it that still keep it out."""
     if pin.problem in _WHAT:
         needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
         said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
         known = pin.problem == "address" and pin.repaired
         advice = f"it names {pin.name} {pin.meant}: ask for a release by number" if known else ADVICE[pin.problem]
-        return Verdict(said, "manual", advice + needed, stops=area.breaks)
+        return PinVerdict(said, "manual", advice + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:
         return None
@@ -128,13 +128,13 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     wanted = fits or guarded(pin.meant, target, pin.language)
     if wanted is None:
         message = f"`{shown(pin)}` asks for a malicious release"
-        return Verdict(message, "manual", f"ask for {pin.name}=={target}", stops=True)
+        return PinVerdict(message, "manual", f"ask for {pin.name}=={target}", stops=True)
     short = None if fits or admits(wanted, target, pin.language) else _short(pin, area, target)
     stops = not dead and bool(fits or not _stays(pin, area)) and not admits(pin.meant, target, pin.language)
     stops = stops and bool(area.rewritten)
     if wanted == pin.specifier or (pin.is_address and wanted == pin.meant):
         reason = "; ".join(filter(None, (short[1], problem))) if short else ""
-        return Verdict(short[0], "manual", reason, stops=stops) if short else None
+        return PinVerdict(short[0], "manual", reason, stops=stops) if short else None
     if fits and fits != pin.meant:
         message, reason = _moved(pin, own, area, target, wanted, unraised)
     elif wanted != pin.meant:
@@ -142,16 +142,16 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     else:
         message, reason = f"`{shown(pin)}` is not a valid requirement", f"it plainly means {wanted}"
     if problem:
-        return Verdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}", stops=stops)
+        return PinVerdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}", stops=stops)
     if pin.repaired and not pin.is_address and wanted != pin.meant:
         reason += f"; pip refuses to read it as it was, which plainly meant {pin.meant}"
     reason += f"; {short[0]}: {short[1]}" if short else ""
     if pin.fork:
-        return Verdict(message, "unsafe", f"{reason}; {LEFT_BEHIND}", wanted, stops)
+        return PinVerdict(message, "unsafe", f"{reason}; {LEFT_BEHIND}", wanted, stops)
     if pin.language == "conda" and any(clause.version == target for clause in clauses(wanted)):
         reason = f"{reason}; whether the channels have {target} could not be seen"
-        return Verdict(message, "unsafe", reason, wanted, stops)
-    return Verdict(message, "safe", reason, wanted, stops)
+        return PinVerdict(message, "unsafe", reason, wanted, stops)
+    return PinVerdict(message, "safe", reason, wanted, stops)
 
 
 def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unraised: tuple[Pin, ...]) -> tuple[str, str]:

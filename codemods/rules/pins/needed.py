@@ -12,7 +12,7 @@ from codemods.code.outline import Within
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.pins.brought import Brought, brought
+from codemods.lightning.pins.brought import TransitiveDistribution, brought
 from codemods.lightning.pins.reach import is_manifest
 
 EXPERIMENT = "*.experiment"
@@ -26,7 +26,7 @@ _WRITES = frozenset({
 })  # fmt: skip
 
 
-class Use(NamedTuple):
+class FeatureUse(NamedTuple):
     """A place that uses something."""
 
     path: str
@@ -49,20 +49,20 @@ def mentions() -> tuple[bytes, ...]:
     return tuple(sorted(words))
 
 
-def uses(facts: Facts) -> dict[str, tuple[Use, ...]]:
+def uses(facts: Facts) -> dict[str, tuple[FeatureUse, ...]]:
     """The places of the project that show each use of the table, in the order of paths."""
     key = __name__
     if key not in facts.memo:
         paths = sorted({path for word in mentions() for path in facts.mentions.get(word, ())})
-        found: dict[str, list[Use]] = {}
+        found: dict[str, list[FeatureUse]] = {}
         for use in (use for path in paths for use in _of_path(path, facts)):
             found.setdefault(use.what, []).append(use)
         facts.memo[key] = {what: tuple(places) for what, places in found.items()}
-    known: dict[str, tuple[Use, ...]] = facts.memo[key]
+    known: dict[str, tuple[FeatureUse, ...]] = facts.memo[key]
     return known
 
 
-def of_row(row: Brought, facts: Facts) -> list[Use]:
+def of_row(row: TransitiveDistribution, facts: Facts) -> list[FeatureUse]:
     """The places that show that a distribution is used."""
     return sorted(use for name in row.uses for use in uses(facts).get(name, ()))
 
@@ -77,12 +77,12 @@ def unasked(facts: Facts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.ask for row in rows))
 
 
-def other_logger(facts: Facts) -> Use | None:
+def other_logger(facts: Facts) -> FeatureUse | None:
     """The first call of a logger whose `experiment` is no SummaryWriter."""
     return min(uses(facts).get(_OTHER, ()), default=None)
 
 
-def _of_path(path: str, facts: Facts) -> Iterator[Use]:
+def _of_path(path: str, facts: Facts) -> Iterator[FeatureUse]:
     kind = facts.kinds.get(path)
     if kind == "yaml":
         yield from _of_configuration(path, facts.sources[path].data.decode("utf-8", "replace"))
@@ -90,32 +90,32 @@ def _of_path(path: str, facts: Facts) -> Iterator[Use]:
         yield from _of_code(file, facts)
 
 
-def _of_configuration(path: str, text: str) -> Iterator[Use]:
+def _of_configuration(path: str, text: str) -> Iterator[FeatureUse]:
     """The classes of Lightning that a configuration names by their dotted names."""
     for name in (name for row in brought() for name in row.uses if name.startswith(f"{ROOT}.")):
         for match in re.finditer(r"(?m)^[^#\n]*?[\s\"']((?:pytorch_lightning|lightning)\.[\w.]+)", text):
             if canonical(match[1]) == name:
-                yield Use(path, text.count("\n", 0, match.start(1)) + 1, name)
+                yield FeatureUse(path, text.count("\n", 0, match.start(1)) + 1, name)
 
 
-def _of_code(file: PythonFile, facts: Facts) -> Iterator[Use]:
+def _of_code(file: PythonFile, facts: Facts) -> Iterator[FeatureUse]:
     names = [name for row in brought() for name in row.uses]
     words = {name.rpartition(".")[2] for name in names} | {name.partition(".")[0] for name in names if name[0] != "*"}
     for node, within in file.nodes_near(sorted(words - {"lightning"})):
         if isinstance(node, ast.Import | ast.ImportFrom) and not _is_optional(within):
             for dotted in _imported(node):
                 yield from (
-                    Use(file.path, node.lineno, name)
+                    FeatureUse(file.path, node.lineno, name)
                     for name in names
                     if _is_of(dotted, name) and not _is_own(dotted, file.path, facts)
                 )
     for call in file.calls_near(["TensorBoardLogger", "RichProgressBar", "RichModelSummary", *_OTHERS]):
         target = canonical(call.scope.resolve(call.node.func) or "")
         if target.startswith(f"{ROOT}.loggers.") and target.rpartition(".")[2] in _OTHERS:
-            yield Use(file.path, call.node.lineno, _OTHER)
-        yield from (Use(file.path, call.node.lineno, name) for name in names if target == name)
+            yield FeatureUse(file.path, call.node.lineno, _OTHER)
+        yield from (FeatureUse(file.path, call.node.lineno, name) for name in names if target == name)
     if line := _writes(file):
-        yield Use(file.path, line, EXPERIMENT)
+        yield FeatureUse(file.path, line, EXPERIMENT)
 
 
 def _is_optional(within: Within) -> bool:

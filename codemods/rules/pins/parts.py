@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from codemods.lightning.facts import Facts
-from codemods.lightning.pins.brought import Brought
+from codemods.lightning.pins.brought import TransitiveDistribution
 from codemods.lightning.pins.manifest import INSTALLS
 from codemods.lightning.pins.reach import MENTIONS, Manifest, home_of, is_manifest
-from codemods.rules.pins.needed import Use
+from codemods.rules.pins.needed import FeatureUse
 
 _ASIDE = re.compile(
     r"(?:.*/)?(?:(?:tests?|examples?|docs?|tutorials?|benchmarks?)/.*|conftest\.py|test_[^/]*\.py|[^/]*_test\.py)"
@@ -38,7 +38,9 @@ def _asks(path: str, facts: Facts) -> bool:
     return needed is None or path not in facts.sources or needed in facts.sources[path].data
 
 
-def has_its_own(use: Use, row: Brought, home: str, base: Mapping[str, Manifest], facts: Facts) -> bool:
+def has_its_own(
+    use: FeatureUse, row: TransitiveDistribution, home: str, base: Mapping[str, Manifest], facts: Facts
+) -> bool:
     """Whether a manifest further inside than `home` is for the code of a use: one that asks for what it needs, or that
     of a part which knows nothing of Lightning, and so never had it from there."""
     inside = {

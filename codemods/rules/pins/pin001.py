@@ -21,7 +21,7 @@ from codemods.rules.pins.companion_packages import beside, clashing
 from codemods.rules.pins.conflicts import contradictions
 from codemods.rules.pins.environment import Conflict, conflict
 from codemods.rules.pins.floor import raising
-from codemods.rules.pins.lightning import ADVISORY, Verdict, moves, verdict
+from codemods.rules.pins.lightning import ADVISORY, PinVerdict, moves, verdict
 from codemods.rules.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.rules.pins.wheels import builds
 
@@ -106,7 +106,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
             yield _match(text, pin, found)
 
 
-def _of_lightning(text: TextFile, pin: Pin, own: Manifest, facts: Facts, found: Verdict | None) -> Iterator[Match]:
+def _of_lightning(text: TextFile, pin: Pin, own: Manifest, facts: Facts, found: PinVerdict | None) -> Iterator[Match]:
     """What is said of a requirement on Lightning, with its new name where the user asks for another namespace."""
     if not facts.namespace or pin.name not in DISTRIBUTIONS.values() or pin.name == DISTRIBUTIONS[facts.namespace]:
         if found:
@@ -180,7 +180,7 @@ def _as_text(file: PythonFile | TextFile) -> TextFile:
     return file if isinstance(file, TextFile) else TextFile(file.path, "python", file.text)
 
 
-def _match(text: TextFile, pin: Pin, found: Verdict) -> Match:
+def _match(text: TextFile, pin: Pin, found: PinVerdict) -> Match:
     place = text.span(pin.place, pin.end)
     named = pin.name if pin.bare else ""
     edits = (_edit(text, pin, named + found.wanted),) if found.wanted is not None else ()

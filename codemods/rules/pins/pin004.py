@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, Brought, brought, spellings
+from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, TransitiveDistribution, brought, spellings
 from codemods.lightning.pins.manifest import INSTALLS, manifest_kind, read_pins
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of, home_of, nearest
@@ -19,7 +19,7 @@ from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.lightning import ADVICE, fitting, is_dead
-from codemods.rules.pins.needed import EXPERIMENT, Use, mentions, of_row, other_logger
+from codemods.rules.pins.needed import EXPERIMENT, FeatureUse, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
 from codemods.rules.pins.pin002 import told_at
 from codemods.rules.pins.placing import beside
@@ -63,8 +63,8 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _lacking(
-    row: Brought, pin: Pin, own: Manifest, area: Area, base: Mapping[str, Manifest], facts: Facts
-) -> list[Use]:
+    row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area, base: Mapping[str, Manifest], facts: Facts
+) -> list[FeatureUse]:
     """The places that use a distribution which nothing brings any more."""
     since = row.since.get(pin.name)
     if not since or not (row.any_release or _came_along(row, pin, own, area, base)):
@@ -86,7 +86,7 @@ def _lacking(
     ]
 
 
-def _came_along(row: Brought, pin: Pin, own: Manifest, area: Area, base: Mapping[str, Manifest]) -> bool:
+def _came_along(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area, base: Mapping[str, Manifest]) -> bool:
     """Whether the release that the code runs on may have brought it: its manifests admit such a one together, and where
     this one admits a newer as well, which is then what gets installed, the code shows that it does not run on that."""
     paths = {own.path, *(item.path for item in area.manifests if item.path.rpartition("/")[2] in MAIN)}
@@ -98,14 +98,14 @@ def _came_along(row: Brought, pin: Pin, own: Manifest, area: Area, base: Mapping
     return area.breaks or not any(newer)
 
 
-def _elsewhere(use: Use, own: Manifest, pin: Pin, area: Area) -> bool:
+def _elsewhere(use: FeatureUse, own: Manifest, pin: Pin, area: Area) -> bool:
     """Whether what is used goes with another manifest than that of the package: a configuration of the project, which
     the file for its whole environment is for."""
     whole = any(_states(item) for item in area.manifests if item.kind in ("requirements", "conda", "pipfile"))
     return whole and own.kind in _PACKAGE and not pin.group and use.path.endswith((".yaml", ".yml"))
 
 
-def _admits_older(pin: Pin, row: Brought) -> bool:
+def _admits_older(pin: Pin, row: TransitiveDistribution) -> bool:
     """Whether the release that a project comes from may have brought it."""
     since = row.since.get(pin.name)
     text = (pin.meant, pin.language)
@@ -113,7 +113,7 @@ def _admits_older(pin: Pin, row: Brought) -> bool:
     return not pin.problem and any(admits(*text[:1], item, pin.language) for item in older)
 
 
-def _is_named(row: Brought, pin: Pin, own: Manifest, area: Area) -> bool:
+def _is_named(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) -> bool:
     """Whether some manifest of the same code, or an extra of Lightning's, brings it."""
     if pin.requirement and row.served_by & BY_EXTRAS and EXTRAS & Requirement(pin.requirement).extras:
         return True
@@ -128,7 +128,7 @@ def _states(manifest: Manifest) -> bool:
     return any(pin.name in LIGHTNING for pin in manifest.pins)
 
 
-def _doubt(row: Brought, places: list[Use], before: Manifest, facts: Facts) -> str:
+def _doubt(row: TransitiveDistribution, places: list[FeatureUse], before: Manifest, facts: Facts) -> str:
     """Why it is not plain that a manifest, here as it was, is to ask for what is used."""
     inside = [use for use in places if not is_aside(use.path)]
     if before.kind in _PACKAGE and not inside:
@@ -143,7 +143,9 @@ def _doubt(row: Brought, places: list[Use], before: Manifest, facts: Facts) -> s
     return ""
 
 
-def _match(text: TextFile, own: Manifest, pin: Pin, found: list[tuple[Brought, Use]], facts: Facts) -> Match:
+def _match(
+    text: TextFile, own: Manifest, pin: Pin, found: list[tuple[TransitiveDistribution, FeatureUse]], facts: Facts
+) -> Match:
     asks = _asks(found)
     message, reason = _message(found, facts), _reason(found)
     edit = beside(text.text, own.kind, pin, asks)
@@ -155,12 +157,12 @@ def _match(text: TextFile, own: Manifest, pin: Pin, found: list[tuple[Brought, U
     return Match(place, message, "safe", reason, edits=(edit,))
 
 
-def _message(found: list[tuple[Brought, Use]], facts: Facts) -> str:
+def _message(found: list[tuple[TransitiveDistribution, FeatureUse]], facts: Facts) -> str:
     names = tuple(dict.fromkeys(row.name for row, _ in found))
     return f"Lightning {facts.target} does not install {_listed(names)}, which {_is(names)} used here"
 
 
-def _reason(found: list[tuple[Brought, Use]]) -> str:
+def _reason(found: list[tuple[TransitiveDistribution, FeatureUse]]) -> str:
     """Where each is used first, and why it was there."""
     first = {row.name: (row, use) for row, use in reversed(found)}
     told = [
@@ -170,7 +172,7 @@ def _reason(found: list[tuple[Brought, Use]]) -> str:
     return "; ".join(dict.fromkeys(told))
 
 
-def _asks(found: list[tuple[Brought, Use]]) -> tuple[str, ...]:
+def _asks(found: list[tuple[TransitiveDistribution, FeatureUse]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.ask for row, _ in found))
 
 

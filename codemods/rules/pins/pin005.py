@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.pins.compat import Minor, minors
+from codemods.lightning.pins.compat import MinorRelease, minors
 from codemods.lightning.pins.manifest import COMMANDS, LIGHTNING, manifest_kind
 from codemods.lightning.pins.pin import Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
@@ -18,7 +18,7 @@ from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.environment import conflict
 from codemods.rules.pins.lightning import fitting, is_dead, shown
 from codemods.rules.pins.parts import is_for
-from codemods.rules.pins.pythons import Item, Named, Version, classifiers, nox, pythons, remaining
+from codemods.rules.pins.pythons import PythonMention, PythonMentions, Version, classifiers, nox, pythons, remaining
 
 CODE = "PIN005"
 _UNREAD = re.compile(r".+/(?:\.travis\.yml|\.?appveyor\.yml|\.circleci/[^/]+|\.github/workflows/[^/]+)")
@@ -89,7 +89,7 @@ def _oldest(specifier: str, language: Language) -> Version | None:
     return min(map(_python, left), default=None)
 
 
-def _python(minor: Minor) -> Version:
+def _python(minor: MinorRelease) -> Version:
     major, _, rest = minor.python.partition(".")
     return int(major), int(rest)
 
@@ -97,7 +97,7 @@ def _python(minor: Minor) -> Version:
 _NEWEST = max(map(_python, minors()))
 
 
-def _match(text: TextFile, named: Named, floor: Version, asked: str) -> Iterator[Match]:
+def _match(text: TextFile, named: PythonMentions, floor: Version, asked: str) -> Iterator[Match]:
     old, kept = remaining(named, floor)
     if not old:
         return
@@ -117,12 +117,12 @@ def _match(text: TextFile, named: Named, floor: Version, asked: str) -> Iterator
     yield Match(place, message, "safe", reason, edits=edits, stops=named.stops)
 
 
-def _is_known(kept: Sequence[Item]) -> bool:
+def _is_known(kept: Sequence[PythonMention]) -> bool:
     return any(item.version for item in kept)
 
 
 def _edits(
-    text: str, named: Named, old: Sequence[Item], kept: Sequence[Item], digits: str
+    text: str, named: PythonMentions, old: Sequence[PythonMention], kept: Sequence[PythonMention], digits: str
 ) -> tuple[TextEdit, ...] | None:
     """The changes; None where they are not plain."""
     if any(item.renewed is None for item in old):
@@ -137,7 +137,7 @@ def _edits(
     return None if dropped is None else (*first, *dropped)
 
 
-def _lines(text: str, gone: Sequence[Item], items: Sequence[Item]) -> list[TextEdit] | None:
+def _lines(text: str, gone: Sequence[PythonMention], items: Sequence[PythonMention]) -> list[TextEdit] | None:
     """The list without some items, each with its line; None where another stands on it."""
     edits = []
     for item in gone:
@@ -150,7 +150,7 @@ def _lines(text: str, gone: Sequence[Item], items: Sequence[Item]) -> list[TextE
     return edits
 
 
-def _parts(text: str, gone: Sequence[Item], items: Sequence[Item]) -> list[TextEdit] | None:
+def _parts(text: str, gone: Sequence[PythonMention], items: Sequence[PythonMention]) -> list[TextEdit] | None:
     """The list on a line without some items: each goes up to the next one, the last ones from the one before."""
     edits = []
     last = max((index for index, item in enumerate(items) if item not in gone), default=-1)

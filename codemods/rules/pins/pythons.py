@@ -46,7 +46,7 @@ _MADE = re.compile(
 
 
 @dataclass(frozen=True)
-class Item:
+class PythonMention:
     """A Python that is named: where, which (None where it cannot be told, as for `3.x`), and what names another one in
     its place (`{}` stands for its digits as in 3.10, `{0}` without the dot; None where that is not plain)."""
 
@@ -57,12 +57,12 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Named:
+class PythonMentions:
     """Pythons that are named together. Of a list (`listed`) those that are too old go; `lines` says that each stands
     on lines of its own. `advice` says what to do where it is not plain. `stops` says whether what they are for fails on
     an old one, `brings` whether it is an image that has them."""
 
-    items: tuple[Item, ...]
+    items: tuple[PythonMention, ...]
     listed: bool = False
     lines: bool = False
     advice: str = "name Python {} or later"
@@ -76,7 +76,7 @@ def version_of(text: str) -> Version | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def pipeline(text: str) -> Iterator[Named]:
+def pipeline(text: str) -> Iterator[PythonMentions]:
     """What a file of a CI service or of compose names: versions, matrices, images, and commands."""
     yaml: Any = import_module("yaml")
     try:
@@ -86,13 +86,13 @@ def pipeline(text: str) -> Iterator[Named]:
     for document in documents:
         yield from _of_node(document, (), text)
     for match in _COMPARED.finditer(text):
-        item = Item(*match.span(1), version_of(match[1]), None)
+        item = PythonMention(*match.span(1), version_of(match[1]), None)
         advice = "no job has it: compare with one of the Pythons that are left, such as {}"
-        yield Named((item,), advice=advice, stops=False)
+        yield PythonMentions((item,), advice=advice, stops=False)
     yield from commands(text)
 
 
-def _of_node(node: Any, path: tuple[str, ...], text: str) -> Iterator[Named]:
+def _of_node(node: Any, path: tuple[str, ...], text: str) -> Iterator[PythonMentions]:
     if isinstance(node.value, str):
         return
     for entry in node.value:
@@ -125,7 +125,7 @@ def _old_torch(matrix: Any) -> str:
     return next((item for item in named if re.match(r"(?:0|1\.(?:\d|10))(?:\.|$)", item)), "")
 
 
-def _versions(node: Any, path: tuple[str, ...], text: str, torch: str = "") -> Iterator[Named]:
+def _versions(node: Any, path: tuple[str, ...], text: str, torch: str = "") -> Iterator[PythonMentions]:
     """The Pythons that a key is given. An entry of a matrix that is spelled out belongs to the rest of its job, and so
     does one of a matrix with an old torch."""
     if "exclude" in path:
@@ -136,13 +136,19 @@ def _versions(node: Any, path: tuple[str, ...], text: str, torch: str = "") -> I
         return
     spelled = "include" in path or (single and "matrix" in path) or bool(torch)
     items = tuple(
-        Item(*_inner(item, text, quotes=False), version_of(item.value), None if spelled else _quoted(item, text))
+        PythonMention(
+            *_inner(item, text, quotes=False), version_of(item.value), None if spelled else _quoted(item, text)
+        )
         for item in nodes
         if item.style not in ("|", ">")
     )
-    advice = f"{Named.advice}, with a torch that Lightning 2 runs on in place of {torch}" if torch else Named.advice
+    advice = (
+        f"{PythonMentions.advice}, with a torch that Lightning 2 runs on in place of {torch}"
+        if torch
+        else PythonMentions.advice
+    )
     if items:
-        yield Named(items, listed=not single, lines=not single and not node.flow_style, advice=advice)
+        yield PythonMentions(items, listed=not single, lines=not single and not node.flow_style, advice=advice)
 
 
 def _quoted(node: Any, text: str) -> str:
@@ -159,11 +165,13 @@ def _inner(node: Any, text: str, *, quotes: bool = True) -> tuple[int, int]:
     return (start + 1, end - 1) if quotes and text[start] in "'\"" else (start, end)
 
 
-def _image(name: str, place: tuple[int, int], *, by_system: bool = False) -> Iterator[Named]:
+def _image(name: str, place: tuple[int, int], *, by_system: bool = False) -> Iterator[PythonMentions]:
     known = image(name, by_system=by_system)
     if known:
         advice = f"take {known.advice}" if known.advice else "take another image"
-        yield Named((Item(*place, known.python, known.renewed),), advice=advice, brings=known.renewed is None)
+        yield PythonMentions(
+            (PythonMention(*place, known.python, known.renewed),), advice=advice, brings=known.renewed is None
+        )
 
 
 _FROM = re.compile(r"(?im)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
@@ -172,7 +180,7 @@ _OWN_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|uv python|uv venv|python
 _SYSTEM_PYTHON = re.compile(r"\bpython3(?:-pip|-dev|-venv)?\b")
 
 
-def dockerfile(text: str) -> Iterator[Named]:
+def dockerfile(text: str) -> Iterator[PythonMentions]:
     """What the base images of a Dockerfile bring, and the commands that choose a Python."""
     by_system = _SYSTEM_PYTHON.search(text) is not None and _OWN_PYTHON.search(text) is None
     conda = re.search(r"(?:conda|mamba)\S*\s+(?:create|env|install)", text) is not None
@@ -184,11 +192,11 @@ def dockerfile(text: str) -> Iterator[Named]:
             yield from _image(name, match.span("image"), by_system=by_system)
     for match in _ARG.finditer(text):
         if match["name"] in used:
-            yield Named((Item(*match.span("version"), version_of(match["version"]), "{}"),))
+            yield PythonMentions((PythonMention(*match.span("version"), version_of(match["version"]), "{}"),))
     yield from commands(text)
 
 
-def commands(text: str) -> Iterator[Named]:
+def commands(text: str) -> Iterator[PythonMentions]:
     """The Pythons of environments that shell commands make. One that is asked for beside other exact releases goes with
     what is built for it."""
     for command in _CREATE.finditer(text):
@@ -197,18 +205,18 @@ def commands(text: str) -> Iterator[Named]:
             start, end = (command.start() + place for place in word.span())
             renewed = f"python{word['sign']}{{}}" if alone else None
             advice = "ask for Python {}, with what is built for it"
-            yield Named((Item(start, end, version_of(word["version"]), renewed),), advice=advice)
+            yield PythonMentions((PythonMention(start, end, version_of(word["version"]), renewed),), advice=advice)
     for made in _MADE.finditer(text):
         group = next(name for name in "abc" if made[name])
-        yield Named((Item(*made.span(group), version_of(made[group]), "{}"),))
+        yield PythonMentions((PythonMention(*made.span(group), version_of(made[group]), "{}"),))
 
 
-def file_of_version(text: str) -> Iterator[Named]:
+def file_of_version(text: str) -> Iterator[PythonMentions]:
     """`.python-version` and `runtime.txt`: a release on a line; the first line counts, others are besides."""
     matches = list(re.finditer(r"(?m)^[ \t]*(python-)?(3\.\d+(?:\.\d+)?)[ \t]*$", text))
-    items = tuple(Item(*match.span(2), version_of(match[2]), "{}") for match in matches)
+    items = tuple(PythonMention(*match.span(2), version_of(match[2]), "{}") for match in matches)
     if items:
-        yield Named(items, listed=len(items) > 1, lines=True)
+        yield PythonMentions(items, listed=len(items) > 1, lines=True)
 
 
 _ENVLIST = re.compile(r"(?m)^(?:envlist|env_list)[ \t]*=(?P<names>[^\n]*(?:\n[ \t]+[^\n]*)*)")
@@ -218,23 +226,23 @@ _ACTIONS = re.compile(r"(?m)^\[gh(?:-actions)?\][ \t]*\npython[ \t]*=(?P<lines>(
 _MAPPED = re.compile(r"(?m)(?P<version>3\.\d+)[ \t]*[:=][ \t]*[^\n]+$")
 
 
-def tox(text: str) -> Iterator[Named]:
+def tox(text: str) -> Iterator[PythonMentions]:
     """The environments that tox makes by default, their Pythons, and those that pipelines are mapped to."""
     for match in _ENVLIST.finditer(text):
         yield from _environments(match["names"], match.start("names"))
     for match in _BASE.finditer(text):
-        yield Named((Item(*match.span("version"), version_of(match["version"]), "{}"),))
+        yield PythonMentions((PythonMention(*match.span("version"), version_of(match["version"]), "{}"),))
     for match in _ACTIONS.finditer(text):
         start = match.start("lines")
         items = tuple(
-            Item(start + each.start(), start + each.end(), version_of(each["version"]), "{}: py{0}")
+            PythonMention(start + each.start(), start + each.end(), version_of(each["version"]), "{}: py{0}")
             for each in _MAPPED.finditer(match["lines"])
         )
         if items:
-            yield Named(items, listed=True, lines=True)
+            yield PythonMentions(items, listed=True, lines=True)
 
 
-def _environments(text: str, offset: int) -> Iterator[Named]:
+def _environments(text: str, offset: int) -> Iterator[PythonMentions]:
     """The names of a list, by commas or by lines; those with factors (`py{37,38}-torch`) are left to a person."""
     plain, factors = [], []
     for match in re.finditer(r"[^\s,{}]*(?:\{[^}]*\}[^\s,{}]*)+|[^\s,]+", text):
@@ -243,14 +251,16 @@ def _environments(text: str, offset: int) -> Iterator[Named]:
         olds = re.findall(r"py3\.?(\d{1,2})(?!\d)", match.group()) if not name else []
         olds += [item for inner in re.findall(r"py3?\{([^}]*)\}", match.group()) for item in inner.split(",")]
         if name:
-            plain.append(Item(start, end, (3, int(name["minor"])), "py{0}"))
+            plain.append(PythonMention(start, end, (3, int(name["minor"])), "py{0}"))
         elif versions := [_minor(old) for old in olds if old.strip().isdigit()]:
-            factors.append(Item(start, end, min(versions), None))
+            factors.append(PythonMention(start, end, min(versions), None))
         else:
-            plain.append(Item(start, end, None, None))
+            plain.append(PythonMention(start, end, None, None))
     if any(item.version for item in plain):
-        yield Named(tuple(plain), listed=True, lines=text.lstrip(" \t").startswith("\n") and "," not in text)
-    yield from (Named((item,), advice="take the old ones out, and put py{0} in their place") for item in factors)
+        yield PythonMentions(tuple(plain), listed=True, lines=text.lstrip(" \t").startswith("\n") and "," not in text)
+    yield from (
+        PythonMentions((item,), advice="take the old ones out, and put py{0} in their place") for item in factors
+    )
 
 
 def _minor(text: str) -> Version:
@@ -258,7 +268,7 @@ def _minor(text: str) -> Version:
     return 3, int(digits[1:] if len(digits) > 1 and digits[0] == "3" else digits)
 
 
-def nox(file: PythonFile) -> Iterator[Named]:
+def nox(file: PythonFile) -> Iterator[PythonMentions]:
     """The Pythons of nox's sessions, as literals or by a name of the module."""
     named = {
         target.id: node.value
@@ -278,7 +288,7 @@ def nox(file: PythonFile) -> Iterator[Named]:
                 yield from _literals(file, value)
 
 
-def _literals(file: PythonFile, node: ast.expr) -> Iterator[Named]:
+def _literals(file: PythonFile, node: ast.expr) -> Iterator[PythonMentions]:
     listed = isinstance(node, ast.List | ast.Tuple)
     nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     strings = [item for item in nodes if isinstance(item, ast.Constant) and isinstance(item.value, str)]
@@ -288,9 +298,13 @@ def _literals(file: PythonFile, node: ast.expr) -> Iterator[Named]:
     for item in strings:
         start, end = file.offsets(item)
         mark = file.text[start]
-        items.append(Item(start, end, version_of(str(item.value)), f"{mark}{{}}{mark}" if mark in "'\"" else None))
+        items.append(
+            PythonMention(start, end, version_of(str(item.value)), f"{mark}{{}}{mark}" if mark in "'\"" else None)
+        )
     trailing = isinstance(node, ast.Tuple) and len(items) < 3
-    yield Named(tuple(replace(item, renewed=None) for item in items) if trailing else tuple(items), listed=listed)
+    yield PythonMentions(
+        tuple(replace(item, renewed=None) for item in items) if trailing else tuple(items), listed=listed
+    )
 
 
 _CLASSIFIER = re.compile(
@@ -298,39 +312,40 @@ _CLASSIFIER = re.compile(
 )
 
 
-def classifiers(text: str) -> Iterator[Named]:
+def classifiers(text: str) -> Iterator[PythonMentions]:
     """The classifiers of a distribution, each on a line of its own. They stop nothing."""
     found = list(_CLASSIFIER.finditer(text))
     items = tuple(
-        Item(match.start("version"), match.end("version"), version_of(match["version"]), "{}") for match in found
+        PythonMention(match.start("version"), match.end("version"), version_of(match["version"]), "{}")
+        for match in found
     )
     if items:
-        yield Named(items, listed=True, lines=True, stops=False)
+        yield PythonMentions(items, listed=True, lines=True, stops=False)
 
 
 _PIN = re.compile(r"python(?P<sign>==?)(?P<version>3\.\d+)(?:\.\d+)?(?:\.\*)?")
 _OWN = re.compile(r"(?:\S*::)?(?:python|pip|setuptools|wheel)\b")
 
 
-def conda(text: str) -> Iterator[Named]:
+def conda(text: str) -> Iterator[PythonMentions]:
     """The Python of a conda environment. It is plain where no other package of conda's is asked for by its release."""
     own = [item for item in items_of(text, ("dependencies",)) if item.key == "dependencies"]
     alone = not any("=" in item.stated and not _OWN.match(item.stated) for item in own)
     for item in own:
         if match := _PIN.fullmatch(item.stated):
             renewed = f"python{match['sign']}{{}}" if alone else None
-            python = Item(item.place, item.place + len(item.stated), version_of(match["version"]), renewed)
-            yield Named((python,), advice="ask for python={}, with what is built for it")
+            python = PythonMention(item.place, item.place + len(item.stated), version_of(match["version"]), renewed)
+            yield PythonMentions((python,), advice="ask for python={}, with what is built for it")
 
 
-_BY_NAME: Mapping[str, Callable[[str], Iterator[Named]]] = {
+_BY_NAME: Mapping[str, Callable[[str], Iterator[PythonMentions]]] = {
     ".python-version": file_of_version,
     "runtime.txt": file_of_version,
     "tox.ini": tox,
 }
 
 
-def pythons(path: str, kind: str, manifest: str | None, text: str) -> Iterator[Named]:
+def pythons(path: str, kind: str, manifest: str | None, text: str) -> Iterator[PythonMentions]:
     """What a file that is no Python says; `kind` is that of the source, `manifest` that of its requirements."""
     name = path.rpartition("/")[2]
     if name in _BY_NAME:
@@ -348,7 +363,7 @@ def pythons(path: str, kind: str, manifest: str | None, text: str) -> Iterator[N
         yield from tox(text)
 
 
-def remaining(named: Named, floor: Version) -> tuple[Sequence[Item], Sequence[Item]]:
+def remaining(named: PythonMentions, floor: Version) -> tuple[Sequence[PythonMention], Sequence[PythonMention]]:
     """The Pythons that are too old, and those that stay."""
     old = [item for item in named.items if item.version is not None and item.version < floor]
     return old, [item for item in named.items if item not in old]

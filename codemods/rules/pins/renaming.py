@@ -10,14 +10,16 @@ from codemods.lightning.pins.pin import Pin
 from codemods.lightning.pins.reach import Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, floored
 from codemods.rule import TextEdit
-from codemods.rules.pins.lightning import ADVICE, Verdict, shown
+from codemods.rules.pins.lightning import ADVICE, PinVerdict, shown
 
 DISTRIBUTIONS = {"lightning": "lightning", "pytorch_lightning": "pytorch-lightning"}
 _NAME = re.compile(r"(?<![\w.-])(?:pytorch[-_.]lightning|lightning)(?![\w-])", re.IGNORECASE)
 _KEY = re.compile(r"(?:pytorch[-_.]lightning|lightning)(?=[\"']?\s*=[^=\n]*$)", re.IGNORECASE)
 
 
-def renaming(text: str, pin: Pin, own: Manifest, namespace: str, wanted: str | None) -> tuple[Verdict, TextEdit | None]:
+def renaming(
+    text: str, pin: Pin, own: Manifest, namespace: str, wanted: str | None
+) -> tuple[PinVerdict, TextEdit | None]:
     """What is said of a requirement on the other distribution, and the edit of its name; `wanted` is what its specifier
     becomes."""
     name = DISTRIBUTIONS[namespace]
@@ -35,9 +37,9 @@ def renaming(text: str, pin: Pin, own: Manifest, namespace: str, wanted: str | N
     elif place is None:
         why = f"its name stands elsewhere: write {name} by hand"
     if why or place is None:
-        return Verdict(message, "manual", why), None
+        return PinVerdict(message, "manual", why), None
     reason = f"--namespace asks for it: {name} has the same releases and extras"
-    return Verdict(message, "safe", reason), TextEdit(*place, name)
+    return PinVerdict(message, "safe", reason), TextEdit(*place, name)
 
 
 def since_2(specifier: str, pin: Pin) -> str:

@@ -12,14 +12,14 @@ from typing import Any
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
-from codemods.rules.steps.constant_evaluation import DATALOADER, Known, attribute_of
+from codemods.rules.steps.constant_evaluation import DATALOADER, KnownValues, attribute_of
 from codemods.rules.steps.modules import assigned
 from codemods.rules.steps.settings import settings_at
-from codemods.rules.steps.step_count_terms import SAID, Reader
+from codemods.rules.steps.step_count_terms import SAID, TermReader
 
 
 @dataclass(frozen=True)
-class Script:
+class CallContext:
     """What is known where a call stands. `assumed` collects the settings that were taken by their default."""
 
     file: PythonFile
@@ -47,8 +47,8 @@ class Script:
             for inner in walk(self.space)
         )
 
-    def reader(self) -> Reader:
-        return Reader(
+    def reader(self) -> TermReader:
+        return TermReader(
             self.values,
             lambda node: False,
             self.call.scope.resolve,
@@ -90,7 +90,7 @@ class Script:
             return None
         if set(given) != set(arguments) or any(isinstance(item, ast.Starred) for item in node.args):
             return None
-        return _Placed(given).visit(copy_of(body[0].value))  # type: ignore[no-any-return]
+        return _ArgumentReplacer(given).visit(copy_of(body[0].value))  # type: ignore[no-any-return]
 
     def follow(self, node: ast.expr) -> ast.expr:
         """The expression that a name or attribute stands for, where it is assigned once; else the node."""
@@ -122,7 +122,7 @@ class Script:
         found = attribute_of(built, node.attr) if built else None
         if found is None or found[1].built is None or not found[1].me or found[0] is node:
             return []
-        moved = _Moved(found[1].me, node.value).visit(copy_of(found[0]))
+        moved = _InstanceRenamer(found[1].me, node.value).visit(copy_of(found[0]))
         own = {id(inner) for inner in walk(node.value)}
         called = {inner.func for inner in walk(moved) if isinstance(inner, ast.Call)}
         loose = [
@@ -136,7 +136,7 @@ class Script:
         """The value of an expression that the project's text alone decides, None where it does not."""
         return self.known().constant(node)
 
-    def known(self, ranks: int = 1) -> Known:
+    def known(self, ranks: int = 1) -> KnownValues:
         """What the project's text decides here, for one of several processes."""
         every = [node.args for node in self.call.within if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         types = {
@@ -145,7 +145,7 @@ class Script:
             for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
             if item.annotation
         }
-        return Known(
+        return KnownValues(
             self.file,
             self.facts,
             self.call.scope,
@@ -219,7 +219,7 @@ def _assigned(file: PythonFile, space: ast.AST) -> dict[str, list[ast.expr]]:
     return found
 
 
-class _Placed(ast.NodeTransformer):
+class _ArgumentReplacer(ast.NodeTransformer):
     """An expression of a function with what its parameters are given."""
 
     def __init__(self, given: Mapping[str | None, ast.expr]) -> None:
@@ -229,7 +229,7 @@ class _Placed(ast.NodeTransformer):
         return self.given.get(node.id, node)
 
 
-class _Moved(ast.NodeTransformer):
+class _InstanceRenamer(ast.NodeTransformer):
     """An expression of a method with the instance as it is named elsewhere."""
 
     def __init__(self, me: str, owner: ast.expr) -> None:

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from codemods.code.source import TextFile
-from codemods.lightning.configurations.mappings import Entry, Malformed, read_mappings
+from codemods.lightning.configurations.mappings import Malformed, MappingEntry, read_mappings
 from codemods.lightning.configurations.mappings import Mapping as Section
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.rule import Match, TextEdit
 from codemods.rules.steps.budget import told
-from codemods.rules.steps.constant_evaluation import Built, Known, batches_in
+from codemods.rules.steps.constant_evaluation import BuiltInstance, KnownValues, batches_in
 from codemods.rules.steps.modules import assigned
 from codemods.rules.steps.settings import read_settings
-from codemods.rules.steps.step_count_terms import Count, Reader
+from codemods.rules.steps.step_count_terms import Count, TermReader
 
 MESSAGE = "`max_steps` is computed from the length of an epoch"
 ADVICE = "write max_epochs for it, right for any number of devices and any accumulation."
@@ -59,7 +59,7 @@ def _is_trainers(file: TextFile, section: Section) -> bool:
     return section.path == ("trainer",) or (not section.path and posixpath.dirname(file.path).endswith("trainer"))
 
 
-def _interpolated(file: TextFile, facts: Facts, section: Section, entry: Entry, reads: bool) -> Iterator[Match]:
+def _interpolated(file: TextFile, facts: Facts, section: Section, entry: MappingEntry, reads: bool) -> Iterator[Match]:
     span, text = file.span(*entry.value_at), file.text[slice(*entry.value_at)]
     count = count_of(text)
     leaf = count.first("epochs") if count and count.is_total else None
@@ -106,7 +106,7 @@ def _refused(file: TextFile, facts: Facts, section: Section, count: Count | None
     return None
 
 
-def _line(text: str, entry: Entry) -> tuple[int, int]:
+def _line(text: str, entry: MappingEntry) -> tuple[int, int]:
     """The lines on which an entry stands."""
     end = text.find("\n", entry.value_at[1])
     return text.rfind("\n", 0, entry.key_at[0]) + 1, len(text) if end < 0 else end + 1
@@ -129,10 +129,10 @@ def count_of(text: str) -> Count | None:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         return None
-    return Reader(lambda name: [], lambda item: ast.unparse(item).endswith("trainer"), lambda item: None).read(node)
+    return TermReader(lambda name: [], lambda item: ast.unparse(item).endswith("trainer"), lambda item: None).read(node)
 
 
-def _literal(file: TextFile, facts: Facts, section: Section, entry: Entry) -> Iterator[Match]:
+def _literal(file: TextFile, facts: Facts, section: Section, entry: MappingEntry) -> Iterator[Match]:
     """The epochs that a plain number comes to, by each configuration that it is a part of."""
     for settings in _wholes(file, facts, section):
         ranks = _ranks(settings)
@@ -176,7 +176,7 @@ def _ranks(settings: Mapping[str, Any]) -> int:
     return devices * nodes
 
 
-def _trained(settings: Mapping[str, Any], facts: Facts, file: TextFile, ranks: int) -> Built | None:
+def _trained(settings: Mapping[str, Any], facts: Facts, file: TextFile, ranks: int) -> BuiltInstance | None:
     """What has the loader that is trained on: the one data module that a configuration or a LightningCLI names, or
     else the module."""
     named = [
@@ -185,7 +185,7 @@ def _trained(settings: Mapping[str, Any], facts: Facts, file: TextFile, ranks: i
         if key.endswith(("._target_", ".class_path")) and isinstance(value, str)
     ]
     named += _of_cli(facts, file)
-    found: dict[bool, list[Built]] = {True: [], False: []}
+    found: dict[bool, list[BuiltInstance]] = {True: [], False: []}
     for dotted, prefix in dict.fromkeys(named):
         opened = facts.find_opened(dotted, file.path)
         if opened and "train_dataloader" in opened[1].methods:
@@ -222,9 +222,9 @@ def _arguments(settings: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return found
 
 
-def _built(file: Any, item: Any, given: Mapping[str, Any], facts: Facts, ranks: int) -> Built:
+def _built(file: Any, item: Any, given: Mapping[str, Any], facts: Facts, ranks: int) -> BuiltInstance:
     """An instance of a class as its section in a configuration builds it."""
     module = assigned(file.tree)
-    outside = Known(file, facts, file.scope, lambda name: module.get(name, []), ranks=ranks)
+    outside = KnownValues(file, facts, file.scope, lambda name: module.get(name, []), ranks=ranks)
     words = [ast.keyword(name, ast.Constant(value)) for name, value in given.items()]
-    return Built(file, item, ast.Call(ast.Name(item.node.name, ast.Load()), [], words), outside)
+    return BuiltInstance(file, item, ast.Call(ast.Name(item.node.name, ast.Load()), [], words), outside)

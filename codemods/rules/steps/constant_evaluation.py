@@ -38,18 +38,18 @@ SIZES: Mapping[str, tuple[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltInstance:
     """An instance of a class of the project: the class, and the call that builds it with where that stands (None
     where only its type is known, so that its settings have their defaults)."""
 
     file: PythonFile
     item: ClassNode
     call: ast.Call | None
-    outside: Known
+    outside: KnownValues
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownValues:
     """What is known where an expression stands: the names assigned there, the parameters that were given or typed, the
     `settings` of a configuration by their text, and the instance that `me` is. Each of `ranks` processes gets a share
     of the samples. `assumed` collects the settings that were taken by their default."""
@@ -58,11 +58,11 @@ class Known:
     facts: Facts
     scope: Scope
     values: Callable[[str], list[ast.expr]]
-    given: Mapping[str, tuple[ast.expr, Known]] = field(default_factory=dict)
+    given: Mapping[str, tuple[ast.expr, KnownValues]] = field(default_factory=dict)
     types: Mapping[str, ast.expr] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     me: str = ""
-    built: Built | None = None
+    built: BuiltInstance | None = None
     depth: int = 0
     ranks: int = 1
     assumed: list[str] = field(default_factory=list, compare=False)
@@ -111,7 +111,7 @@ class Known:
         built = self.instance(node)
         return batches_in(built) if built and _method(built, "train_dataloader") else self.length(node)
 
-    def instance(self, node: ast.expr) -> Built | None:
+    def instance(self, node: ast.expr) -> BuiltInstance | None:
         """The instance of a class of the project that an expression is."""
         if self.depth > DEEPEST:
             return None
@@ -124,19 +124,19 @@ class Known:
         found = self._found(node)
         return found[1].instance(found[0]) if found else None
 
-    def _class(self, node: ast.expr, call: ast.Call | None) -> Built | None:
+    def _class(self, node: ast.expr, call: ast.Call | None) -> BuiltInstance | None:
         dotted = self.scope.resolve(node)
         known = self.facts.find_class(dotted, self.file.path) if dotted else None
         if known is None:
             return None
         file = self.file if known.path == self.file.path else self.facts.open(known.path)
         item = next((item for item in file.classes if item.qualname == known.name), None) if file else None
-        return Built(file, item, call, self) if file and item else None
+        return BuiltInstance(file, item, call, self) if file and item else None
 
-    def _deeper(self) -> Known:
+    def _deeper(self) -> KnownValues:
         return replace(self, depth=self.depth + 1)
 
-    def _found(self, node: ast.expr) -> tuple[ast.expr, Known] | None:
+    def _found(self, node: ast.expr) -> tuple[ast.expr, KnownValues] | None:
         """The one expression that a name or attribute stands for, and where that stands; none behind some thousand
         steps, since names that lead to each other make more ways than can be gone."""
         if next(self.steps, None) is None:
@@ -161,11 +161,11 @@ class Known:
         held = attribute_of(built, node.attr)
         return (held[0], replace(held[1], depth=max(held[1].depth, self.depth + 1))) if held else None
 
-    def _parameter(self, name: str) -> tuple[ast.expr, Known] | None:
+    def _parameter(self, name: str) -> tuple[ast.expr, KnownValues] | None:
         start = _method(self.built, "__init__") if self.built else None
         return inside_of(self.built, start).given.get(name) if self.built and start else None
 
-    def _option(self, owner: ast.expr, name: str) -> tuple[ast.expr, Known] | None:
+    def _option(self, owner: ast.expr, name: str) -> tuple[ast.expr, KnownValues] | None:
         """The default of an option of a command line."""
         values = self.values(owner.id) if isinstance(owner, ast.Name) else []
         if len(values) != 1 or not isinstance(values[0], ast.Call) or _last(values[0].func) != "parse_args":
@@ -243,14 +243,14 @@ class Known:
         return _whole(self.constant(parts.elts[index])) if index < len(parts.elts) else None
 
 
-def batches_in(built: Built) -> int | None:
+def batches_in(built: BuiltInstance) -> int | None:
     """The batches of an epoch of an instance with a `train_dataloader`."""
     method = _method(built, "train_dataloader")
     values = [item.value for item in returns(method)] if method else []
     return inside_of(built, method).length(values[0]) if len(values) == 1 else None
 
 
-def attribute_of(built: Built, name: str) -> tuple[ast.expr, Known] | None:
+def attribute_of(built: BuiltInstance, name: str) -> tuple[ast.expr, KnownValues] | None:
     """The one expression that an instance has as an attribute: given where it is built, a field's default, what a
     property returns, or what one statement of its methods assigns."""
     fields = {
@@ -280,11 +280,11 @@ def attribute_of(built: Built, name: str) -> tuple[ast.expr, Known] | None:
     return (found[0][0], inside_of(built, found[0][1])) if len(found) == 1 else None
 
 
-def inside_of(built: Built, method: Function | None) -> Known:
+def inside_of(built: BuiltInstance, method: Function | None) -> KnownValues:
     """What is known inside a method of an instance (None: in the body of its class)."""
     outside = built.outside
     scope = bind(built.item.node, scope=built.item.scope)
-    known = Known(
+    known = KnownValues(
         built.file,
         outside.facts,
         bind(method, scope=scope) if method else scope,
@@ -303,7 +303,7 @@ def inside_of(built: Built, method: Function | None) -> Known:
     return replace(known, given=_arguments(built, method, known))
 
 
-def _arguments(built: Built, method: Function, known: Known) -> dict[str, tuple[ast.expr, Known]]:
+def _arguments(built: BuiltInstance, method: Function, known: KnownValues) -> dict[str, tuple[ast.expr, KnownValues]]:
     """What the parameters of a constructor are given, or their defaults."""
     arguments = method.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -323,7 +323,7 @@ def _arguments(built: Built, method: Function, known: Known) -> dict[str, tuple[
     return found | {word.arg: (word.value, built.outside) for word in built.call.keywords if word.arg}
 
 
-def _method(built: Built | None, name: str) -> Function | None:
+def _method(built: BuiltInstance | None, name: str) -> Function | None:
     return built.item.methods.get(name) if built else None
 
 

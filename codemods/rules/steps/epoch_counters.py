@@ -10,7 +10,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes, parameters
 from codemods.rule import Match
 from codemods.rules.steps.modules import manual, parents_of
-from codemods.rules.steps.step_count_terms import Reader
+from codemods.rules.steps.step_count_terms import TermReader
 
 BATCH_NAMES = ("batch_idx", "batch_nb")
 PERIOD = re.compile(
@@ -34,7 +34,7 @@ TRIGGERS = (
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
-def anew(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
+def anew(file: PythonFile, function: Function, reader: TermReader) -> Iterator[Match]:
     """Comparisons of the index of a batch with such a period; a Trainer's own are looked at elsewhere."""
     if EVALUATES.search(function.name):
         return

@@ -10,7 +10,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Match
-from codemods.rules.steps.step_count_terms import Reader
+from codemods.rules.steps.step_count_terms import TermReader
 
 STEPS = "estimated_stepping_batches"
 HOLDERS = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "params", "hp")
@@ -42,7 +42,7 @@ def assigned(function: ast.AST) -> dict[str, list[ast.expr]]:
     return {name: values for name, values in found.items() if len(values) == stored[name]}
 
 
-def reader_of(item: ClassNode, function: Function) -> Reader:
+def reader_of(item: ClassNode, function: Function) -> TermReader:
     """Reads the expressions of a method."""
     values = assigned(function)
     me = self_name(function)
@@ -58,7 +58,7 @@ def reader_of(item: ClassNode, function: Function) -> Reader:
                 pending.extend(values.get(one.id, []))
         return False
 
-    return Reader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
+    return TermReader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
 
 
 def bare(text: str) -> str:

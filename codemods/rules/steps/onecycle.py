@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.syntax import Function, own_nodes
 from codemods.rule import touches
-from codemods.rules.steps.step_count_terms import Count, Leaf, Reader
+from codemods.rules.steps.step_count_terms import Count, Leaf, TermReader
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ONE_CYCLE = "torch.optim.lr_scheduler.OneCycleLR"
 
 
-def one_cycles(function: Function, reader: Reader) -> Iterator[tuple[ast.Call, Count]]:
+def one_cycles(function: Function, reader: TermReader) -> Iterator[tuple[ast.Call, Count]]:
     """The calls of OneCycleLR with `epochs=self.trainer.max_epochs` and a `steps_per_epoch` that is computed by hand,
     each with the number of steps that they come to."""
     for node in own_nodes(function):

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codemods.rules.steps.call_context import copy_of
-from codemods.rules.steps.step_count_terms import LOADERS, NUMERIC, Reader
+from codemods.rules.steps.step_count_terms import LOADERS, NUMERIC, TermReader
 
 _NONE: Mapping[str, ast.expr] = MappingProxyType({})
 _TRAINING = ast.parse("train_dataloader()", mode="eval").body
 
 
-class Plain(ast.NodeTransformer):
+class PlainExpression(ast.NodeTransformer):
     """An expression without what is not followed; `why` says what that was. `inner` are the functions of a method that
     are nothing but one `return`, `trained` is what a `fit` is given."""
 
-    def __init__(self, reader: Reader, inner: Mapping[str, ast.expr] = _NONE, trained: str = "") -> None:
+    def __init__(self, reader: TermReader, inner: Mapping[str, ast.expr] = _NONE, trained: str = "") -> None:
         self.reader, self.inner, self.trained = reader, inner, trained
         self.why: list[str] = []
 

@@ -142,7 +142,7 @@ _STEPS = 5000
 _EPOCHS = (Leaf("epochs", ast.Name("epochs", ast.Load()), "named"),)
 
 
-class Reader:
+class TermReader:
     """Reads expressions as counts. `values` gives what is assigned to a plain name where the expression stands,
     `is_trainer` whether an expression is a Lightning Trainer, `resolve` the dotted name of a function, `datasets` the
     names that loaders are made of, `result` what a call of a function of the project computes, `said` what texts are

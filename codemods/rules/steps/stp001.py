@@ -16,11 +16,11 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts, is_trainer_call, literal
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.steps.budget import told
-from codemods.rules.steps.call_context import Script, copy_of
+from codemods.rules.steps.call_context import CallContext, copy_of
 from codemods.rules.steps.configured import CLI, LIMITS, MESSAGE, configured
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import manual
-from codemods.rules.steps.plain import Plain
+from codemods.rules.steps.plain import PlainExpression
 from codemods.rules.steps.step_count_terms import Count, Leaf
 from codemods.rules.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 from codemods.rules.steps.training_loader import counted_in, is_odd, is_trained_on, other_size, set_anew, unseen
@@ -39,7 +39,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(("max_steps",)):
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
         if keyword and builds_trainer(call, file, facts):
-            trainer = Trainers(Script(file, call, facts), keyword)
+            trainer = Trainers(CallContext(file, call, facts), keyword)
             count = trainer.count_of(keyword.value)
             epochs = _epochs(trainer, count) if count else None
             if count and epochs and not _is_right(trainer, count):
@@ -80,7 +80,7 @@ def _unfollowed(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
     rounded by a function of the project's own."""
     trained = trainer.script.trained_on()
     reader = trainer.script.reader()
-    plain = Plain(reader, trained=ast.unparse(trained) if trained is not None else "")
+    plain = PlainExpression(reader, trained=ast.unparse(trained) if trained is not None else "")
     count = reader.read(plain.visit(copy_of(trainer.script.follow(trainer.keyword.value))))
     epochs = _epochs(trainer, count) if count and count.is_total and plain.why else None
     if epochs:
@@ -92,7 +92,7 @@ def _spread(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """`max_steps` in a dictionary that a Trainer is given by `**`."""
     for call in file.calls_near(("Trainer",)):
         for word in call.node.keywords if is_trainer_call(call) else ():
-            script = Script(file, call, facts)
+            script = CallContext(file, call, facts)
             held = script.follow(word.value) if word.arg is None else None
             value = item_of(held, "max_steps") if held is not None else None
             count = script.reader().read(script.follow(value)) if value is not None else None
@@ -292,7 +292,7 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not isinstance(target, ast.Attribute) or target.attr != "max_steps" or item.node.value is None:
             continue
         call = next((call for call in file.calls if call.within == item.within), None)
-        count = Script(file, call, facts).reader().read(item.node.value) if call else None
+        count = CallContext(file, call, facts).reader().read(item.node.value) if call else None
         if count and count.is_total and facts.uses_lightning and count.marks & {"floor", "divided", "spans"}:
             reason = (
                 "Rounding down leaves out the last, shorter accumulation window of each epoch, which steps too. Not "

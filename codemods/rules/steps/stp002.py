@@ -19,7 +19,7 @@ from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual,
 from codemods.rules.steps.onecycle import with_total
 from codemods.rules.steps.optimization import SCHEDULERS, stepped_by_hand, stepping, times_scheduled
 from codemods.rules.steps.step_count_terms import GONE, Leaf
-from codemods.rules.steps.totals import Place, divided_again, places, reaches_scheduler, used_otherwise
+from codemods.rules.steps.totals import StepTotal, divided_again, places, reaches_scheduler, used_otherwise
 from codemods.rules.steps.unread import unread
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    by_class: dict[ast.ClassDef, list[Place]] = {}
+    by_class: dict[ast.ClassDef, list[StepTotal]] = {}
     for place in places(file):
         by_class.setdefault(place.item.node, []).append(place)
     for found in by_class.values():
@@ -63,11 +63,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield manual(file, other.shown, MESSAGE, f"Not rewritten: {other.why}; {ADVICE}")
 
 
-def _uses_trainer(place: Place) -> bool:
+def _uses_trainer(place: StepTotal) -> bool:
     return any(leaf.origin == "trainer" for leaf in (*place.count.over, *place.count.under))
 
 
-def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Place]) -> Iterator[Match]:
+def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[StepTotal]) -> Iterator[Match]:
     faulty = [(place, faults(place)) for place in found]
     if not any(wrong for _, wrong in faulty):
         return
@@ -89,7 +89,7 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
 
 
 def _match(
-    file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple[str, ...] = (), times: str = "1"
+    file: PythonFile, place: StepTotal, level: Fix, reason: str, wrong: tuple[str, ...] = (), times: str = "1"
 ) -> Match:
     message = f"{MESSAGE}: {'; '.join(wrong)}" if wrong else MESSAGE
     span = file.span(place.node) if place.node is not None else file.head(place.function)
@@ -113,7 +113,7 @@ def _match(
     )
 
 
-def faults(place: Place) -> tuple[str, ...]:
+def faults(place: StepTotal) -> tuple[str, ...]:
     """What is wrong with a count, in words."""
     count, body = place.count, list(own_nodes(place.function))
     over, under = count.shape
@@ -146,7 +146,7 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _feeding(place: Place) -> Iterator[ast.AST]:
+def _feeding(place: StepTotal) -> Iterator[ast.AST]:
     """The nodes of what is assigned to the names that an expression uses, and to those that these use."""
     values = assigned(place.function)
     wanted, seen = [place.node], set[str]()
@@ -160,7 +160,7 @@ def _feeding(place: Place) -> Iterator[ast.AST]:
                     yield from walk(value)
 
 
-def _tests_limit(place: Place) -> bool:
+def _tests_limit(place: StepTotal) -> bool:
     """Whether `trainer.max_steps` is tested for truth and nothing else."""
     for node in own_nodes(place.function):
         if not isinstance(node, ast.If | ast.IfExp):
@@ -178,7 +178,7 @@ def _tests_limit(place: Place) -> bool:
     return False
 
 
-def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
+def _refusal(file: PythonFile, facts: Facts, place: StepTotal) -> str | None:
     """Why a count is not replaced."""
     arguments = place.function.args
     if place.node is None and (
@@ -203,7 +203,7 @@ def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
     return None
 
 
-def _failing(place: Place) -> ast.stmt | None:
+def _failing(place: StepTotal) -> ast.stmt | None:
     """What ends a method otherwise than by a count."""
     return next((node for node in own_nodes(place.function) if isinstance(node, ast.Raise | ast.Assert)), None)
 
@@ -215,14 +215,14 @@ def _streams(file: PythonFile, facts: Facts) -> bool:
     return file.path in holders if facts.files[file.path].trainers else bool(holders)
 
 
-def _of_loader(place: Place) -> Leaf | None:
+def _of_loader(place: StepTotal) -> Leaf | None:
     """The `len(loader.dataset)` that a count is made of."""
     leaf = place.count.first("samples")
     given = leaf.node.args[0] if leaf and isinstance(leaf.node, ast.Call) else None
     return leaf if isinstance(given, ast.Attribute) and place.reader.is_loader(given.value) else None
 
 
-def _level(file: PythonFile, facts: Facts, place: Place) -> tuple[Fix, str]:
+def _level(file: PythonFile, facts: Facts, place: StepTotal) -> tuple[Fix, str]:
     """How sure it is that the module means the training that its Trainer runs."""
     loose = [leaf for leaf in place.count.all("epochs") if leaf.origin == "named" and not _given(facts, leaf)]
     if loose:
@@ -240,7 +240,7 @@ def _level(file: PythonFile, facts: Facts, place: Place) -> tuple[Fix, str]:
     return "safe", "Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
 
 
-def _knows_windows(place: Place) -> bool:
+def _knows_windows(place: StepTotal) -> bool:
     """Whether a count is one of optimizer steps, not of batches, as it is written."""
     over, under = place.count.shape
     return "accumulate" in under or "estimated" in over
@@ -255,7 +255,7 @@ def _given(facts: Facts, leaf: Leaf) -> bool:
     return bool(given) and all(item is not None and bare(item.text) == wanted for item in given)
 
 
-def _dead_helpers(file: PythonFile, place: Place) -> list[str]:
+def _dead_helpers(file: PythonFile, place: StepTotal) -> list[str]:
     """Methods of the class that nothing but the old body calls."""
     inside = {id(node) for node in walk(place.function)}
     own = {node.attr for node in own_nodes(place.function) if isinstance(node, ast.Attribute)} & set(place.item.methods)

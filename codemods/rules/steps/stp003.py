@@ -12,12 +12,12 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
-from codemods.rules.steps.call_context import Script
+from codemods.rules.steps.call_context import CallContext
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.epoch_counters import BATCH_NAMES, TRIGGERS, anew
 from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
 from codemods.rules.steps.optimization import held_by, optimized, steps_of
-from codemods.rules.steps.step_count_terms import Reader
+from codemods.rules.steps.step_count_terms import TermReader
 from codemods.rules.steps.totals import whole_method
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def _speaking(file: PythonFile, item: ClassNode) -> Iterator[Function]:
             yield function
 
 
-def _is(reader: Reader, node: ast.AST, name: str) -> bool:
+def _is(reader: TermReader, node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == name and reader.is_trainer(node.value)
 
 
-def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
+def _counted_twice(file: PythonFile, function: Function, reader: TermReader) -> Iterator[Match]:
     """`estimated_stepping_batches` or `max_steps` times or by what it has counted already."""
     for node in own_nodes(function):
         if not isinstance(node, ast.BinOp):
@@ -89,12 +89,12 @@ def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iter
                 yield from _times_window(file, function, reader, node, total, other)
 
 
-def _counted(reader: Reader, node: ast.expr) -> bool:
+def _counted(reader: TermReader, node: ast.expr) -> bool:
     count = reader.read(node)
     return count is not None and not count.under and count.shape[0] in (("devices",), ("accumulate",))
 
 
-def _is_window(reader: Reader, node: ast.expr) -> bool:
+def _is_window(reader: TermReader, node: ast.expr) -> bool:
     """Whether an expression is the Trainer's accumulation, or a name for it."""
     count = reader.read(node)
     own = count is not None and all(leaf.origin == "trainer" for leaf in count.over)
@@ -102,7 +102,7 @@ def _is_window(reader: Reader, node: ast.expr) -> bool:
 
 
 def _times_window(
-    file: PythonFile, function: Function, reader: Reader, node: ast.BinOp, total: ast.expr, window: ast.expr
+    file: PythonFile, function: Function, reader: TermReader, node: ast.BinOp, total: ast.expr, window: ast.expr
 ) -> Iterator[Match]:
     message = f"{STEPS} * accumulate_grad_batches is compared with global_step: accumulation counts twice"
     meets = _meets_global_step(function, reader, node)
@@ -117,7 +117,7 @@ def _times_window(
         yield manual(file, node, message, reason)
 
 
-def _meets_global_step(function: Function, reader: Reader, node: ast.BinOp) -> str:
+def _meets_global_step(function: Function, reader: TermReader, node: ast.BinOp) -> str:
     """Whether a product is compared with, or divides, `global_step`: in `all` of its uses, `some`, or `none`."""
     parents = parents_of(function)
     outer = parents.get(node)
@@ -132,7 +132,7 @@ def _meets_global_step(function: Function, reader: Reader, node: ast.BinOp) -> s
     return "all" if found and all(found) else "some" if any(found) else "none"
 
 
-def _beside_global_step(node: ast.AST, reader: Reader, parents: dict[ast.AST, ast.AST]) -> bool:
+def _beside_global_step(node: ast.AST, reader: TermReader, parents: dict[ast.AST, ast.AST]) -> bool:
     outer = parents.get(node)
     while isinstance(outer, ast.BinOp | ast.UnaryOp):
         below = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is node
@@ -144,19 +144,19 @@ def _beside_global_step(node: ast.AST, reader: Reader, parents: dict[ast.AST, as
     return any(_holds_step(side, reader) for side in (outer.left, *outer.comparators) if side is not node)
 
 
-def _holds_step(node: ast.AST, reader: Reader) -> bool:
+def _holds_step(node: ast.AST, reader: TermReader) -> bool:
     """Whether an expression is made of `global_step`, and not of the accumulation, which would make it batches."""
     inner = [item for item in walk(node) if isinstance(item, ast.Name | ast.Attribute)]
     steps = any(isinstance(item, ast.Attribute) and item.attr == "global_step" for item in inner)
     return steps and not any(_is_accumulation(reader, item) for item in inner)
 
 
-def _is_accumulation(reader: Reader, node: ast.expr) -> bool:
+def _is_accumulation(reader: TermReader, node: ast.expr) -> bool:
     count = reader.read(node)
     return count is not None and count.shape == (("accumulate",), ())
 
 
-def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
+def _limits_of_batches(file: PythonFile, function: Function, reader: TermReader) -> Iterator[Match]:
     """`max_steps` beside numbers of batches."""
     tests = [node.test for node in own_nodes(function) if isinstance(node, ast.If | ast.IfExp)]
     tested = any(_is(reader, part, "max_steps") for test in tests for part in walk(test))
@@ -176,7 +176,7 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> 
                 yield manual(file, node, "trainer.max_steps over batches is taken for a number of epochs", OF_EPOCHS)
 
 
-def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader: Reader) -> Iterator[Match]:
+def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader: TermReader) -> Iterator[Match]:
     """`global_step` beside a number of batches, where a Trainer accumulates several for a step."""
     where = _accumulating(facts)
     for node in own_nodes(function) if where else ():
@@ -196,7 +196,7 @@ def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader
             yield manual(file, node, message, reason)
 
 
-def _of_batches(reader: Reader, node: ast.expr) -> bool:
+def _of_batches(reader: TermReader, node: ast.expr) -> bool:
     """Whether an expression is a number of batches, of one epoch or of several."""
     if any(isinstance(part, ast.Attribute) and part.attr == "global_step" for part in walk(node)):
         return False
@@ -214,7 +214,7 @@ def _accumulating(facts: Facts) -> str | None:
     return None
 
 
-def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
+def _untold(file: PythonFile, function: Function, reader: TermReader) -> Iterator[Match]:
     """`trainer.max_steps` tested as if it were None or 0 without a limit."""
     signed = {
         id(part)
@@ -333,7 +333,7 @@ def _long_windows(file: PythonFile, facts: Facts) -> Iterator[Match]:
         word = next((item for item in call.node.keywords if item.arg == "accumulate_grad_batches"), None)
         if not word or not is_trainer_call(call):
             continue
-        script = Script(file, call, facts)
+        script = CallContext(file, call, facts)
         window, batches = script.constant(word.value), script.trained_batches()
         if type(window) is int and batches is not None and 1 <= batches < window:
             message = f"accumulate_grad_batches={window} is longer than an epoch of {batches} batches"

@@ -13,7 +13,7 @@ from codemods.code.syntax import Function, own_nodes, returns, self_name
 from codemods.rules.steps.modules import parents_of, reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES
-from codemods.rules.steps.step_count_terms import ROUNDS, Count, Reader
+from codemods.rules.steps.step_count_terms import ROUNDS, Count, TermReader
 
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
 TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
@@ -40,7 +40,7 @@ BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|o
 
 
 @dataclass(frozen=True)
-class Place:
+class StepTotal:
     """A count of all steps: the method it stands in, the expression (None where the method is nothing else), and
     the count that it is."""
 
@@ -48,22 +48,22 @@ class Place:
     function: Function
     node: ast.expr | None
     count: Count
-    reader: Reader
+    reader: TermReader
 
     @property
     def trainer(self) -> str:
         return f"{self_name(self.function)}.trainer"
 
 
-def places(file: PythonFile) -> tuple[Place, ...]:
+def places(file: PythonFile) -> tuple[StepTotal, ...]:
     """Every count of all steps in the classes of a file, worked out once."""
     if "totals" not in file.memo:
         file.memo["totals"] = tuple(_places(file))
-    found: tuple[Place, ...] = file.memo["totals"]
+    found: tuple[StepTotal, ...] = file.memo["totals"]
     return found
 
 
-def _places(file: PythonFile) -> Iterator[Place]:
+def _places(file: PythonFile) -> Iterator[StepTotal]:
     for item in file.classes:
         for function in item.methods.values():
             if not any(isinstance(node, ast.Attribute | ast.Name) for node in own_nodes(function)):
@@ -71,13 +71,13 @@ def _places(file: PythonFile) -> Iterator[Place]:
             reader = reader_of(item, function)
             whole = whole_method(function, reader)
             if whole:
-                yield Place(item, function, None, whole, reader)
+                yield StepTotal(item, function, None, whole, reader)
             elif BUILDS.fullmatch(function.name):
                 for node, count in _inline(function, reader):
-                    yield Place(item, function, node, count, reader)
+                    yield StepTotal(item, function, node, count, reader)
 
 
-def whole_method(function: Function, reader: Reader) -> Count | None:
+def whole_method(function: Function, reader: TermReader) -> Count | None:
     """The count that a method or property returns and does nothing else for."""
     values = [node.value for node in returns(function)]
     if not values or any(value is None for value in values) or not STEP_NAME.search(function.name):
@@ -105,7 +105,7 @@ def _is_pure(node: ast.stmt) -> bool:
     return isinstance(node, ast.Return | ast.Pass | ast.Raise | ast.Assert)
 
 
-def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:
+def _inline(function: Function, reader: TermReader) -> Iterator[tuple[ast.expr, Count]]:
     """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
     parents = parents_of(function)
     for node in _nodes(function):
@@ -161,7 +161,7 @@ def _parameters_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set
     return {item.arg for item in outer.args.args} if within and isinstance(outer, ast.Lambda | Function) else set()
 
 
-def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Reader) -> bool:
+def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: TermReader) -> bool:
     outer = parents.get(node)
     if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
         return False
@@ -171,7 +171,7 @@ def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Re
     )
 
 
-def is_limited(node: ast.expr, reader: Reader) -> bool:
+def is_limited(node: ast.expr, reader: TermReader) -> bool:
     """Whether an expression is the lesser of `trainer.max_steps` and a count."""
     if not (isinstance(node, ast.Call) and _is_min(node) and len(node.args) == 2 and not node.keywords):
         return False
@@ -210,7 +210,7 @@ def _targets(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> list[ast.exp
     return [outer.target] if isinstance(outer, ast.AnnAssign | ast.NamedExpr) else []
 
 
-def _uses(file: PythonFile, place: Place, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
+def _uses(file: PythonFile, place: StepTotal, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
     """The mentions of what a count is kept in, the count itself where it is kept in nothing."""
     if place.node is None:
         return [*file.attributes(place.function.name)]
@@ -218,7 +218,7 @@ def _uses(file: PythonFile, place: Place, parents: Mapping[ast.AST, ast.AST]) ->
     return [place.node] if target is None else _mentions(file, place, place.function, target)
 
 
-def _mentions(file: PythonFile, place: Place, function: Function, target: ast.expr) -> list[ast.AST]:
+def _mentions(file: PythonFile, place: StepTotal, function: Function, target: ast.expr) -> list[ast.AST]:
     """The mentions of a name in a method, or of an attribute in the file; not of another class's own."""
     if isinstance(target, ast.Name):
         return [node for node in _nodes(function) if isinstance(node, ast.Name) and node.id == target.id]
@@ -234,7 +234,7 @@ def _mentions(file: PythonFile, place: Place, function: Function, target: ast.ex
     return [node for node in found if id(node) not in apart]
 
 
-def reaches_scheduler(file: PythonFile, place: Place) -> bool:
+def reaches_scheduler(file: PythonFile, place: StepTotal) -> bool:
     """Whether the value is seen to be an argument of something that schedules: itself, or by the name that it gets."""
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         return True
@@ -242,7 +242,7 @@ def reaches_scheduler(file: PythonFile, place: Place) -> bool:
     return any(_is_scheduled(use, parents) for use in _uses(file, place, parents))
 
 
-def used_otherwise(file: PythonFile, place: Place) -> int | None:
+def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
     """The line of the first use of the value that neither ends in something that schedules nor only tells it; None
     where there is none, the place's own where no use does."""
     if not reaches_scheduler(file, place):
@@ -303,7 +303,7 @@ def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def divided_again(file: PythonFile, place: Place) -> int | None:
+def divided_again(file: PythonFile, place: StepTotal) -> int | None:
     """The line in which the value is changed in place, or divided by what Lightning's count knows already; None where
     that is a count of its own, or happens nowhere."""
     parents = parents_of(file.tree)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call, literal
-from codemods.rules.steps.call_context import Script
+from codemods.rules.steps.call_context import CallContext
 from codemods.rules.steps.constant_evaluation import DATALOADER
 from codemods.rules.steps.step_count_terms import Count
 from codemods.rules.steps.training_loader import with_sizes
@@ -18,7 +18,7 @@ from codemods.rules.steps.training_loader import with_sizes
 class Trainers:
     """A Trainer that is given `max_steps`."""
 
-    script: Script
+    script: CallContext
     keyword: ast.keyword
 
     @property
@@ -122,14 +122,14 @@ def _product(factors: tuple[str, ...]) -> str:
     return f"({' * '.join(factors)})"
 
 
-def _is_plain(script: Script, loader: ast.Call) -> bool:
+def _is_plain(script: CallContext, loader: ast.Call) -> bool:
     """Whether a call builds torch's loader, without a sampler of its own."""
     given = {item.arg for item in loader.keywords}
     own = script.call.scope.resolve(loader.func) == DATALOADER
     return own and {"sampler", "batch_sampler", None}.isdisjoint(given) and len(loader.args) < 3
 
 
-def _rounds_up(script: Script, counted: ast.expr) -> bool:
+def _rounds_up(script: CallContext, counted: ast.expr) -> bool:
     """Whether the loader whose length is taken keeps its last, shorter batch: then a share of its length is the length
     of a share."""
     loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from codemods.code.nodes import walk
 from codemods.code.syntax import is_none, own_nodes, results
-from codemods.rules.steps.call_context import Script, dataset_of
+from codemods.rules.steps.call_context import CallContext, dataset_of
 from codemods.rules.steps.modules import bare
 from codemods.rules.steps.step_count_terms import SEVERAL, Count, Leaf, Role
 
@@ -25,7 +25,7 @@ def counted_in(count: Count) -> ast.expr | None:
     return leaf.node.args[0] if leaf and isinstance(leaf.node, ast.Call) and leaf.node.args else None
 
 
-def is_trained_on(script: Script, node: ast.expr) -> Seen:
+def is_trained_on(script: CallContext, node: ast.expr) -> Seen:
     """Whether a loader or dataset is the one that the `fit` of a Trainer takes; where no `fit` is seen, its name says
     so."""
     trained = script.trained_on()
@@ -51,12 +51,12 @@ def _named(text: str) -> Seen:
     return "another" if OTHER.search(text) else "unseen"
 
 
-def _spellings(script: Script, node: ast.expr) -> set[str]:
+def _spellings(script: CallContext, node: ast.expr) -> set[str]:
     """An expression as it is written, and what it stands for."""
     return {ast.unparse(node), ast.unparse(script.follow(node))}
 
 
-def with_sizes(script: Script, count: Count, window: Any) -> Count:
+def with_sizes(script: CallContext, count: Count, window: Any) -> Count:
     """A count with the number that divides it read as the batch size of what is trained on, as the accumulation
     window, or as both."""
     loader = script.follow(trained) if (trained := script.trained_on()) is not None else None
@@ -78,7 +78,7 @@ def _batch_size(loader: ast.Call) -> ast.expr | None:
     return next(iter([*loader.args[1:2], *named]), None)
 
 
-def other_size(script: Script, count: Count) -> str | None:
+def other_size(script: CallContext, count: Count) -> str | None:
     """The batch size of the loader that is trained on, as source text, where samples are divided by one that is not
     seen to be the same."""
     divisor, trained = count.first("batch_size"), script.trained_on()
@@ -93,12 +93,12 @@ def other_size(script: Script, count: Count) -> str | None:
     return None if names[0] & names[1] and not unseen(script, divisor.node) else ast.unparse(size)
 
 
-def unseen(script: Script, node: ast.expr) -> bool:
+def unseen(script: CallContext, node: ast.expr) -> bool:
     """Whether a name in an expression means something else where the Trainer is built."""
     return any(isinstance(part, ast.Name) and not script.sees(part) for part in walk(node))
 
 
-def set_anew(script: Script, node: ast.expr) -> str | None:
+def set_anew(script: CallContext, node: ast.expr) -> str | None:
     """The name or attribute in an expression that is assigned again before the Trainer is built and trains, None where
     there is none."""
     inner = list(own_nodes(script.space))
@@ -116,7 +116,7 @@ def set_anew(script: Script, node: ast.expr) -> str | None:
     return next((text for text in stored if text in texts), None)
 
 
-def is_odd(script: Script, count: Count) -> str | None:
+def is_odd(script: CallContext, count: Count) -> str | None:
     """Why the length that is counted is not the number of batches of an epoch, where that is seen."""
     node, trained = counted_in(count), script.trained_on()
     owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None

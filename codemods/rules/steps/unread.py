@@ -10,21 +10,21 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes
 from codemods.rules.steps.call_context import copy_of
 from codemods.rules.steps.modules import reader_of
-from codemods.rules.steps.plain import Plain
-from codemods.rules.steps.step_count_terms import Count, Reader
-from codemods.rules.steps.totals import BUILDS, TOTALS, Place, places, reaches_scheduler
+from codemods.rules.steps.plain import PlainExpression
+from codemods.rules.steps.step_count_terms import Count, TermReader
+from codemods.rules.steps.totals import BUILDS, TOTALS, StepTotal, places, reaches_scheduler
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadTotal:
     """A total that a scheduler takes: where it stands, what is shown, and why it is not rewritten."""
 
-    place: Place
+    place: StepTotal
     shown: ast.expr | ast.stmt
     why: str
 
 
-def unread(file: PythonFile) -> tuple[Unread, ...]:
+def unread(file: PythonFile) -> tuple[UnreadTotal, ...]:
     """The totals of a file that schedulers take and that are no places of their own, worked out once."""
     if "unread" not in file.memo:
         known = {place.function for place in places(file)}
@@ -36,11 +36,11 @@ def unread(file: PythonFile) -> tuple[Unread, ...]:
             for found in _unread(item, function)
             if reaches_scheduler(file, found.place)
         )
-    found: tuple[Unread, ...] = file.memo["unread"]
+    found: tuple[UnreadTotal, ...] = file.memo["unread"]
     return found
 
 
-def _unread(item: ClassNode, function: Function) -> Iterator[Unread]:
+def _unread(item: ClassNode, function: Function) -> Iterator[UnreadTotal]:
     reader = reader_of(item, function)
     body = list(own_nodes(function))
     inner = {
@@ -55,12 +55,12 @@ def _unread(item: ClassNode, function: Function) -> Iterator[Unread]:
         given = node.value if isinstance(node, ast.Assign | ast.keyword) and _may(node) else None
         if not isinstance(given, ast.BinOp | ast.BoolOp | ast.Call | ast.IfExp):
             continue
-        plain = Plain(reader, {name: value for name, value in inner.items() if value is not None})
+        plain = PlainExpression(reader, {name: value for name, value in inner.items() if value is not None})
         count = reader.read(plain.visit(copy_of(given)))
         if function.name == "__init__":
             plain.why.append("`__init__` runs before there is a Trainer")
         if _total(count) and plain.why and count is not None:
-            yield Unread(Place(item, function, given, count, reader), given, plain.why[0])
+            yield UnreadTotal(StepTotal(item, function, given, count, reader), given, plain.why[0])
 
 
 def _may(node: ast.Assign | ast.keyword) -> bool:
@@ -72,8 +72,8 @@ def _total(count: Count | None) -> bool:
 
 
 def _grown(
-    item: ClassNode, function: Function, reader: Reader, grown: ast.AugAssign, body: list[ast.AST]
-) -> Iterator[Unread]:
+    item: ClassNode, function: Function, reader: TermReader, grown: ast.AugAssign, body: list[ast.AST]
+) -> Iterator[UnreadTotal]:
     """A name that is assigned once and multiplied once."""
     assert isinstance(grown.target, ast.Name)
     name = grown.target.id
@@ -84,5 +84,5 @@ def _grown(
     if len(stored) == 2 and len(first) == 1:
         count = reader.read(ast.BinOp(first[0].value, ast.Mult(), grown.value))
         if count is not None and count.is_total:
-            place = Place(item, function, first[0].value, count, reader)
-            yield Unread(place, grown, f"`{name}` is multiplied in place")
+            place = StepTotal(item, function, first[0].value, count, reader)
+            yield UnreadTotal(place, grown, f"`{name}` is multiplied in place")

@@ -37,7 +37,7 @@ SEQUENCE_MAKERS = frozenset({
 
 
 @dataclass(frozen=True)
-class Use:
+class BatchUse:
     """How a function uses one of its values.
 
     `shown`: as a tuple or list. `refusal`: as something that 1.x's default split did not cut as it should.
@@ -54,72 +54,72 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Helper:
+class BatchHelper:
     """How a method uses its parameters: as a batch, and as an element of one, by position and by name."""
 
     owner: str
     name: str
-    batch: Mapping[int | str, Use] = field(default_factory=dict)
-    element: Mapping[int | str, Use] = field(default_factory=dict)
+    batch: Mapping[int | str, BatchUse] = field(default_factory=dict)
+    element: Mapping[int | str, BatchUse] = field(default_factory=dict)
 
 
-def helpers(classes: Iterable[ClassNode]) -> Iterator[Helper]:
+def helpers(classes: Iterable[ClassNode]) -> Iterator[BatchHelper]:
     """How the methods of some classes use what they are given."""
     for item in classes:
         for name, method in item.methods.items():
             if name == "training_step" or not any(node for node in method.args.args[1:]):
                 continue
-            batch: dict[int | str, Use] = {}
-            element: dict[int | str, Use] = {}
+            batch: dict[int | str, BatchUse] = {}
+            element: dict[int | str, BatchUse] = {}
             for position, argument in enumerate(method.args.args[1:]):
                 batch[position] = batch[argument.arg] = as_batch(method, argument.arg)
                 element[position] = element[argument.arg] = as_element(method, argument.arg)
-            yield Helper(item.qualname, name, batch, element)
+            yield BatchHelper(item.qualname, name, batch, element)
 
 
-def as_batch(function: Function, name: str) -> Use:
+def as_batch(function: Function, name: str) -> BatchUse:
     """How a function uses a parameter that holds the batch."""
     parents = _parents(function)
     found = [_batch_use(use, parents, function) for use in uses(function, name)]
     elements = sorted({element for use in uses(function, name) for element in _elements(use, parents)})
-    found += [Use(refusal=LENGTHS) for element in elements if LENGTH.search(element)]
+    found += [BatchUse(refusal=LENGTHS) for element in elements if LENGTH.search(element)]
     return merged([*found, *(_as_part(as_element(function, element)) for element in elements)])
 
 
-def _as_part(use: Use) -> Use:
+def _as_part(use: BatchUse) -> BatchUse:
     """What the use of an element says of the batch."""
-    return Use(refusal=use.refusal, sequences=use.sequences, parts=use.whole)
+    return BatchUse(refusal=use.refusal, sequences=use.sequences, parts=use.whole)
 
 
 def _parents(function: Function) -> dict[ast.AST, ast.AST]:
     return {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
 
 
-def _batch_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Function) -> Use:
+def _batch_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Function) -> BatchUse:
     parent = parents.get(use)
     if not isinstance(use.ctx, ast.Load):
-        return Use(refusal=f"`{use.id}`, the batch, is bound again in {function.name}")
+        return BatchUse(refusal=f"`{use.id}`, the batch, is bound again in {function.name}")
     if isinstance(parent, ast.Subscript) and parent.value is use:
         if isinstance(parent.slice, ast.Constant) and isinstance(parent.slice.value, str):
-            return Use(refusal=DICT)
+            return BatchUse(refusal=DICT)
         if isinstance(parent.slice, ast.Slice):
-            return Use(shown=True)
+            return BatchUse(shown=True)
         if not isinstance(_number(parent.slice), int):
-            return Use(refusal=WHOLE)
+            return BatchUse(refusal=WHOLE)
         if not isinstance(parent.ctx, ast.Load):
-            return Use(shown=True, changed=True)
-        return merged([Use(shown=True), _as_part(_element_use(parent, parents, function))])
+            return BatchUse(shown=True, changed=True)
+        return merged([BatchUse(shown=True), _as_part(_element_use(parent, parents, function))])
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List):
         nested = any(isinstance(element, ast.Tuple | ast.List) for element in parent.targets[0].elts)
-        return Use(refusal=NESTED) if nested else Use(shown=True)
+        return BatchUse(refusal=NESTED) if nested else BatchUse(shown=True)
     if isinstance(parent, ast.Starred):
-        return Use(shown=True)
+        return BatchUse(shown=True)
     if isinstance(parent, ast.Attribute):
-        return Use(refusal=OBJECT)
+        return BatchUse(refusal=OBJECT)
     if isinstance(parent, ast.keyword) and parent.arg is None:
-        return Use(refusal=DICT)
+        return BatchUse(refusal=DICT)
     handed = _handed(use, parents, function)
-    return Use(whole=(handed,)) if handed else Use() if _is_length(parent) else Use(refusal=WHOLE)
+    return BatchUse(whole=(handed,)) if handed else BatchUse() if _is_length(parent) else BatchUse(refusal=WHOLE)
 
 
 def _number(node: ast.expr) -> object:
@@ -169,33 +169,33 @@ def _elements(use: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> Iterator[str
             yield from (element.id for element in target.elts if isinstance(element, ast.Name))
 
 
-def as_element(function: Function, name: str) -> Use:
+def as_element(function: Function, name: str) -> BatchUse:
     """How a function uses a value that is an element of the batch."""
     parents = _parents(function)
     loaded = [use for use in uses(function, name) if isinstance(use.ctx, ast.Load)]
     return merged(_element_use(use, parents, function) for use in loaded)
 
 
-def _element_use(use: ast.expr, parents: Mapping[ast.AST, ast.AST], function: Function) -> Use:
+def _element_use(use: ast.expr, parents: Mapping[ast.AST, ast.AST], function: Function) -> BatchUse:
     parent = parents.get(use)
     if isinstance(parent, ast.Subscript) and parent.value is use:
         key = parent.slice.value if isinstance(parent.slice, ast.Constant) else None
-        return Use(refusal=ELEMENT_DICT) if isinstance(key, str) else Use()
+        return BatchUse(refusal=ELEMENT_DICT) if isinstance(key, str) else BatchUse()
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List):
-        return Use(refusal=NESTED)
+        return BatchUse(refusal=NESTED)
     if isinstance(parent, ast.Attribute) and parent.attr in ("keys", "items", "values", "get"):
         called = parents.get(parent)
-        return Use(refusal=ELEMENT_DICT) if isinstance(called, ast.Call) and called.func is parent else Use()
+        return BatchUse(refusal=ELEMENT_DICT) if isinstance(called, ast.Call) and called.func is parent else BatchUse()
     if isinstance(parent, ast.keyword) and parent.arg is None:
-        return Use(refusal=ELEMENT_DICT)
+        return BatchUse(refusal=ELEMENT_DICT)
     if isinstance(parent, ast.For | ast.comprehension) and parent.iter is use:
-        return Use(sequences=True)
+        return BatchUse(sequences=True)
     if _are_lengths(use, parents):
-        return Use(refusal=LENGTHS)
+        return BatchUse(refusal=LENGTHS)
     if isinstance(parent, ast.Call) and _last_word(parent.func) in SEQUENCE_MAKERS:
-        return Use(sequences=True)
+        return BatchUse(sequences=True)
     handed = _handed(use, parents, function)
-    return Use(whole=(handed,)) if handed else Use()
+    return BatchUse(whole=(handed,)) if handed else BatchUse()
 
 
 def _are_lengths(use: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
@@ -215,10 +215,10 @@ def _last_word(node: ast.expr) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
-def merged(found: Iterable[Use]) -> Use:
+def merged(found: Iterable[BatchUse]) -> BatchUse:
     """What several uses of one value say together."""
     every = list(found)
-    return Use(
+    return BatchUse(
         any(use.shown for use in every),
         next((use.refusal for use in every if use.refusal), None),
         any(use.sequences for use in every),
@@ -228,7 +228,7 @@ def merged(found: Iterable[Use]) -> Use:
     )
 
 
-def followed(use: Use, known: Mapping[str, tuple[Helper, ...]]) -> Use:
+def followed(use: BatchUse, known: Mapping[str, tuple[BatchHelper, ...]]) -> BatchUse:
     """What the use of a batch says together with those of the methods that it and its elements are handed to.
 
     `known` holds the methods of the class and its relatives by name. A method that is not among them may do
@@ -243,12 +243,12 @@ def followed(use: Use, known: Mapping[str, tuple[Helper, ...]]) -> Use:
             continue
         seen.add(item)
         given = [
-            (helper.batch if whole else helper.element).get(argument, Use(refusal=WHOLE) if whole else Use())
+            (helper.batch if whole else helper.element).get(argument, BatchUse(refusal=WHOLE) if whole else BatchUse())
             for helper in known.get(method, ())
         ]
         if whole and not given:
             every.append(
-                Use(refusal=f"the batch is handed as a whole to `{method}`, which is not to be seen; {OWN_SPLIT}")
+                BatchUse(refusal=f"the batch is handed as a whole to `{method}`, which is not to be seen; {OWN_SPLIT}")
             )
         for found in given:
             every.append(found if whole else _as_part(found))

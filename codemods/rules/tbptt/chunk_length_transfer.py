@@ -14,7 +14,7 @@ from codemods.code.syntax import is_none
 from codemods.lightning.facts import ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.rewrite.manual.argument_transfer import may_be
-from codemods.rewrite.manual.fit_sites import Fits, Fitting, fit_statements, read_fits
+from codemods.rewrite.manual.fit_sites import FileFits, FitStatement, fit_statements, read_fits
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.trainers import trainers_of, used_elsewhere
 from codemods.rewrite.manual.transfer_edits import without
@@ -34,7 +34,7 @@ METHODS = frozenset({"get"})
 
 
 @dataclass(frozen=True)
-class Told:
+class FittedTrainer:
     """A Trainer call (`trainer` stand before it in the file) and where the model that it fits can be given its flag.
 
     `value` is that flag as source text, "None" where there is none; `kept` says that it has to be kept in a name
@@ -44,7 +44,7 @@ class Told:
 
     trainer: int
     value: str
-    fitting: Fitting | None = None
+    fitting: FitStatement | None = None
     kept: bool = False
     refusal: str | None = None
 
@@ -53,7 +53,7 @@ Carried = tuple[tuple[str, int], ...]
 """Trainer calls, by path and how many stand before each in its file, of which the flag goes to the model."""
 
 
-def told(file: PythonFile) -> tuple[Told, ...]:
+def told(file: PythonFile) -> tuple[FittedTrainer, ...]:
     """What the Trainers of a file give by the flag; nothing where none of them does."""
     if FLAG not in file.text:
         return ()
@@ -62,18 +62,18 @@ def told(file: PythonFile) -> tuple[Told, ...]:
     return tuple(_told(file, index, call, places.get(call.node.lineno)) for index, call in enumerate(calls))
 
 
-def _told(file: PythonFile, index: int, call: CallNode, fitting: Fitting | None) -> Told:
+def _told(file: PythonFile, index: int, call: CallNode, fitting: FitStatement | None) -> FittedTrainer:
     value = flag_of(call)
     text = file.source_of(value) if value is not None else "None"
     if fitting is None or value is None:
-        return Told(index, text, fitting)
+        return FittedTrainer(index, text, fitting)
     if "\n" in text or not _is_readable(value):
-        return Told(index, text, fitting, refusal="it is worked out by more than names and numbers")
+        return FittedTrainer(index, text, fitting, refusal="it is worked out by more than names and numbers")
     fit = next(each for _, each, _ in fit_statements(file) if each.node.lineno == fitting.line)
     steady = all(is_steady(file, call, part, [fit]) for part in _chains(value))
     if not steady and any(isinstance(node, ast.Name) and node.id == FLAG for node in every_node(file.tree)):
-        return Told(index, text, fitting, refusal=f"it may change before fit, and `{FLAG}` is taken as a name")
-    return Told(index, text, fitting, not steady)
+        return FittedTrainer(index, text, fitting, refusal=f"it may change before fit, and `{FLAG}` is taken as a name")
+    return FittedTrainer(index, text, fitting, not steady)
 
 
 def flag_of(call: CallNode) -> ast.expr | None:
@@ -115,8 +115,8 @@ def carry(
     fact: ClassFact,
     giving: Sequence[TrainerFact],
     optional: bool,
-    shown: Mapping[str, tuple[Told, ...]],
-    fits: Mapping[str, Fits],
+    shown: Mapping[str, tuple[FittedTrainer, ...]],
+    fits: Mapping[str, FileFits],
 ) -> Carried:
     """The Trainers beside whose `fit` the model is given the flag. Raises NotPlain with the reason where it cannot be.
 
@@ -144,12 +144,12 @@ def carry(
     return tuple(found)
 
 
-def _find(facts: Facts, shown: Mapping[str, tuple[Told, ...]], trainer: TrainerFact) -> Told | None:
+def _find(facts: Facts, shown: Mapping[str, tuple[FittedTrainer, ...]], trainer: TrainerFact) -> FittedTrainer | None:
     at = next(index for index, other in enumerate(facts.files[trainer.path].trainers) if other is trainer)
     return next((each for each in shown.get(trainer.path, ()) if each.trainer == at), None)
 
 
-def _unclear(facts: Facts, fact: ClassFact, fits: Mapping[str, Fits]) -> str | None:
+def _unclear(facts: Facts, fact: ClassFact, fits: Mapping[str, FileFits]) -> str | None:
     """Where a model of the class may be fitted in a way in which it cannot be given anything."""
     wide = used_elsewhere(facts, fact)
     for path, here in sorted(fits.items()):
@@ -159,9 +159,9 @@ def _unclear(facts: Facts, fact: ClassFact, fits: Mapping[str, Fits]) -> str | N
     return None
 
 
-def lines(file: PythonFile, indexes: Sequence[int]) -> dict[Fitting, str]:
+def lines(file: PythonFile, indexes: Sequence[int]) -> dict[FitStatement, str]:
     """The statements in front of a `fit` that give the model its flag, for some Trainers of a file."""
-    found: dict[Fitting, str] = {}
+    found: dict[FitStatement, str] = {}
     stored = {ast.unparse(node.value) for node in file.attributes(FLAG) if isinstance(node.ctx, ast.Store)}
     for each in told(file):
         if each.trainer in indexes and each.fitting and each.fitting.model not in stored:

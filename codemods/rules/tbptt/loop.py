@@ -9,8 +9,8 @@ import libcst as cst
 
 from codemods.rewrite import edits
 from codemods.rewrite.manual.batch_outputs import KEPT, RETURNED
-from codemods.rewrite.manual.configured import Configured
-from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Hooks, Shed
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
+from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, HookParameters, Hooks
 from codemods.rewrite.manual.writer import (
     add_clipping,
     add_plateaus,
@@ -21,22 +21,22 @@ from codemods.rewrite.manual.writer import (
     take_outputs,
     zero_lines,
 )
-from codemods.rules.tbptt.batch import Use
+from codemods.rules.tbptt.batch import BatchUse
 from codemods.rules.tbptt.chunk_length_transfer import FLAG
 from codemods.rules.tbptt.module import HELPER, SPLIT
-from codemods.rules.tbptt.step import Step
+from codemods.rules.tbptt.step import TbpttStep
 
 
 @dataclass(frozen=True)
-class Loop:
+class ChunkLoop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
     Trainer to the class, as source text, `may_be_off` whether it may be None or 0; `outputs` and `batch_outputs` hold
     where a hook of the epoch or of the batch reads what the chunks returned, `hooks` are those that it overrides,
     and `shed` is what becomes of them."""
 
-    step: Step
-    configured: Configured
-    batch: Use
+    step: TbpttStep
+    configured: ConfiguredOptimizers
+    batch: BatchUse
     clip: tuple[str, str | None] | None
     clear_autocast: bool
     calls_split: bool
@@ -45,7 +45,7 @@ class Loop:
     outputs: bool = False
     batch_outputs: bool = False
     hooks: Hooks = field(default_factory=Hooks)
-    shed: Shed = field(default_factory=Shed)
+    shed: HookParameters = field(default_factory=HookParameters)
     may_be_off: bool = False
 
     @property
@@ -54,7 +54,7 @@ class Loop:
         return self.outputs or self.batch_outputs
 
 
-def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
+def write_loop(node: cst.ClassDef, loop: ChunkLoop) -> cst.ClassDef:
     """The class with `training_step` turned into a loop over chunks, its old body kept as `training_chunk`.
 
     Order of one chunk, for each optimizer: forward, zero_grad, backward, step, as in automatic optimization;
@@ -75,7 +75,7 @@ def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
     return node
 
 
-def _split_step(step: cst.FunctionDef, loop: Loop) -> list[Any]:
+def _split_step(step: cst.FunctionDef, loop: ChunkLoop) -> list[Any]:
     written = edits.statements("\n".join(_loop_lines(loop)) + "\n")[0]
     head = step
     for param in step.params.params[3:]:
@@ -96,7 +96,7 @@ def _none(returns: cst.Annotation | None) -> cst.Annotation | None:
     return returns.with_changes(annotation=cst.Name("None")) if returns else None
 
 
-def _loop_lines(loop: Loop) -> list[str]:
+def _loop_lines(loop: ChunkLoop) -> list[str]:
     this, state = loop.step.this, loop.step.state
     several = loop.configured.count != 1
     name = "optimizers" if several else "optimizer"
@@ -118,7 +118,7 @@ def _loop_lines(loop: Loop) -> list[str]:
     ]
 
 
-def _chunks(loop: Loop) -> list[str]:
+def _chunks(loop: ChunkLoop) -> list[str]:
     """The head of the loop over the chunks, which are cut as 1.x's default split cut them, or by the class; a batch is
     one chunk where the flag is off."""
     this, batch = loop.step.this, loop.step.batch
@@ -132,12 +132,12 @@ def _chunks(loop: Loop) -> list[str]:
     return [f"pieces = [part.split({this}.{FLAG}, dim=1) for part in {batch}]", *_over(loop, _zipped(loop, "*pieces"))]
 
 
-def _zipped(loop: Loop, pieces: str) -> str:
+def _zipped(loop: ChunkLoop, pieces: str) -> str:
     zipped = f"zip({pieces}, strict=True)"
     return f"map(list, {zipped})" if loop.batch.changed else zipped
 
 
-def _over(loop: Loop, chunks: str) -> list[str]:
+def _over(loop: ChunkLoop, chunks: str) -> list[str]:
     if not loop.may_be_off:
         return [f"for chunk in {chunks}:"]
     return [
@@ -148,7 +148,7 @@ def _over(loop: Loop, chunks: str) -> list[str]:
     ]
 
 
-def _by_start(loop: Loop) -> list[str]:
+def _by_start(loop: ChunkLoop) -> list[str]:
     """The head of a loop over chunks of a batch that holds more than tensors."""
     batch = loop.step.batch
     chunk = [
@@ -175,11 +175,11 @@ def _by_start(loop: Loop) -> list[str]:
     ]
 
 
-def _one(loop: Loop) -> list[str]:
+def _one(loop: ChunkLoop) -> list[str]:
     return [*_step(loop, ""), *_after_step(loop)]
 
 
-def _several(loop: Loop) -> list[str]:
+def _several(loop: ChunkLoop) -> list[str]:
     """One forward for each optimizer, after the one before has stepped, with the state that it left."""
     this, index = loop.step.this, loop.step.optimizer or ""
     return [
@@ -191,7 +191,7 @@ def _several(loop: Loop) -> list[str]:
     ]
 
 
-def _step(loop: Loop, index: str) -> list[str]:
+def _step(loop: ChunkLoop, index: str) -> list[str]:
     """The step of one optimizer, through the class's own optimizer_step where it has one."""
     step, hooks = loop.step, loop.hooks
     given = ", ".join(filter(None, ("chunk", step.index, index, step.state)))
@@ -210,7 +210,7 @@ def _step(loop: Loop, index: str) -> list[str]:
     ]
 
 
-def _after_step(loop: Loop) -> list[str]:
+def _after_step(loop: ChunkLoop) -> list[str]:
     clear = "torch.clear_autocast_cache()  # the next forward must see the new weights"
     taken = 'output.pop("hiddens")' if loop.collects else 'output["hiddens"]'
     detach = f"{loop.step.state} = apply_to_collection({taken}, torch.Tensor, torch.Tensor.detach)"

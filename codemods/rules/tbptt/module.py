@@ -21,8 +21,8 @@ from codemods.code.syntax import (
 from codemods.lightning.optimization import FLAG as AUTOMATIC
 from codemods.rewrite.manual.batch_outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.rewrite.manual.closure import may_skip_closure
-from codemods.rewrite.manual.configured import Configured
-from codemods.rewrite.manual.fit_sites import Fits, read_fits
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
+from codemods.rewrite.manual.fit_sites import FileFits, read_fits
 from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Hooks, judge_hooks, read_hooks
 from codemods.rewrite.manual.module import (
     NOT_CARRIED,
@@ -36,12 +36,12 @@ from codemods.rewrite.manual.optimizer_factories import Made, read_makers
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.reserved_attributes import Own, read_own
 from codemods.rewrite.manual.trainers import Loose
-from codemods.rules.tbptt.batch import Helper, Use, as_batch, helpers
-from codemods.rules.tbptt.chunk_length_transfer import FLAG, Told, told
+from codemods.rules.tbptt.batch import BatchHelper, BatchUse, as_batch, helpers
+from codemods.rules.tbptt.chunk_length_transfer import FLAG, FittedTrainer, told
 from codemods.rules.tbptt.step import (
     INDEX,
     STATE,
-    Step,
+    TbpttStep,
     default_of,
     is_idle,
     judge_result,
@@ -75,10 +75,10 @@ class TbpttClass:
     name: str
     path: str
     refusal: str | None
-    step: Step | None = None
+    step: TbpttStep | None = None
     named: bool = False
     idle: bool = False
-    batch: Use = field(default_factory=Use)
+    batch: BatchUse = field(default_factory=BatchUse)
     flagged: bool = False
     ends_early: bool = False
     may_be_off: bool = False
@@ -90,7 +90,7 @@ class TbpttClass:
 
 
 @dataclass(frozen=True)
-class Shown:
+class TbpttFileSummary:
     """What a file shows to the others.
 
     `classes` are its candidates, `loose` where Trainer arguments that would have to move stand other than in a
@@ -107,10 +107,10 @@ class Shown:
     manual: frozenset[str] = frozenset()
     outside: tuple[tuple[int, str | None], ...] = ()
     optimizers: Made = field(default_factory=dict)
-    helpers: tuple[Helper, ...] = ()
-    fits: Fits = field(default_factory=Fits)
+    helpers: tuple[BatchHelper, ...] = ()
+    fits: FileFits = field(default_factory=FileFits)
     own: Own = field(default_factory=dict)
-    told: tuple[Told, ...] = ()
+    told: tuple[FittedTrainer, ...] = ()
 
 
 def candidates(file: PythonFile) -> list[ClassNode]:
@@ -133,15 +133,15 @@ def _is_chunked(step: Function) -> bool:
     return takes_state(step) or third_parameter(step)
 
 
-def show(file: PythonFile, loose: Loose) -> Shown | None:
+def show(file: PythonFile, loose: Loose) -> TbpttFileSummary | None:
     """What a file shows to the others, None for nothing."""
     found = candidates(file)
     fits = read_fits(file)
     made, own = read_makers(file), read_own(file)
-    seen = any((found, loose, fits != Fits(), made, own))
+    seen = any((found, loose, fits != FileFits(), made, own))
     if not seen and not any(word in file.text for word in WORDS):
         return None
-    return Shown(
+    return TbpttFileSummary(
         tuple(read_class(file, item) for item in found),
         loose,
         frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
@@ -226,7 +226,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         step,
         (method is not None and takes_state(method)) or SPLIT in item.methods,
         method is not None and is_idle(method),
-        as_batch(method, step.batch) if method and step else Use(),
+        as_batch(method, step.batch) if method and step else BatchUse(),
         sets_flag(item),
         _ends_early(item.methods.get("on_train_epoch_end")),
         _may_be_off(item),
@@ -276,7 +276,7 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
     judge_callers(file, item)
     judge_constructor(item)
     configured = read_makers(file).get(item.qualname)
-    judge_result(step, configured.count if isinstance(configured, Configured) else None)
+    judge_result(step, configured.count if isinstance(configured, ConfiguredOptimizers) else None)
     _judge_split(item)
     _judge_hooks(item)
     if reads_outputs(item):

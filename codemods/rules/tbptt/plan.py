@@ -11,7 +11,7 @@ from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.manual.batch_outputs import BATCH_END, BY_BATCH, HOOK, lost
-from codemods.rewrite.manual.configured import Configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers
 from codemods.rewrite.manual.hooks import CARRIED, doubts_about
 from codemods.rewrite.manual.optimizer_factories import configured_by
 from codemods.rewrite.manual.optimizers import NotPlain
@@ -25,11 +25,11 @@ from codemods.rewrite.manual.project_obstacles import (
     surroundings,
 )
 from codemods.rewrite.manual.reserved_attributes import doubts_of_own, judge_own
-from codemods.rewrite.manual.settings import Setting
-from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
-from codemods.rules.tbptt.batch import OWN_SPLIT, Helper, Use, followed
+from codemods.rewrite.manual.settings import TrainerSetting
+from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, TrainerSettings, fits_only, read_trainers, trainers_of
+from codemods.rules.tbptt.batch import OWN_SPLIT, BatchHelper, BatchUse, followed
 from codemods.rules.tbptt.chunk_length_transfer import FLAG, Carried, carry
-from codemods.rules.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
+from codemods.rules.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, SPLIT, TbpttClass, TbpttFileSummary
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS, *CARRIED}
 UNHEARD = {
@@ -48,11 +48,11 @@ MISPLACED = (
 )
 
 
-Settings = Mapping[str, tuple[Setting, ...]]
+Settings = Mapping[str, tuple[TrainerSetting, ...]]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TbpttVerdict:
     """What is to be done with one class: rewrite it (`refusal` is None) with what its Trainers give, or not.
 
     `steps` is what the class sets the flag to, as source text (None: it does already), and `flagged` are the Trainers
@@ -64,9 +64,9 @@ class Verdict:
 
     item: TbpttClass
     refusal: str | None
-    given: Given = field(default_factory=Given)
-    configured: Configured = field(default_factory=partial(Configured, 1, 1))
-    batch: Use = field(default_factory=Use)
+    given: TrainerSettings = field(default_factory=TrainerSettings)
+    configured: ConfiguredOptimizers = field(default_factory=partial(ConfiguredOptimizers, 1, 1))
+    batch: BatchUse = field(default_factory=BatchUse)
     steps: str | None = None
     flagged: tuple[tuple[str, int], ...] = ()
     calls_split: bool = False
@@ -84,19 +84,21 @@ class Verdict:
         return f"handed {self.level}" if self.given.handed else f"{self.item.path}:{self.item.name}"
 
 
-def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
+def verdicts(facts: Facts, code: str) -> tuple[TbpttVerdict, ...]:
     """One verdict for each class that has something to do with truncated back-propagation, in path order."""
-    shown: dict[str, Shown] = facts.collected(code)
+    shown: dict[str, TbpttFileSummary] = facts.collected(code)
     items = [item for path in sorted(shown) for item in shown[path].classes]
     settings: Settings = facts.collected_texts(code)
     found = (_verdict(facts, shown, item, settings) for item in items)
     return tuple(verdict for verdict in found if verdict is not None)
 
 
-def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, settings: Settings) -> Verdict | None:
+def _verdict(
+    facts: Facts, shown: Mapping[str, TbpttFileSummary], item: TbpttClass, settings: Settings
+) -> TbpttVerdict | None:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
-        return Verdict(item, "the class is not at the top of its module") if item.named or item.flagged else None
+        return TbpttVerdict(item, "the class is not at the top of its module") if item.named or item.flagged else None
     if facts.kind(fact) not in (MODULE, None):
         return None
     own = _sets_flag(facts, shown, item, fact)
@@ -108,7 +110,7 @@ def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, setting
     try:
         return _plain(facts, shown, item, fact, own, settings)
     except NotPlain as error:
-        return Verdict(item, str(error))
+        return TbpttVerdict(item, str(error))
 
 
 def _concerns(item: TbpttClass) -> bool:
@@ -116,16 +118,16 @@ def _concerns(item: TbpttClass) -> bool:
     return item.named and not item.idle
 
 
-def _has_step(shown: Mapping[str, Shown], fact: ClassFact) -> bool:
+def _has_step(shown: Mapping[str, TbpttFileSummary], fact: ClassFact) -> bool:
     classes = shown[fact.path].classes if fact.path in shown else ()
     return any(item.name == fact.name and item.step is not None for item in classes)
 
 
-def _is_manual(shown: Mapping[str, Shown], fact: ClassFact) -> bool:
+def _is_manual(shown: Mapping[str, TbpttFileSummary], fact: ClassFact) -> bool:
     return fact.path in shown and fact.name in shown[fact.path].manual
 
 
-def _sets_flag(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> bool:
+def _sets_flag(facts: Facts, shown: Mapping[str, TbpttFileSummary], item: TbpttClass, fact: ClassFact) -> bool:
     """Whether the class, a relative, or somebody who holds an instance sets the flag."""
     relations = (fact, *family(facts, fact))
     if item.flagged or any(other.path in shown and other.name in shown[other.path].flags for other in relations):
@@ -148,8 +150,13 @@ def _giving(facts: Facts, fact: ClassFact) -> list[TrainerFact]:
 
 
 def _plain(
-    facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, flagged: bool, settings: Settings
-) -> Verdict:
+    facts: Facts,
+    shown: Mapping[str, TbpttFileSummary],
+    item: TbpttClass,
+    fact: ClassFact,
+    flagged: bool,
+    settings: Settings,
+) -> TbpttVerdict:
     """The verdict on a class that can be rewritten. Raises NotPlain with the reason where it cannot."""
     if item.refusal:
         raise NotPlain(item.refusal)
@@ -163,7 +170,7 @@ def _plain(
     configured = configured_by(facts, fact, {path: seen.optimizers for path, seen in shown.items()})
     _judge_configured(facts, item, fact, configured)
     split = _judge_split(facts, fact)
-    batch = Use() if split else _batch(facts, shown, item, fact)
+    batch = BatchUse() if split else _batch(facts, shown, item, fact)
     reasons = [reason for reason in (_misplaced(item, configured), batch.refusal) if reason]
     if reasons:
         raise NotPlain(". Also, ".join(reasons))
@@ -186,7 +193,7 @@ def _plain(
     )
     if refusal:
         raise NotPlain(refusal)
-    return Verdict(
+    return TbpttVerdict(
         item,
         None,
         given,
@@ -208,7 +215,7 @@ def _plain(
 
 def _steps(
     facts: Facts,
-    shown: Mapping[str, Shown],
+    shown: Mapping[str, TbpttFileSummary],
     item: TbpttClass,
     fact: ClassFact,
     own: bool,
@@ -245,7 +252,7 @@ def _nowhere(facts: Facts) -> str:
     return f"what {outside[0]} says of `{FLAG}` is not followed: set self.{FLAG} from it in the module"
 
 
-def _is_unset(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> bool:
+def _is_unset(facts: Facts, shown: Mapping[str, TbpttFileSummary], item: TbpttClass, fact: ClassFact) -> bool:
     """Whether neither the class nor a base of it gives every model a flag."""
     above = (facts.ancestry(fact) or ())[1:]
     return item.unset and not any(other.path in shown and other.name in shown[other.path].flags for other in above)
@@ -260,7 +267,7 @@ def _judge_whole(item: TbpttClass) -> None:
         raise NotPlain(f"the state is {item.begins} where a batch is not cut, as it may be, and None where it is")
 
 
-def _doubts(facts: Facts, item: TbpttClass, moves: bool, given: Given) -> Iterator[str]:
+def _doubts(facts: Facts, item: TbpttClass, moves: bool, given: TrainerSettings) -> Iterator[str]:
     if given.elsewhere:
         yield (
             f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk "
@@ -280,7 +287,7 @@ def _ended(doubts: Iterable[str]) -> Iterator[str]:
     yield from (f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
 
 
-def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configured: Configured) -> None:
+def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configured: ConfiguredOptimizers) -> None:
     """Raises NotPlain where the loop cannot step the optimizers and schedulers as 1.x did."""
     waiting = any(schedule.monitor is not None for schedule in configured.schedules)
     if configured.count is None:
@@ -298,7 +305,7 @@ def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configure
         )
 
 
-def _misplaced(item: TbpttClass, configured: Configured) -> str | None:
+def _misplaced(item: TbpttClass, configured: ConfiguredOptimizers) -> str | None:
     """Why 1.x did not give the state to the parameter that stands for it."""
     assert item.step is not None
     if configured.count != 1 and item.step.optimizer is None:
@@ -318,8 +325,8 @@ def _judge_split(facts: Facts, fact: ClassFact) -> bool:
     return False
 
 
-def _batch(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> Use:
-    known: dict[str, tuple[Helper, ...]] = {}
+def _batch(facts: Facts, shown: Mapping[str, TbpttFileSummary], item: TbpttClass, fact: ClassFact) -> BatchUse:
+    known: dict[str, tuple[BatchHelper, ...]] = {}
     for other in (fact, *family(facts, fact)):
         for helper in shown[other.path].helpers if other.path in shown else ():
             if helper.owner == other.name:
@@ -330,7 +337,7 @@ def _batch(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
     return use
 
 
-def _judge_epoch_end(facts: Facts, fact: ClassFact, configured: Configured) -> None:
+def _judge_epoch_end(facts: Facts, fact: ClassFact, configured: ConfiguredOptimizers) -> None:
     """Raises NotPlain where a training_epoch_end that reads what the chunks returned cannot be given it."""
     if configured.count != 1:
         raise NotPlain(f"{HOOK} reads the chunks' outputs, which were lists of one for each optimizer too")

@@ -40,7 +40,7 @@ LOOP_NAMES = (
 
 
 @dataclass(frozen=True)
-class Step:
+class TbpttStep:
     """The parameters of a `training_step` that takes the state; `optimizer` is None where it takes no index."""
 
     this: str
@@ -61,7 +61,7 @@ def third_parameter(step: Function) -> bool:
     return len(names) > 2 or step.args.vararg is not None
 
 
-def read_step(step: Function) -> Step:
+def read_step(step: Function) -> TbpttStep:
     """The parameters, which 1.x filled by position: batch, its index, the optimizer's where it asked for one, state.
 
     Raises NotPlain where the method is another one, or where 1.x could not fill it so (run on 1.9.5).
@@ -89,7 +89,7 @@ def read_step(step: Function) -> Step:
     for name in (names[0], names[1], state):
         if name in LOOP_NAMES:
             raise NotPlain(f"training_step has a parameter `{name}`, a name that the loop needs")
-    return Step(this, names[0], names[1], INDEX if indexed else None, state)
+    return TbpttStep(this, names[0], names[1], INDEX if indexed else None, state)
 
 
 def judge_result(step: Function, count: int | None) -> None:

@@ -11,16 +11,16 @@ from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.rewrite.manual import batch_outputs, project_obstacles
 from codemods.rewrite.manual.argument_transfer import handing_matches
-from codemods.rewrite.manual.fit_sites import WORDS, Fitting, read_fits
+from codemods.rewrite.manual.fit_sites import WORDS, FitStatement, read_fits
 from codemods.rewrite.manual.hooks import shed_of
 from codemods.rewrite.manual.optimizer_factories import METHOD
-from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
+from codemods.rewrite.manual.settings import TrainerSetting, read_settings, setting_matches
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rewrite.manual.transfer_edits import hand_over
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.tbptt.chunk_length_transfer import FLAG, call_edits, lines
-from codemods.rules.tbptt.module import IMPORTS, SPLIT, Shown, candidates, show
-from codemods.rules.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
+from codemods.rules.tbptt.module import IMPORTS, SPLIT, TbpttFileSummary, candidates, show
+from codemods.rules.tbptt.plan import INHERITED, UNHEARD, TbpttVerdict, verdicts
 from codemods.rules.tbptt.step import STATE
 from codemods.rules.tbptt.trainer import GIVEN, leftover
 
@@ -40,16 +40,16 @@ MESSAGES = {
 }
 
 
-def _collect(file: PythonFile) -> Shown | None:
+def _collect(file: PythonFile) -> TbpttFileSummary | None:
     return show(file, loose(file))
 
 
-def _collect_text(file: TextFile) -> tuple[Setting, ...] | None:
+def _collect_text(file: TextFile) -> tuple[TrainerSetting, ...] | None:
     return read_settings(file, MOVED)
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    shown = (each for each in collected.values() if isinstance(each, Shown))
+    shown = (each for each in collected.values() if isinstance(each, TbpttFileSummary))
     names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     inherited = {*INHERITED, SPLIT, METHOD}
     if not names:
@@ -86,9 +86,9 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     yield from leftover(file, facts, found)
 
 
-def _handed(file: PythonFile, facts: Facts, found: Sequence[Verdict]) -> Iterator[Match]:
+def _handed(file: PythonFile, facts: Facts, found: Sequence[TbpttVerdict]) -> Iterator[Match]:
     """The places where models are given what their Trainers got."""
-    told: dict[Fitting, str] = {}
+    told: dict[FitStatement, str] = {}
     for verdict in found:
         mine = lines(file, [index for path, index in verdict.carried if path == file.path]) if verdict.carried else {}
         if verdict.given.handed:
@@ -98,7 +98,7 @@ def _handed(file: PythonFile, facts: Facts, found: Sequence[Verdict]) -> Iterato
     yield from hand_over(file, facts, found, told)
 
 
-def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+def _class_match(file: PythonFile, verdict: TbpttVerdict) -> Iterator[Match]:
     for item in candidates(file):
         if item.qualname != verdict.item.name:
             continue
@@ -122,7 +122,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             )
 
 
-def _reason(verdict: Verdict) -> str:
+def _reason(verdict: TbpttVerdict) -> str:
     reason = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
     if verdict.flagged:
         reason += (
@@ -132,14 +132,14 @@ def _reason(verdict: Verdict) -> str:
     return " ".join((reason, *verdict.doubts, RESUMED))
 
 
-def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.ClassDef:
+def _written(node: cst.ClassDef, item: ClassNode, verdict: TbpttVerdict) -> cst.ClassDef:
     from codemods.rules.hooks.keep_outputs_edits import keep_in_loop
-    from codemods.rules.tbptt.loop import Loop, write_loop
+    from codemods.rules.tbptt.loop import ChunkLoop, write_loop
 
     assert verdict.item.step is not None
     node = write_loop(
         node,
-        Loop(
+        ChunkLoop(
             verdict.item.step,
             verdict.configured,
             verdict.batch,
@@ -158,7 +158,7 @@ def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.Class
     return keep_in_loop(node, item) if verdict.item.outputs else node
 
 
-def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+def _trainer_matches(file: PythonFile, verdict: TbpttVerdict) -> Iterator[Match]:
     """The arguments that move from the Trainers into the class."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}

@@ -14,7 +14,7 @@ from codemods.lightning.guards import guard_of
 from codemods.rewrite.manual.transfer_edits import without
 from codemods.rule import Match, NodeEdit
 from codemods.rules.tbptt.chunk_length_transfer import FLAG
-from codemods.rules.tbptt.plan import Verdict
+from codemods.rules.tbptt.plan import TbpttVerdict
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"
@@ -22,7 +22,7 @@ UNHEARD = "`truncated_bptt_steps` has no effect any more"
 LOOP = "a module that is to be trained in chunks needs a loop over them in its training_step"
 
 
-def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Match]:
+def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[TbpttVerdict]) -> Iterator[Match]:
     """The places of a file where a Trainer is given the flag and no module gets it, and where it is read from one."""
     moved = {place for verdict in verdicts if verdict.refusal is None for place in verdict.flagged}
     index = -1
@@ -58,7 +58,7 @@ def _kind_of_owner(file: PythonFile, facts: Facts, within: Sequence[ast.AST]) ->
     return facts.kind(fact) if fact else None
 
 
-def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequence[Verdict]) -> Iterator[Match]:
+def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequence[TbpttVerdict]) -> Iterator[Match]:
     edits = (NodeEdit(call.node, partial(without, names=frozenset({FLAG}))),)
     place = file.span(keyword)
     value = keyword.value

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.argparse_methods import IDLE, RENAMED, SUCCESSORS, Site, fits_of, statement_of
+from codemods.lightning.argparse_methods import IDLE, RENAMED, SUCCESSORS, ArgparseCall, fits_of, statement_of
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
@@ -22,7 +22,7 @@ EVALUATING = ("test", "validate", "predict")
 """The methods of a Trainer that may run in the place of `fit`."""
 
 
-def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool = False) -> list[TextEdit]:
+def call_edits(file: PythonFile, site: ArgparseCall, extra: Sequence[str], listed: bool = False) -> list[TextEdit]:
     """The call with the class as its first argument, and with more keywords behind the second. Where what was parsed
     brings callbacks along (`listed`), they come before those of the call."""
     node, first = site.call.node, site.given
@@ -59,12 +59,12 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool 
     return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]
 
 
-def _parsed(file: PythonFile, site: Site) -> str:
+def _parsed(file: PythonFile, site: ArgparseCall) -> str:
     """The text of the parser, or of what was parsed."""
     return file.source_of(site.given) if site.given else ""
 
 
-def hardware(file: PythonFile, site: Site, kept: Collection[str], otherwise: str | None) -> list[str]:
+def hardware(file: PythonFile, site: ArgparseCall, kept: Collection[str], otherwise: str | None) -> list[str]:
     """The keywords for the hardware: those that take the place of options of 1.x, or else the accelerator that 1.x
     took where nothing was said."""
     args, given = _parsed(file, site), keywords(site.call.node).keys()
@@ -94,7 +94,7 @@ def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> lis
     return found
 
 
-def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
+def option_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str]) -> list[TextEdit]:
     """The options of 1.x that stay, behind the statement of the site."""
     statement = statement_of(file, site) if kept else None
     if statement is None:
@@ -115,7 +115,7 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]
 
 
-def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str], instead: bool) -> list[TextEdit]:
+def checkpoint_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str], instead: bool) -> list[TextEdit]:
     """The checkpoint, which fit takes now; so does what runs `instead` of it, for which 1.x loaded it until 1.4."""
     if "resume_from_checkpoint" not in kept:
         return []
@@ -131,7 +131,7 @@ def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str], instea
     return edits
 
 
-def evaluates_untold(file: PythonFile, site: Site, instead: bool) -> bool:
+def evaluates_untold(file: PythonFile, site: ArgparseCall, instead: bool) -> bool:
     """Whether a Trainer evaluates a model that is given no checkpoint, as what runs `instead` of fit is."""
     fits = fits_of(file, site) or []
     told = _instead(file, fits) if instead else []

@@ -13,7 +13,7 @@ from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_sto
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import BY_PROCESSES, ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.rules.trainer.counted import End, Seen, counted
+from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
 
@@ -28,7 +28,9 @@ OPEN = "it may be None, an error in 2.x, and what else arrives may ask for other
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
-def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]) -> End | None:
+def unset(
+    file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
+) -> ArgumentReplacement | None:
     """What becomes of a parameter, or an option, with the default None that is handed on, and of a strategy that a
     mapping may lack; None for other values."""
     if item.arg not in UNSET:
@@ -39,7 +41,7 @@ def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[st
     if item.arg == "accelerator" and COUNTING & given.keys():
         return None
     text, reason = UNSET[item.arg]
-    return End(
+    return ArgumentReplacement(
         ((item.arg, text.format(file.source_of(item.value))),),
         "safe",
         f"None{', where the key is missing,' if asked else ', its default,'} is an error in 2.x; {reason}",
@@ -49,7 +51,7 @@ def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[st
 
 def end_of(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
-) -> End | None:
+) -> ArgumentReplacement | None:
     """What becomes of one argument, None where it may stay."""
     if item.arg == "distributed_backend":
         return _backend(file, facts, call, item.value, given)
@@ -64,7 +66,7 @@ def end_of(
     return counted(facts, item, given, _seen(file, facts, call, item.value))
 
 
-def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> End | None:
+def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacement | None:
     """What becomes of a strategy that plugins= names, alone or in a list."""
     several = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     arms = [arm for item in several for arm in ([item.body, item.orelse] if isinstance(item, ast.IfExp) else [item])]
@@ -72,54 +74,64 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> End | None:
     if not names:
         return None
     if len(several) > 1 or not PLUGGED | GONE_STRATEGIES.keys() >= {*names}:
-        return End(None, "manual", "no plugin goes by a name any more; give the strategy that one names as strategy=")
+        return ArgumentReplacement(
+            None, "manual", "no plugin goes by a name any more; give the strategy that one names as strategy="
+        )
     strategy = named(file, facts, several[0])
     if strategy.text is None:
-        return End(None, "manual", strategy.why or "it names a strategy; give that as strategy=", strategy.row)
+        return ArgumentReplacement(
+            None, "manual", strategy.why or "it names a strategy; give that as strategy=", strategy.row
+        )
     why = UNUSED if {"ddp", "ddp_spawn"} & {*names} else "a strategy is named by strategy= since 1.5"
-    return End((("strategy", strategy.text),), "safe", why, strategy.row)
+    return ArgumentReplacement((("strategy", strategy.text),), "safe", why, strategy.row)
 
 
-def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:
+def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> CountedValue:
     number = "int" in kinds_of(facts, file, call, node)
-    return Seen(number, may_be_none(facts, file, call, node), part_of_choice(file, node), is_plain(node))
+    return CountedValue(number, may_be_none(facts, file, call, node), part_of_choice(file, node), is_plain(node))
 
 
-def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+def _backend(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
+) -> ArgumentReplacement:
     known, value = literal(node)
     if known and value is None:
-        return End((), "safe", "it asked for nothing")
+        return ArgumentReplacement((), "safe", "it asked for nothing")
     if value == "ddp_cpu":
         return _on_cpu(file, given)
     if _is_single(node, given):
-        return End((), "safe", ONE)
+        return ArgumentReplacement((), "safe", ONE)
     strategy = named(file, facts, node)
     if text := succeeded(file, node):
-        return End((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
+        return ArgumentReplacement((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
-        return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
+        return ArgumentReplacement((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
     if strategy.why:
-        return End(None, "manual", strategy.why, strategy.row)
+        return ArgumentReplacement(None, "manual", strategy.why, strategy.row)
     if by_default := _option_gone(file, call, node):
         return by_default
     if is_repeatable(node):
         names = _names(bound_once(facts, file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
         text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
         if gone := sorted(name for name in names if name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
-            return End(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
+            return ArgumentReplacement(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
         if names:
-            return End((("strategy", text),), "safe", UNUSED)
-        return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
-    return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+            return ArgumentReplacement((("strategy", text),), "safe", UNUSED)
+        return ArgumentReplacement(
+            (("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None"
+        )
+    return ArgumentReplacement(None, "manual", "it is not known before the program runs; give its value as strategy=")
 
 
-def _option_gone(file: PythonFile, call: CallNode, node: ast.expr) -> End | None:
+def _option_gone(file: PythonFile, call: CallNode, node: ast.expr) -> ArgumentReplacement | None:
     """What is said of an option that names a strategy by default that is not there any more."""
     default = default_of(file, call, node)[1]
     if not isinstance(default, str) or default not in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}:
         return None
     row, why = GONE_STRATEGIES.get(default, (None, "give the option another default"))
-    return End(None, "manual", f'its option is "{default}" by default, which strategy= does not take: {why}', row)
+    return ArgumentReplacement(
+        None, "manual", f'its option is "{default}" by default, which strategy= does not take: {why}', row
+    )
 
 
 def _is_single(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
@@ -138,18 +150,20 @@ def _names(node: ast.expr | None) -> frozenset[str | None]:
     return frozenset({value}) if known and (value is None or isinstance(value, str)) else frozenset()
 
 
-def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:
+def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> ArgumentReplacement:
     if {"gpus", "accelerator", "devices", "strategy", "tpu_cores", "num_tpu_cores", "ipus"} & given.keys():
-        return End(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
+        return ArgumentReplacement(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
     if "num_processes" in given:
-        return End((("accelerator", '"cpu"'), ("strategy", '"ddp_spawn"')), "safe", "it meant processes on the CPU")
+        return ArgumentReplacement(
+            (("accelerator", '"cpu"'), ("strategy", '"ddp_spawn"')), "safe", "it meant processes on the CPU"
+        )
     new = (("accelerator", '"cpu"'), ("devices", "1"), ("strategy", '"ddp_spawn"'))
-    return End(new, "safe", "it meant processes on the CPU, of which there was one")
+    return ArgumentReplacement(new, "safe", "it meant processes on the CPU, of which there was one")
 
 
 def _accelerator(
     file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
-) -> End | None:
+) -> ArgumentReplacement | None:
     """Names of strategies, which it took before 1.5, and None. Beside `gpus=` they are LIT101's."""
     if "gpus" in given:
         return None
@@ -157,14 +171,20 @@ def _accelerator(
     elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
     if known and value is None:
         if elsewhere or COUNTING & given.keys():
-            return End((), "unsafe", "it left the choice to the other arguments")
-        return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
+            return ArgumentReplacement((), "unsafe", "it left the choice to the other arguments")
+        return ArgumentReplacement(
+            (("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16"
+        )
     if open_end := unset(file, call, ast.keyword("accelerator", node), given):
         unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
-        return End(None, "manual", OPEN) if unseen or call.scope.resolve(call.node.func) == FROM_ARGS else open_end
+        return (
+            ArgumentReplacement(None, "manual", OPEN)
+            if unseen or call.scope.resolve(call.node.func) == FROM_ARGS
+            else open_end
+        )
     default = default_of(file, call, node)[1]
     if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
-        return End(
+        return ArgumentReplacement(
             None, "manual", f'its option is "{default}" by default, which names a strategy; give it as strategy='
         )
     if not is_strategy(node):
@@ -173,43 +193,55 @@ def _accelerator(
         return _on_cpu(file, {name: item for name, item in given.items() if name != "accelerator"})
     strategy = named(file, facts, node)
     if strategy.text is None or "ddp_cpu" in strategy.text:
-        return End(None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row)
+        return ArgumentReplacement(
+            None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row
+        )
     if {"strategy", "distributed_backend"} & given.keys():
-        return End(None, "manual", "another argument names the strategy too; keep one of them as strategy=")
+        return ArgumentReplacement(
+            None, "manual", "another argument names the strategy too; keep one of them as strategy="
+        )
     if COUNTING & given.keys():
-        return End(None, "manual", "it names the strategy and another argument counts devices; write strategy= for it")
+        return ArgumentReplacement(
+            None, "manual", "it names the strategy and another argument counts devices; write strategy= for it"
+        )
     if elsewhere or "devices" in given:
-        return End((("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds")
+        return ArgumentReplacement(
+            (("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds"
+        )
     new = (("accelerator", '"cpu"'), ("strategy", strategy.text))
-    return End(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
+    return ArgumentReplacement(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
 
 
 def _strategy(
     file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
-) -> End | None:
+) -> ArgumentReplacement | None:
     if _is_single(node, given):
-        return End((), "safe", ONE)
+        return ArgumentReplacement((), "safe", ONE)
     if open_end := unset(file, call, ast.keyword("strategy", node), given):
         return open_end
     if isinstance(node, ast.Name):
         values = [named(file, facts, value) for value in bound_to(facts, file, call, node.id)]
         gone = next((value for value in values if value.why), None)
         if gone is not None:
-            return End(None, "manual", gone.why, gone.row)
+            return ArgumentReplacement(None, "manual", gone.why, gone.row)
         if any(value.row == "B16" for value in values):
             reason = "it may be None, which is a ValueError in 2.x; it meant that the choice is free"
-            return End((("strategy", f'{node.id} or "auto"'),), "safe", reason)
+            return ArgumentReplacement((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
     if text := succeeded(file, node):
-        return End((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
+        return ArgumentReplacement((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
     if strategy.text is None:
-        return End(None, "manual", strategy.why, strategy.row) if strategy.why else _option_gone(file, call, node)
+        return (
+            ArgumentReplacement(None, "manual", strategy.why, strategy.row)
+            if strategy.why
+            else _option_gone(file, call, node)
+        )
     if strategy.row is None:
         return None
     reason = (
         "None is a ValueError in 2.x; it meant that the choice is free" if "auto" in strategy.text else "its name now"
     )
-    return End((("strategy", strategy.text),), "safe", reason, strategy.row)
+    return ArgumentReplacement((("strategy", strategy.text),), "safe", reason, strategy.row)
 
 
 def _may_be_none(call: CallNode, node: ast.expr) -> bool:
@@ -235,16 +267,20 @@ def _is_asked(node: ast.expr) -> bool:
     return node.func.attr == "get" and len(node.args) == 1 and not node.keywords
 
 
-def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
+def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> ArgumentReplacement | None:
     known, value = literal(node)
     if isinstance(node, ast.IfExp) and (True, None) in (literal(node.body), literal(node.orelse)):
         shown = [part_of_choice(file, arm) for arm in (node.body, node.test, node.orelse)]
         first, last = ('"auto"' if literal(arm) == (True, None) else "" for arm in (node.body, node.orelse))
         text = f"{first or shown[0]} if {shown[1]} else {last or shown[2]}"
-        return End((("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16")
+        return ArgumentReplacement(
+            (("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16"
+        )
     if known and value is None:
-        return End((), "safe", "None is an error in 2.x; it left the number open", "B16")
+        return ArgumentReplacement((), "safe", "None is an error in 2.x; it left the number open", "B16")
     accelerator = given.get("accelerator")
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None
-    return End((("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone")
+    return ArgumentReplacement(
+        (("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone"
+    )

@@ -77,7 +77,7 @@ MARK = b"def from_arguments(cls, args, **kwargs):"
 
 
 @dataclass(frozen=True)
-class Reach:
+class ImportedModule:
     """A module of the project that a file imports when it starts: its dotted name, without leading dots, and how many
     there are; `RUN` where the file is a script."""
 
@@ -86,7 +86,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Home:
+class HelperModule:
     """The module that a file takes the functions from: its path, and its name in an import statement."""
 
     path: str
@@ -111,16 +111,16 @@ def modules(adds: bool, builds: bool) -> tuple[str, ...]:
     return ("ast", "inspect") if adds else ("inspect",) if builds else ()
 
 
-def reaches(file: PythonFile) -> tuple[Reach, ...]:
+def reaches(file: PythonFile) -> tuple[ImportedModule, ...]:
     """What the file's own statements, those of no function and no branch, import from modules."""
     found = []
     for node in file.tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            found.append(Reach(node.module, node.level))
+            found.append(ImportedModule(node.module, node.level))
         elif isinstance(node, ast.Import):
-            found += [Reach(alias.name, 0) for alias in node.names]
+            found += [ImportedModule(alias.name, 0) for alias in node.names]
         elif isinstance(node, ast.If) and ast.unparse(node.test) == f"__name__ == {RUN!r}":
-            found.append(Reach(RUN, 0))
+            found.append(ImportedModule(RUN, 0))
     return tuple(dict.fromkeys(found))
 
 
@@ -134,20 +134,22 @@ def _is_run_alone(path: str, facts: Facts) -> bool:
     return not folder or not any(named.search(source.data) for source in facts.sources.values())
 
 
-def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[str]]) -> Iterator[Home]:
+def _homes(
+    path: str, reach: ImportedModule, facts: Facts, named: Mapping[str, Sequence[str]]
+) -> Iterator[HelperModule]:
     """Where a module can stand that is imported as surely as one of the project's own: beside it in the package that
     the file is part of, or tests, or beside the file, which is run as a script if it imports what lies there so."""
     folder = path.rpartition("/")[0]
     if reach.module == RUN:
         if _is_run_alone(path, facts):
-            yield Home(f"{folder}/{MODULE}.py".lstrip("/"), MODULE)
+            yield HelperModule(f"{folder}/{MODULE}.py".lstrip("/"), MODULE)
         return
     if reach.level:
         parts = folder.split("/") if folder else []
         base = parts[: len(parts) - reach.level + 1]
         stem = "/".join([*base, *reach.module.split(".")])
         if reach.level <= len(parts) and any(name in facts.kinds for name in (f"{stem}.py", f"{stem}/__init__.py")):
-            yield Home("/".join([*base, f"{MODULE}.py"]), f"{'.' * reach.level}{MODULE}")
+            yield HelperModule("/".join([*base, f"{MODULE}.py"]), f"{'.' * reach.level}{MODULE}")
         return
     first, _, rest = reach.module.partition(".")
     stem = reach.module.replace(".", "/")
@@ -165,12 +167,12 @@ def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[s
     package = f"{root}{first}/" if rest or tail.endswith("/__init__.py") else ""
     whole = f"{package}__init__.py" in facts.kinds or path.startswith(package) or TESTS & set(path.split("/")[:-1])
     if package and whole:
-        yield Home(f"{package}{MODULE}.py", f"{first}.{MODULE}")
+        yield HelperModule(f"{package}{MODULE}.py", f"{first}.{MODULE}")
     if root == (f"{folder}/" if folder else ""):
-        yield Home(f"{root}{MODULE}.py", MODULE)
+        yield HelperModule(f"{root}{MODULE}.py", MODULE)
 
 
-def shared_homes(facts: Facts, files: Mapping[str, Sequence[Reach]]) -> Mapping[str, Home]:
+def shared_homes(facts: Facts, files: Mapping[str, Sequence[ImportedModule]]) -> Mapping[str, HelperModule]:
     """The module that each of some files takes the functions from, where it shares it with another: a place from
     which it imports already. A place that most of them reach comes first."""
     own = facts.mentions.get(MARK, frozenset())
@@ -200,7 +202,7 @@ def shared_homes(facts: Facts, files: Mapping[str, Sequence[Reach]]) -> Mapping[
     return {path: home for path, home in chosen.items() if alone[home.path] > 1 or home.path in own}
 
 
-def imported(file: PythonFile, home: Home, names: Sequence[str]) -> TextEdit:
+def imported(file: PythonFile, home: HelperModule, names: Sequence[str]) -> TextEdit:
     """The import of the shared functions, among the imports of the same package."""
     first = home.module.lstrip(".").partition(".")[0]
     level = len(home.module) - len(home.module.lstrip("."))

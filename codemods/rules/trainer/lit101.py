@@ -12,9 +12,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.keyword_flow import UNSEEN, Handed, Place, handed
+from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.lightning.strategies import BY_PROCESSES, ONE, Named, held, is_strategy, named, succeeded
+from codemods.lightning.strategies import BY_PROCESSES, ONE, StrategyName, held, is_strategy, named, succeeded
 from codemods.lightning.trainer_subclasses import (
     between,
     called,
@@ -128,7 +128,7 @@ def plan_rewrite(
     asked: Devices,
     value: ast.expr,
     arguments: Mapping[str, ast.expr],
-    named_by: Named | None = None,
+    named_by: StrategyName | None = None,
 ) -> Rewrite | tuple[str, str]:
     """The rewrite, or why there is none and what to do, given the call's other keywords, and the strategy that the
     variable given as `accelerator=` names."""
@@ -166,7 +166,7 @@ def _is_idle(name: str, node: ast.expr) -> bool:
 
 
 def _with_strategy(
-    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr], strategy: Named
+    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr], strategy: StrategyName
 ) -> Rewrite | tuple[str, str]:
     """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
     old = file.source_of(given)
@@ -255,8 +255,8 @@ def _exchanged(
     file: PythonFile,
     facts: Facts,
     call: CallNode,
-    mine: Sequence[Handed],
-    every: Sequence[Handed],
+    mine: Sequence[HandedKeyword],
+    every: Sequence[HandedKeyword],
 ) -> list[Match]:
     """The matches that put other keys in the place of `gpus`, none where one of the keys stays."""
     arguments = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
@@ -289,14 +289,16 @@ def _exchanged(
     return found
 
 
-def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: Handed) -> Devices | None:
+def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: HandedKeyword) -> Devices | None:
     """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
     if entry.value is None or not is_read_here(file, call, entry):
         return None
     return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value)
 
 
-def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:
+def _surely(
+    mine: Sequence[HandedKeyword], entry: HandedKeyword, asked: Devices, reason: str, open_ended: bool
+) -> tuple[Fix, str]:
     if isinstance(entry.holder, ast.AnnAssign):
         return "unsafe", f"{reason}; {NO_OTHER}"
     if open_ended:

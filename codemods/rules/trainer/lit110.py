@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
-from codemods.lightning.arguments import Row, current, find, later, once, removal, rows
+from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.keyword_flow import Handed, handed
+from codemods.lightning.keyword_flow import HandedKeyword, handed
 from codemods.lightning.keywords import (
     FROM_ARGS,
     builds_trainer,
@@ -35,7 +35,7 @@ from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
-from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, Outcome
+from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, ArgumentOutcome
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -165,7 +165,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
 
 
-def _told(outcome: Outcome | str, name: str) -> str:
+def _told(outcome: ArgumentOutcome | str, name: str) -> str:
     """What to do in the place of an argument that is refused."""
     if isinstance(outcome, str):
         return outcome
@@ -178,7 +178,7 @@ def _refusal(
     """The match of an argument that a constructor takes to hand it on, which is refused where it asks for anything."""
     name = item.arg or ""
     what = removal(name)
-    edit = NodeEdit(call.node, partial(_changed, name=name, outcome=Outcome("safe", REASON)))
+    edit = NodeEdit(call.node, partial(_changed, name=name, outcome=ArgumentOutcome("safe", REASON)))
     if found := refused(file, call, item):
         told = ELSEWHERE[name][1] if name in ELSEWHERE else advice or ADVICE[name]
         edits = (edit, found.edit(name, told))
@@ -187,23 +187,25 @@ def _refusal(
         yield Match(file.span(item), what, "safe", "It asked for nothing.", row or _row(name), (edit,))
 
 
-def _outcome(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _outcome(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     """What becomes of an argument, or why it is left."""
     guarded = _guarded(file, facts, call, item.value, row)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"
     row, text = guarded, _text(file, item.value, guarded)
-    outcome: Outcome | str
+    outcome: ArgumentOutcome | str
     if row.action == "manual":
         return row.reason
     if row.action == "special":
         outcome = SPECIAL[row.target](file, facts, call, item, row)
     elif row.action == "callback":
-        outcome = Outcome(row.level, row.reason, callback=row.text(text))
+        outcome = ArgumentOutcome(row.level, row.reason, callback=row.text(text))
     elif row.action == "write":
-        outcome = Outcome(row.level, row.reason, ((row.keyword, row.text(text)),))
+        outcome = ArgumentOutcome(row.level, row.reason, ((row.keyword, row.text(text)),))
     else:
-        outcome = Outcome(row.level, row.reason)
+        outcome = ArgumentOutcome(row.level, row.reason)
     if isinstance(outcome, str):
         return outcome
     if told := clash(facts, file, call, item, outcome.new):
@@ -211,7 +213,7 @@ def _outcome(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, 
     if BAR in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
         if shown is None:
             return "no progress bar may be asked for beside it, and then 2.x takes none among the callbacks"
-        outcome = Outcome(outcome.level, "no progress bar is shown")
+        outcome = ArgumentOutcome(outcome.level, "no progress bar is shown")
     outcome = _beside_bars(facts, file, call, outcome)
     if isinstance(outcome, str):
         return outcome
@@ -220,7 +222,7 @@ def _outcome(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, 
     return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome
 
 
-def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Outcome) -> Outcome | str:
+def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: ArgumentOutcome) -> ArgumentOutcome | str:
     """The outcome where it is about the progress bar and the callbacks hold none, or why there may be no other."""
     given = keywords(call.node).get("callbacks")
     hidden = ("enable_progress_bar", "False") in outcome.new
@@ -237,20 +239,22 @@ def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Outcom
     return outcome
 
 
-def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
+def _text(file: PythonFile, value: ast.expr, row: ArgumentRow) -> str:
     """A value as the row's text takes it in."""
     beside = " if {}" in row.target or "{} or" in row.target
     return part_of_choice(file, value) if beside else file.source_of(value)
 
 
-def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: Row) -> Row | None:
+def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: ArgumentRow) -> ArgumentRow | None:
     """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
     if row.guarded and may_be_none(facts, file, call, value):
         row = replace(row, target=row.guarded)
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
 
-def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
+def _with_callback(
+    facts: Facts, file: PythonFile, call: CallNode, outcome: ArgumentOutcome, row: ArgumentRow
+) -> ArgumentOutcome | str:
     """The outcome with the callback spelled as the file spells Lightning, where the callbacks can take one more."""
     given = keywords(call.node).get("callbacks")
     level: Fix = outcome.level
@@ -266,7 +270,7 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
             taken = "a list, where it is not None" if optional else "a list"
             level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be {taken}"
     if row.action == "special":
-        return Outcome(level, reason, outcome.new, outcome.callback, outcome.imports, optional)
+        return ArgumentOutcome(level, reason, outcome.new, outcome.callback, outcome.imports, optional)
     name = outcome.callback.partition("(")[0]
     how = spelled(file, call, f"callbacks.{name}")
     if not isinstance(how, Spelled):
@@ -275,17 +279,17 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
     if row.target.endswith(CONDITION):
         made, _, condition = text.partition(") if ")
         text = f"*([{made})] if {condition} else [])"
-    return Outcome(level, reason, outcome.new, text, how.imports, optional)
+    return ArgumentOutcome(level, reason, outcome.new, text, how.imports, optional)
 
 
 @touches("arguments")
-def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
+def _changed(call: cst.Call, *, name: str, outcome: ArgumentOutcome) -> cst.Call:
     if outcome.callback:
         call = with_callback(call, outcome.callback, outcome.optional)
     return replaced(call, name, outcome.new)
 
 
-def _message(row: Row) -> str:
+def _message(row: ArgumentRow) -> str:
     if row.argument in current():
         return f"`{row.argument}=` of Trainer does not take this value any more"
     return removal(row.argument)
@@ -295,7 +299,7 @@ def _sentence(reason: str) -> str:
     return reason[:1].upper() + reason[1:] + "."
 
 
-def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
+def _left(file: PythonFile, item: ast.keyword, row: ArgumentRow, why: str) -> Match:
     return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
 
 
@@ -322,7 +326,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
 
 
-def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, sure: bool) -> Match:
+def _exchanged(file: PythonFile, entry: HandedKeyword, row: ArgumentRow, edit: NodeEdit, sure: bool) -> Match:
     gone = entry.name in once() - current()
     level, reason = row.level, row.reason
     if isinstance(entry.holder, ast.AnnAssign):
@@ -342,8 +346,8 @@ def _exchange(
     file: PythonFile,
     facts: Facts,
     call: CallNode,
-    entry: Handed,
-    row: Row | None,
+    entry: HandedKeyword,
+    row: ArgumentRow | None,
     names: Sequence[str],
 ) -> NodeEdit | None:
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""

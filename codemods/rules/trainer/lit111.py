@@ -12,7 +12,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.keyword_flow import Handed, handed
+from codemods.lightning.keyword_flow import HandedKeyword, handed
 from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
 from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
@@ -25,7 +25,7 @@ from codemods.rewrite.dictionaries import (
     names_of,
 )
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.trainer.counted import End
+from codemods.rules.trainer.counted import ArgumentReplacement
 from codemods.rules.trainer.ends import end_of, unset
 from codemods.rules.trainer.plugins import CLASSES, check_plugins
 
@@ -62,19 +62,21 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from check_plugins(file, facts, CODE)
 
 
-def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
+def _match(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, end: ArgumentReplacement
+) -> Iterator[Match]:
     name = item.arg or ""
     guard = guard_of(file, facts, call, name) if name in GONE else "none"
     if guard == "both":
         return
     if guard == "unclear":
-        end = End(None, "manual", "it stands under a version check; if 2.x never gets here, leave it")
+        end = ArgumentReplacement(None, "manual", "it stands under a version check; if 2.x never gets here, leave it")
     given = keywords(call.node)
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
     if taken:
-        end = End(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
+        end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
     if end.new == () and is_commented(file, call.node, item, beside=False):
-        end = End(None, "manual", "a comment stands beside it; delete both by hand", end.row)
+        end = ArgumentReplacement(None, "manual", "a comment stands beside it; delete both by hand", end.row)
     message = f"`{name}=` of Trainer " + ("was removed" if name in GONE else "does not take this value any more")
     row = end.row or ROWS[name]
     if end.new is None:
@@ -101,7 +103,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         if (why := at_times(entry, every)) and end is not None and end.new is not None:
             end = replace(end, new=None, level="manual", reason=why)
         if end is None or end.new is None:
-            end = end or End(None, "manual", "it is not known before the program runs")
+            end = end or ArgumentReplacement(None, "manual", "it is not known before the program runs")
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
             continue
         taken = any(name in names and name != entry.name for name, _ in end.new)
@@ -112,7 +114,9 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
             asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
             advice = f"write {asked} there" if end.new else "take it out there"
             yield _found(
-                file, entry, End(None, "manual", f"It reaches Trainer through a dictionary: {advice}", end.row)
+                file,
+                entry,
+                ArgumentReplacement(None, "manual", f"It reaches Trainer through a dictionary: {advice}", end.row),
             )
         elif isinstance(entry.holder, ast.AnnAssign):
             yield _found(file, entry, replace(end, level="unsafe", reason=f"{end.reason}; {NO_OTHER}"), edit)
@@ -122,7 +126,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
             yield _found(file, entry, end, edit)
 
 
-def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = None) -> Match:
+def _found(file: PythonFile, entry: HandedKeyword, end: ArgumentReplacement, edit: NodeEdit | None = None) -> Match:
     """A key of a dictionary, with what becomes of it."""
     gone = "was removed" if entry.name in GONE else "does not take this value any more"
     reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
@@ -132,20 +136,22 @@ def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = No
     )
 
 
-def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | Handed, End | None]:
+def _ends(
+    file: PythonFile, facts: Facts, call: CallNode
+) -> dict[ast.keyword | HandedKeyword, ArgumentReplacement | None]:
     """What becomes of the arguments of a call, and of the keys that it gets by `**` and can read. Those that only go
     count for nothing beside the others; where two are to become the same argument, or one is to become another that
     goes, both stay."""
     every = handed(file, facts, call)
     given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
-    asked: dict[ast.keyword | Handed, ast.keyword] = {item: item for item in call.node.keywords}
+    asked: dict[ast.keyword | HandedKeyword, ast.keyword] = {item: item for item in call.node.keywords}
     for entry in every:
         if entry.value and is_read_here(file, call, entry):
             asked[entry] = ast.keyword(entry.name, entry.value)
     asked = {place: item for place, item in asked.items() if item.arg in (*GONE, *KEPT)}
     items = [*asked.values()]
     idle: set[str | None] = set()
-    ends: list[End | None] = []
+    ends: list[ArgumentReplacement | None] = []
     for _ in range(3):
         beside = [
             {word: given[word] for word in given if word == item.arg or word not in idle | _none_beside(item, given)}
@@ -167,7 +173,7 @@ def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | 
             twice = [item.arg]
         if end and twice:
             why = f"another argument is to become `{twice[0]}=` too; write what is meant"
-            ends[index] = End(None, "manual", why, end.row)
+            ends[index] = ArgumentReplacement(None, "manual", why, end.row)
     return dict(zip(asked, ends, strict=True))
 
 
@@ -177,7 +183,7 @@ def _none_beside(item: ast.keyword, given: Mapping[str, ast.expr]) -> set[str]:
     return {"gpus"} if "gpus" in given and literal(given["gpus"]) == (True, None) and not open_too else set()
 
 
-def _words(end: End | None) -> frozenset[str]:
+def _words(end: ArgumentReplacement | None) -> frozenset[str]:
     """The arguments that one becomes."""
     return frozenset(word for word, _ in end.new or ()) if end else frozenset()
 

@@ -133,7 +133,7 @@ def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> 
 
 
 @dataclass(frozen=True)
-class Asked:
+class TunerFlag:
     """What a flag asks `tune` for: a condition on which it does, an argument of the tuner's method more (None where
     that is not known), and whether the value is sure to be one of those."""
 
@@ -144,7 +144,7 @@ class Asked:
     sure: bool = True
 
 
-def _asked(file: PythonFile, facts: Facts, call: CallNode, flag: str) -> Asked:
+def _asked(file: PythonFile, facts: Facts, call: CallNode, flag: str) -> TunerFlag:
     item = keyword(call.node, flag)
     assert item
     value = item.value
@@ -152,16 +152,16 @@ def _asked(file: PythonFile, facts: Facts, call: CallNode, flag: str) -> Asked:
         test = file.source_of(value.test)
         if _is_off(value.body):
             test = test if isinstance(value.test, ast.Name | ast.Attribute | ast.Call) else f"({test})"
-            return Asked(flag, item, f"not {test}", _argument(flag, value.orelse))
-        return Asked(flag, item, test, _argument(flag, value.body))
+            return TunerFlag(flag, item, f"not {test}", _argument(flag, value.orelse))
+        return TunerFlag(flag, item, test, _argument(flag, value.body))
     argument = _argument(flag, value)
     if argument is not None or literal(value)[0] or not is_repeatable(value):
-        return Asked(flag, item, "", argument)
+        return TunerFlag(flag, item, "", argument)
     kind, text = kind_of(facts, file, call, value), file.source_of(value)
     name = {"auto_lr_find": "attr_name", "auto_scale_batch_size": "mode"}[flag]
     if kind == "str":
-        return Asked(flag, item, text, f", {name}={text}")
-    return Asked(flag, item, text, "", kind == "bool")
+        return TunerFlag(flag, item, text, f", {name}={text}")
+    return TunerFlag(flag, item, text, "", kind == "bool")
 
 
 def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["safe", "unsafe"] | None:
@@ -185,7 +185,7 @@ def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["
 
 
 def _plan(
-    file: PythonFile, facts: Facts, call: CallNode, asked: Sequence[Asked]
+    file: PythonFile, facts: Facts, call: CallNode, asked: Sequence[TunerFlag]
 ) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
     """The `tune` statements with what is written for each, or why they cannot be told."""
     name = kept_in(file, call)
@@ -218,7 +218,7 @@ def _plan(
     ], how
 
 
-def _unanswered(space: ast.AST, node: ast.Expr, asked: Sequence[Asked]) -> list[Asked]:
+def _unanswered(space: ast.AST, node: ast.Expr, asked: Sequence[TunerFlag]) -> list[TunerFlag]:
     """What flags ask for, without the conditions that a statement stands under already."""
     tests = [
         ast.unparse(part)
@@ -231,7 +231,7 @@ def _unanswered(space: ast.AST, node: ast.Expr, asked: Sequence[Asked]) -> list[
     return [replace(each, condition="") if each.condition in known else each for each in asked]
 
 
-def _statements(file: PythonFile, call: ast.Call, tuner: str, name: str, asked: Sequence[Asked]) -> str:
+def _statements(file: PythonFile, call: ast.Call, tuner: str, name: str, asked: Sequence[TunerFlag]) -> str:
     lines = []
     for each in asked:
         text = _written(file, call, tuner, name, FLAGS[each.flag][1], each.argument or "")

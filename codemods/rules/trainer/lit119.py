@@ -12,7 +12,7 @@ from codemods.finding import Fix
 from codemods.lightning.eras import speaks_of_1x
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import asks_version
-from codemods.lightning.instance_types import At, definition_of
+from codemods.lightning.instance_types import ReadingPlace, definition_of
 from codemods.lightning.keywords import trainer_calls, with_value
 from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.trainer_subclasses import is_lightnings
@@ -79,7 +79,9 @@ def _may_be_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr
     if any(is_none(item.node) for item in constants_of(facts, file, call.within, value).found):
         return True
     values = [value, *(bound_to(facts, file, call, value.id) if isinstance(value, ast.Name) else ())]
-    found = (definition_of(At.of(file, call), facts, item.func) for item in values if isinstance(item, ast.Call))
+    found = (
+        definition_of(ReadingPlace.of(file, call), facts, item.func) for item in values if isinstance(item, ast.Call)
+    )
     given = [node.value for item in found if item and isinstance(item[1], Function) for node in returns(item[1])]
     return any(node is None or is_none(node) for node in given)
 

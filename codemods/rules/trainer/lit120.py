@@ -74,7 +74,7 @@ UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 
 @dataclass(frozen=True)
-class Row:
+class AttributeRow:
     """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it, or
     let it be set, where the action is `set`."""
 
@@ -88,10 +88,10 @@ class Row:
 
 
 @cache
-def rows() -> Mapping[str, Row]:
+def rows() -> Mapping[str, AttributeRow]:
     """The rows by attribute."""
     with (Path(__file__).parent / "attributes.csv").open(encoding="utf-8", newline="") as file:
-        return {row["attribute"]: Row(**row) for row in csv.DictReader(file)}  # type: ignore[arg-type]
+        return {row["attribute"]: AttributeRow(**row) for row in csv.DictReader(file)}  # type: ignore[arg-type]
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -123,7 +123,7 @@ def _settled(match: Match, certain: bool | None) -> Match:
     return replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {UNCERTAIN}.")
 
 
-def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
     stored = not isinstance(node.ctx, ast.Load)
     fallback = fallback_of(file, node)
     if fallback == "other":
@@ -145,7 +145,7 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
     return _write(file, node, row, row.target[1:-1] if alone else row.target)
 
 
-def _set(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match:
+def _set(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
     """What can be read but not set any more: the part of the Trainer that holds it can be told."""
     if not row.target:
         found = _left(file, node, row, row.reason)
@@ -185,20 +185,20 @@ def _is_number(within: Within) -> bool:
     return isinstance(within[-1], ast.If | ast.While | ast.IfExp | ast.UnaryOp | ast.BoolOp | ast.BinOp)
 
 
-def _set_here(row: Row) -> str:
+def _set_here(row: AttributeRow) -> str:
     told = row.target == "hardware"
     return "it is set here, which changes nothing any more" if told else f"it is set here; {row.reason}"
 
 
-def _message(row: Row) -> str:
+def _message(row: AttributeRow) -> str:
     return f"`trainer.{row.attribute}` was removed (last in {row.last})" if row.last else f"`trainer.{row.attribute}`"
 
 
-def _left(file: PythonFile, node: ast.expr, row: Row, why: str) -> Match:
+def _left(file: PythonFile, node: ast.expr, row: AttributeRow, why: str) -> Match:
     return Match(file.span(node), _message(row), "manual", f"Not rewritten: {why}.", row.row or None)
 
 
-def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.expr | None = None) -> Match:
+def _write(file: PythonFile, node: ast.expr, row: AttributeRow, target: str, owner: ast.expr | None = None) -> Match:
     """The node becomes the target, with the Trainer's own text in it."""
     held = owner or (node.value if isinstance(node, ast.Attribute) else node)
     text = target.replace("{}", file.source_of(held))
@@ -207,7 +207,7 @@ def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.e
     return Match(file.span(node), _message(row), row.level, reason, row.row or None, (edit,))
 
 
-def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: Row) -> Match:
+def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
     """What the Trainer runs on is asked of its strategy and its accelerator."""
     asked = question(file, facts, node.attr, file.source_of(node.value), within)
     if any(isinstance(item, ast.Call | ast.Await | ast.NamedExpr) for item in every_node(node.value)):
@@ -229,7 +229,7 @@ def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
-def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+def _special(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
     parent = within[-1]
     if row.target == "loop":
         return _loop(file, node, within, row)
@@ -257,7 +257,7 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
     return _schedulers(file, node, within, row)
 
 
-def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
     """A loop that is put in the place of the Trainer's own, limits that are set on it, and what it has no more; reading
     the rest is fine."""
     parent = within[-1]
@@ -298,7 +298,7 @@ def _asks_for_several(node: ast.Attribute, parent: ast.AST) -> bool:
     return least is not None and known and type(value) is int and value >= least
 
 
-def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:
+def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: AttributeRow) -> Match | None:
     """`trainer.precision == 16`, which is never true since 2.0."""
     if not isinstance(parent, ast.Compare) or parent.left is not node or len(parent.comparators) != 1:
         return None
@@ -319,7 +319,7 @@ def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) 
     return None
 
 
-def _schedulers(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match:
+def _schedulers(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
     """`trainer.lr_schedulers[i]["scheduler"]` and `len(trainer.lr_schedulers)`."""
     parent, above = within[-1], within[-2] if len(within) > 1 else None
     if isinstance(parent, ast.Call) and ast.unparse(parent.func) in ("len", "bool"):

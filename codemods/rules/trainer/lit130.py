@@ -12,8 +12,8 @@ from codemods.lightning.argparse_methods import (
     IDLE,
     KEPT,
     WORDS,
-    Script,
-    Site,
+    ArgparseCall,
+    ArgparseScript,
     accelerator_of,
     checkpoint_of,
     configurations,
@@ -25,7 +25,7 @@ from codemods.lightning.argparse_methods import (
     spoken,
 )
 from codemods.lightning.facts import KINDS, TRAINER, Facts
-from codemods.lightning.instance_types import At
+from codemods.lightning.instance_types import ReadingPlace
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import COMMON, on_parsed
@@ -93,7 +93,7 @@ def _of_any(file: PythonFile, facts: Facts, call: CallNode) -> Match | None:
     if not isinstance(function, ast.Attribute) or function.attr not in WORDS:
         return None
     owner = ast.unparse(function.value)
-    taken = At.of(file, call).named(owner)
+    taken = ReadingPlace.of(file, call).named(owner)
     stated = taken[1].annotation if taken else None
     kind = call.scope.resolve(stated.slice if isinstance(stated, ast.Subscript) else stated) if stated else None
     own = [each.name for each in facts.classes() if function.attr in each.methods and facts.kind(each) == kind]
@@ -112,7 +112,7 @@ def _kept(file: PythonFile, facts: Facts) -> set[str]:
     """The options of 1.x that stay: the script speaks of them, or the project's commands give them to it, or so they do
     where one file declares the options and another builds the Trainer of what was parsed."""
     own = _given(file.path, facts) | spoken(file, frozenset((*KEPT, *IDLE)))
-    scripts: Mapping[str, Script] = facts.collected(CODE)
+    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     mine = scripts.get(file.path)
     if mine is not None:
         for path, other in scripts.items():
@@ -130,9 +130,9 @@ def _given(path: str, facts: Facts) -> set[str]:
     return {option for commands in told.values() for option in commands.get(name, ())}
 
 
-def _parted(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+def _parted(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
     """Why a file is left where options of 1.x are declared in one file and the Trainer is built in another."""
-    scripts: Mapping[str, Script] = facts.collected(CODE)
+    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     adds, builds = _has(sites, "add_argparse_args"), _has(sites, "from_argparse_args")
     for path, script in sorted(scripts.items()):
         if adds and not builds and kept and script.builds and not script.adds:
@@ -142,7 +142,7 @@ def _parted(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collect
     return None
 
 
-def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[Site]) -> str | None:
+def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall]) -> str | None:
     """Why a default of `--accelerator` that names a strategy stays: a file without a parser may be handed it."""
     if not any(site.trainer for site in sites) or not accelerator_of(file).moved:
         return None
@@ -153,26 +153,26 @@ def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[Site]) -> s
     return None
 
 
-def _has(sites: Sequence[Site], method: str) -> bool:
+def _has(sites: Sequence[ArgparseCall], method: str) -> bool:
     return any(site.trainer and site.method == method for site in sites)
 
 
-def _left(file: PythonFile, site: Site, why: str) -> Match:
+def _left(file: PythonFile, site: ArgparseCall, why: str) -> Match:
     advice = "add the options with parser.add_argument, and give Trainer the arguments one by one"
     return Match(
         file.span(site.call.node), _message(site), "manual", f"Not rewritten: {why}; {advice}; {CLI}.", _row(site)
     )
 
 
-def _message(site: Site) -> str:
+def _message(site: ArgparseCall) -> str:
     return f"`{site.method}` was removed in Lightning 2.0"
 
 
-def _row(site: Site) -> str:
+def _row(site: ArgparseCall) -> str:
     return (ROWS if site.trainer else OWN_ROWS)[site.method]
 
 
-def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> Iterator[Match]:
+def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> Iterator[Match]:
     made = configurations(file)
     idle = sorted(set(IDLE) & set(kept))
     told = spoken(file, frozenset(idle))
@@ -220,7 +220,9 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
         )
 
 
-def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, kept: Collection[str]) -> Sequence[str]:
+def _extra(
+    file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], site: ArgparseCall, kept: Collection[str]
+) -> Sequence[str]:
     """The keywords that a call gets besides the class."""
     if not site.trainer:
         return ()
@@ -230,30 +232,30 @@ def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, ke
         moved = accelerator_of(file).moved
         default = not moved and any(name == "accelerator" for name, _ in defaults_of(file) or ())
         return () if said or default else ('accelerator="cpu"',)
-    scripts: Mapping[str, Script] = facts.collected(CODE)
+    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     declared = any(script.adds for script in scripts.values())
     spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}
     otherwise = 'getattr({}, "accelerator", None) or "cpu"' if spoken_of else '"cpu"'
     return hardware(file, site, kept, None if declared else otherwise)
 
 
-def _homes(facts: Facts) -> Mapping[str, helpers.Home]:
+def _homes(facts: Facts) -> Mapping[str, helpers.HelperModule]:
     """The modules that files share with others of the project, where there are some."""
     if CODE not in facts.memo:
-        scripts: Mapping[str, Script] = facts.collected(CODE)
+        scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
         facts.memo[CODE] = helpers.shared_homes(facts, {path: script.reaches for path, script in scripts.items()})
-    homes: Mapping[str, helpers.Home] = facts.memo[CODE]
+    homes: Mapping[str, helpers.HelperModule] = facts.memo[CODE]
     return homes
 
 
-def _home(file: PythonFile, facts: Facts) -> helpers.Home | None:
+def _home(file: PythonFile, facts: Facts) -> helpers.HelperModule | None:
     """The module that the file shares with others; one of an earlier run may lack what it needs."""
     home = None if configurations(file) else _homes(facts).get(file.path)
     there = facts.open(home.path) if home and home.path in facts.kinds else None
     return None if there and ADDS in file.text and f"def {helpers.NAMES[0]}(" not in there.text else home
 
 
-def _module(facts: Facts, home: helpers.Home) -> str:
+def _module(facts: Facts, home: helpers.HelperModule) -> str:
     """The text of a module with what the files that share it need."""
     paths = [path for path, other in _homes(facts).items() if other.path == home.path]
     files = [facts.open(path) for path in paths]
@@ -261,7 +263,7 @@ def _module(facts: Facts, home: helpers.Home) -> str:
 
 
 def _functions(
-    file: PythonFile, sites: Sequence[Site], kept: Collection[str], home: helpers.Home | None
+    file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[str], home: helpers.HelperModule | None
 ) -> list[TextEdit]:
     adds, of_options = any(site.adds for site in sites), bool(configurations(file))
     builds = any(not site.adds and not configured(file, site.call) for site in sites)

@@ -23,7 +23,7 @@ SEED = "seed_everything_default"
 
 
 @dataclass(frozen=True)
-class Row:
+class CliArgumentRow:
     """An argument that is a key of a dictionary now."""
 
     argument: str
@@ -33,12 +33,12 @@ class Row:
 
 
 ROWS = (
-    Row("save_config_filename", "save_config_kwargs", "config_filename", "G16380"),
-    Row("save_config_overwrite", "save_config_kwargs", "overwrite", "M202"),
-    Row("save_config_multifile", "save_config_kwargs", "multifile", "M203"),
-    Row("description", "parser_kwargs", "description", "G16380"),
-    Row("env_prefix", "parser_kwargs", "env_prefix", "G16380"),
-    Row("env_parse", "parser_kwargs", "default_env", "G16380"),
+    CliArgumentRow("save_config_filename", "save_config_kwargs", "config_filename", "G16380"),
+    CliArgumentRow("save_config_overwrite", "save_config_kwargs", "overwrite", "M202"),
+    CliArgumentRow("save_config_multifile", "save_config_kwargs", "multifile", "M203"),
+    CliArgumentRow("description", "parser_kwargs", "description", "G16380"),
+    CliArgumentRow("env_prefix", "parser_kwargs", "env_prefix", "G16380"),
+    CliArgumentRow("env_parse", "parser_kwargs", "default_env", "G16380"),
 )
 
 
@@ -77,7 +77,7 @@ def _is_cli(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     return any(base in CLI for member in members for base in member.bases)
 
 
-def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[Row]) -> Iterator[Match]:
+def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[CliArgumentRow]) -> Iterator[Match]:
     """The arguments that go to one dictionary, all of them or none."""
     items = [(row, item) for row in found if (item := keyword(call.node, row.argument))]
     why = _refusal(file, call, dictionary, [item for _, item in items])

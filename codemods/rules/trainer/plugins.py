@@ -27,7 +27,7 @@ SPAWN = (("start_method", '"spawn"'),)
 
 
 @dataclass(frozen=True)
-class Became:
+class NewStrategy:
     """What a class is now, with the arguments that make it the same."""
 
     name: str
@@ -36,10 +36,10 @@ class Became:
 
 
 CLASSES = {
-    "DDPPlugin": Became("DDPStrategy"),
-    "DDPSpawnPlugin": Became("DDPStrategy", SPAWN),
-    "DeepSpeedPlugin": Became("DeepSpeedStrategy"),
-    "DDPSpawnStrategy": Became("DDPStrategy", SPAWN, "M236"),
+    "DDPPlugin": NewStrategy("DDPStrategy"),
+    "DDPSpawnPlugin": NewStrategy("DDPStrategy", SPAWN),
+    "DeepSpeedPlugin": NewStrategy("DeepSpeedStrategy"),
+    "DDPSpawnStrategy": NewStrategy("DDPStrategy", SPAWN, "M236"),
 }
 """The classes that have a successor; `codemods/rules/names/table.py` leaves their imports to LIT111."""
 HOMES = ("plugins", "plugins.training_type", "plugins.training_type.ddp", "plugins.training_type.ddp_spawn",
@@ -51,7 +51,7 @@ NAMING = ("strategy", "distributed_backend", "accelerator")
 
 
 @dataclass(frozen=True)
-class Use:
+class PluginCall:
     """A call of one of the classes: `where` is the Trainer's keyword that holds it, None where it is none; there it may
     be one arm of a choice, whose other one is None."""
 
@@ -86,7 +86,7 @@ def _names(node: ast.ImportFrom, path: str) -> list[ast.alias]:
     return [alias for alias in node.names if canonical(f"{module}.{alias.name}") in FULL]
 
 
-def _uses(file: PythonFile) -> Iterator[Use]:
+def _uses(file: PythonFile) -> Iterator[PluginCall]:
     trainers = [call for call in file.calls_near([*file.spellings("Trainer"), *CLASSES]) if builds_trainer(call)]
     holders: dict[ast.AST, tuple[CallNode, ast.keyword]] = {}
     for trainer in trainers:
@@ -98,7 +98,7 @@ def _uses(file: PythonFile) -> Iterator[Use]:
         name = FULL.get(call.scope.resolve(call.node.func) or "")
         if name:
             held = holders.get(call.node)
-            yield Use(call, name, held[0] if held else None, held[1] if held else None)
+            yield PluginCall(call, name, held[0] if held else None, held[1] if held else None)
 
 
 def _held(value: ast.expr) -> list[ast.expr]:
@@ -110,7 +110,7 @@ def _held(value: ast.expr) -> list[ast.expr]:
     return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
 
 
-def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses: list[Use]) -> str | None:
+def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses: list[PluginCall]) -> str | None:
     """Why the classes of a file are left as they are."""
     bound = {alias.asname or alias.name for node in imports for alias in _names(node, file.path)}
     called = {id(use.call.node.func) for use in uses}
@@ -132,7 +132,7 @@ def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses
     return f"the file uses the name {taken} for something else" if taken else None
 
 
-def _refused_use(file: PythonFile, facts: Facts, use: Use) -> str | None:
+def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     if use.where is None or use.trainer is None:
         return "it is not seen to go to a Trainer"
     given = keywords(use.trainer.node)
@@ -176,7 +176,7 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) 
         yield Match(span, message, "safe", reason, became.row, (edit,), imports, unit)
 
 
-def _used(file: PythonFile, use: Use, why: str | None, unit: str) -> Match:
+def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Match:
     became = CLASSES[use.name]
     message = f"`{use.name}` is not in Lightning any more"
     if why or use.trainer is None or use.where is None:
@@ -233,7 +233,9 @@ def _less(node: cst.ImportFrom, *, name: str) -> Any:
     return node.with_changes(names=kept)
 
 
-def _given(call: cst.Call, *, word: str, index: int, became: Became, moved: tuple[tuple[str, str], ...]) -> cst.Call:
+def _given(
+    call: cst.Call, *, word: str, index: int, became: NewStrategy, moved: tuple[tuple[str, str], ...]
+) -> cst.Call:
     """The Trainer call with the strategy as `strategy=`, and the plugins without it."""
     import libcst as cst
 
@@ -259,7 +261,7 @@ def _given(call: cst.Call, *, word: str, index: int, became: Became, moved: tupl
     return call
 
 
-def _chosen(value: cst.BaseExpression, became: Became) -> cst.BaseExpression:
+def _chosen(value: cst.BaseExpression, became: NewStrategy) -> cst.BaseExpression:
     """The strategy, or the choice between it and None, which is "auto" now."""
     import libcst as cst
 
@@ -272,7 +274,7 @@ def _chosen(value: cst.BaseExpression, became: Became) -> cst.BaseExpression:
     return value.with_changes(body=arms[0], orelse=arms[1])
 
 
-def _renamed(call: cst.Call, became: Became) -> cst.Call:
+def _renamed(call: cst.Call, became: NewStrategy) -> cst.Call:
     import libcst as cst
 
     from codemods.rewrite.edits import without_arguments

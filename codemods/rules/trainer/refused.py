@@ -36,7 +36,7 @@ LONG = 90
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedParameter:
     """A parameter of a constructor that is handed on, and the test that tells whether it asks for something."""
 
     function: ast.FunctionDef
@@ -51,7 +51,7 @@ class Refused:
         return NodeEdit(self.function, partial(_refusing, text=text))
 
 
-def refused(file: PythonFile, call: CallNode, item: ast.keyword) -> Refused | None:
+def refused(file: PythonFile, call: CallNode, item: ast.keyword) -> RefusedParameter | None:
     """The parameter that a constructor hands on as an argument of `super().__init__(...)`; None where it is not the
     parameter as it came, where it asks for something by default, or where a comment stands beside it."""
     function = next((each for each in reversed(call.within) if isinstance(each, ast.FunctionDef)), None)
@@ -69,7 +69,7 @@ def refused(file: PythonFile, call: CallNode, item: ast.keyword) -> Refused | No
         or is_commented(file, call.node, item, beside=False)
     ):
         return None
-    return Refused(function, value.id, _test(value.id, nothing))
+    return RefusedParameter(function, value.id, _test(value.id, nothing))
 
 
 def asks_nothing(argument: str, node: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.arguments import Row
+from codemods.lightning.arguments import ArgumentRow
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keyword, keywords
 from codemods.lightning.kinds import bound_once, kind_of
@@ -20,7 +20,7 @@ from codemods.rules.trainer.refused import refused
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ArgumentOutcome:
     """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty.
     `optional` says that the callbacks which are given may be None."""
 
@@ -39,15 +39,17 @@ NORM = (
 OWN_NORMS = (b"on_before_optimizer_step", b"log_grad_norm")
 SEVERAL = b"optimizer_idx"
 NORM_MENTIONS = (*OWN_NORMS, SEVERAL)
-Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row], "Outcome | str"]
+Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, ArgumentRow], "ArgumentOutcome | str"]
 
 
-def _checkpoint(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _checkpoint(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     """A ModelCheckpoint, one or none, or whether there is one."""
     value = item.value
     text = file.source_of(value)
     if kind_of(facts, file, call, value) == "bool":
-        return Outcome("safe", "it has that name since 1.5", (("enable_checkpointing", text),))
+        return ArgumentOutcome("safe", "it has that name since 1.5", (("enable_checkpointing", text),))
     if is_checkpoint(file, facts, call, value):
         return _among(file, call, text, row)
     if isinstance(value, ast.IfExp):
@@ -55,10 +57,10 @@ def _checkpoint(file: PythonFile, facts: Facts, call: CallNode, item: ast.keywor
         if is_checkpoint(file, facts, call, body) and literal(other)[1] in (None, False) and literal(other)[0]:
             callback = f"*([{file.source_of(body)}] if {test} else [])"
             enabled = test if kind_of(facts, file, call, value.test) == "bool" else f"bool({test})"
-            return Outcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
+            return ArgumentOutcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
     bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
     if isinstance(bound, ast.IfExp) and _is_one_or_none(file, facts, call, bound):
-        return Outcome(
+        return ArgumentOutcome(
             "safe", row.reason, (("enable_checkpointing", f"bool({text})"),), f"*([{text}] if {text} else [])"
         )
     if literal(value) == (True, None):
@@ -75,46 +77,52 @@ def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.I
     )
 
 
-def _stopping(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _stopping(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     if is_callback(file, facts, call, item.value, STOPPERS):
         return _among(file, call, file.source_of(item.value), row)
     return "it is not seen to be an EarlyStopping; give one among the callbacks"
 
 
-def _among(file: PythonFile, call: CallNode, text: str, row: Row) -> Outcome:
+def _among(file: PythonFile, call: CallNode, text: str, row: ArgumentRow) -> ArgumentOutcome:
     """One of the callbacks, where it is not among them already."""
     given = keywords(call.node).get("callbacks")
     if isinstance(given, ast.List) and text in map(file.source_of, given.elts):
-        return Outcome("safe", "it is among the callbacks already")
-    return Outcome("safe", row.reason, callback=text)
+        return ArgumentOutcome("safe", "it is among the callbacks already")
+    return ArgumentOutcome("safe", row.reason, callback=text)
 
 
-def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow) -> ArgumentOutcome | str:
     """`use_amp=True` was 16 bits, before `precision=` was there."""
     given, value = literal(item.value)
     if beside := keywords(call.node).get("precision"):
         if given and literal(beside) == (True, 16 if value else 32):
-            return Outcome("safe", "`precision=` says the same")
+            return ArgumentOutcome("safe", "`precision=` says the same")
         return "`precision=` is given too; keep the one you mean"
     if given and not value:
-        return Outcome("safe", "it asked for nothing")
+        return ArgumentOutcome("safe", "it asked for nothing")
     if given:
-        return Outcome("safe", row.reason, (("precision", '"16-mixed"'),))
+        return ArgumentOutcome("safe", row.reason, (("precision", '"16-mixed"'),))
     if isinstance(item.value, ast.UnaryOp) and isinstance(item.value.op, ast.Not):
         text = f'"32-true" if {file.source_of(item.value.operand)} else "16-mixed"'
     else:
         text = f'"16-mixed" if {file.source_of(item.value)} else "32-true"'
-    return Outcome("safe", row.reason, (("precision", text),))
+    return ArgumentOutcome("safe", row.reason, (("precision", text),))
 
 
-def _level(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _level(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     backend = keyword(call.node, "amp_backend")
     if backend is None or literal(backend.value) in ((True, None), (True, "native")) or refused(file, call, backend):
-        return Outcome("safe", row.reason)
-    return Outcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
+        return ArgumentOutcome("safe", row.reason)
+    return ArgumentOutcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
 
 
-def _saved(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _saved(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     """The folder of checkpoints, which a folder of the ModelCheckpoint's own overrode."""
     given = keywords(call.node)
     callbacks = given.get("callbacks")
@@ -122,11 +130,13 @@ def _saved(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, ro
     checkpoints = [value for value in every if value is not None and is_checkpoint(file, facts, call, value)]
     made = [found for value in checkpoints for found in built(facts, file, call, value)]
     if made and all({"dirpath", "filepath"} & keywords(found).keys() for found in made):
-        return Outcome("safe", row.reason)
+        return ArgumentOutcome("safe", row.reason)
     return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"
 
 
-def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _summary(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
     """The summary that a value asks for: none where it is None, all layers where it is "full", else the default."""
     if not is_plain(item.value):
         return (
@@ -138,7 +148,7 @@ def _summary(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, 
         return how
     new = (("enable_model_summary", f"{text} is not None"),) if may_be_none(facts, file, call, item.value) else ()
     callback = f'*([{how.text}(max_depth=-1)] if {text} == "full" else [])'
-    return Outcome(row.level, row.reason, new, callback, how.imports)
+    return ArgumentOutcome(row.level, row.reason, new, callback, how.imports)
 
 
 def _is_norm(value: object) -> bool:
@@ -146,13 +156,13 @@ def _is_norm(value: object) -> bool:
     return value == "inf" or (isinstance(value, int | float) and value > 0)
 
 
-def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row) -> Outcome | str:
+def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow) -> ArgumentOutcome | str:
     """The norms of the gradients, which the Trainer logged behind the module's own `on_before_optimizer_step`."""
     if any(facts.mentions.get(word) for word in OWN_NORMS):
         return f"the project has a hook of its own there, which ran before; {NORM}"
     known, value = literal(item.value)
     if known and value == -1:
-        return Outcome(row.level, "it asked for nothing")
+        return ArgumentOutcome(row.level, "it asked for nothing")
     if known and not _is_norm(value):
         return f"Lightning refused that value since 1.5; {NORM}"
     if "spawn" in file.text or (not known and not is_plain(item.value)):
@@ -174,7 +184,7 @@ def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row
     if facts.mentions.get(SEVERAL):
         level, reason = "unsafe", f"{reason}; with several optimizers, each of them logs now"
     imports = tuple(each for name in written for each in name.imports)
-    return Outcome(level, reason, callback=made, imports=imports)
+    return ArgumentOutcome(level, reason, callback=made, imports=imports)
 
 
 SPECIAL: Mapping[str, Special] = {

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from codemods.code.imports import Known
+from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node, walk, walked
 from codemods.code.syntax import is_spelled
 from tests.codemods.code.test_word_index import TEXTS
@@ -26,7 +26,7 @@ def test_walks_as_ast_does(text: str) -> None:
 @pytest.mark.parametrize("text", TEXTS[::7])
 def test_nodes_of_a_kind_stand_as_in_one_walk(text: str) -> None:
     tree = ast.parse(text)
-    known = Known(tree)
+    known = ModuleNames(tree)
     changed = ast.Module([*tree.body[1:], ast.Pass()], [])
     for each, of in ((tree, known), (changed, known.of(changed))):
         kinds = {type(node) for node in every_node(each)} - {ast.Module}

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from codemods.code.normal import normal
-from codemods.code.tree_copies import Line
+from codemods.code.tree_copies import MovedLine
 from codemods.code.unbound import lost_in_scope
 from tests.codemods.support import rewritten, rule, run_rules
 
@@ -181,8 +181,14 @@ def test_left_as_it_is(name: str) -> None:
 
 
 def test_what_a_helper_does_comes_where_it_is_called() -> None:
-    assert 12 < Line(3, 12) < Line(4, 12) < 13 and Line(3, 12) == 3
-    assert sorted([13, Line(40, Line(20, 12)), 12, Line(30, 12), Line(4, 12)]) == [12, 4, 40, 30, 13]
+    assert 12 < MovedLine(3, 12) < MovedLine(4, 12) < 13 and MovedLine(3, 12) == 3
+    assert sorted([13, MovedLine(40, MovedLine(20, 12)), 12, MovedLine(30, 12), MovedLine(4, 12)]) == [
+        12,
+        4,
+        40,
+        30,
+        13,
+    ]
 
 
 PAIR = rule("BWD002").examples[0].before

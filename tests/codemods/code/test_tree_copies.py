@@ -7,14 +7,14 @@ import pickle
 
 import pytest
 
-from codemods.code.parsed_files import Trees
+from codemods.code.parsed_files import ParsedFiles
 from codemods.code.source import PythonFile, Source, Unreadable
 
 TEXTS = {f"{name}.py": f"{name} = 1\n" for name in "abc"}
 
 
-def _trees(room: int) -> Trees:
-    return Trees({path: Source(path, "python", text.encode()) for path, text in TEXTS.items()}, room)
+def _trees(room: int) -> ParsedFiles:
+    return ParsedFiles({path: Source(path, "python", text.encode()) for path, text in TEXTS.items()}, room)
 
 
 def test_a_file_is_parsed_once_while_there_is_room() -> None:
@@ -52,7 +52,7 @@ def test_another_process_starts_with_nothing() -> None:
 
 
 def test_a_broken_file_is_said_to_be_so_again() -> None:
-    trees = Trees({"a.py": Source("a.py", "python", b"def (")})
+    trees = ParsedFiles({"a.py": Source("a.py", "python", b"def (")})
     for _ in range(2):
         with pytest.raises(Unreadable, match="line 1"):
             trees.open("a.py")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from codemods.code.parsed_files import Trees
+from codemods.code.parsed_files import ParsedFiles
 from codemods.code.source import PythonFile, Source
 from codemods.engine.plan import find
 from codemods.engine.scan import Options
@@ -88,7 +88,7 @@ def test_a_module_that_may_hand_something_else_on(compat: str) -> None:
 
 def whole(files: dict[str, str]) -> str | None:
     every = {path: Source(path, "python", text.encode()) for path, text in files.items()}
-    trees = Trees(every)
+    trees = ParsedFiles(every)
     parsed = {path: PythonFile.parse(source) for path, source in every.items()}
     facts = Facts(
         {path: collect_file(file, {}) for path, file in parsed.items()}, sources=every, trees=trees,

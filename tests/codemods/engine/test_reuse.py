@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import codemods.engine.plan as planning
-from codemods.code.parsed_files import Trees, load
+from codemods.code.parsed_files import ParsedFiles, load
 from codemods.code.source import Source
 from codemods.engine.draft import Draft
 from codemods.engine.plan import Plan, plan
@@ -57,7 +57,7 @@ def from_scratch(files: list[Source], options: Options, monkeypatch: pytest.Monk
         patched.setattr(planning, "_is_settled", lambda _: False)
         patched.setattr(Draft, "open", opened)
         patched.setattr(Draft, "parsed", lambda *_: None)
-        patched.setattr(Trees, "known", lambda *_: None)
+        patched.setattr(ParsedFiles, "known", lambda *_: None)
         patched.setattr(Memory, "again", lambda _: Memory())
         patched.setattr(locate, "parts_of", lambda *_: None)
         return plan(files, options)

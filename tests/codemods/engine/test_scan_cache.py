@@ -14,7 +14,7 @@ from codemods.engine import passes, scan, scan_cache, workers
 from codemods.engine.scan import Options, Scan
 from codemods.engine.scan_cache import Memory
 from codemods.engine.workspace import Workspace
-from codemods.rewrite.manual.fit_sites import Fitting
+from codemods.rewrite.manual.fit_sites import FitStatement
 from codemods.rule import all_rules
 from tests.codemods.support import sources
 
@@ -96,12 +96,12 @@ def test_a_change_that_says_the_same_leaves_the_others_alone(monkeypatch: pytest
 
 def test_a_line_that_moved_is_not_remembered_where_it_was() -> None:
     before, after = (Source("train.py", "python", text) for text in (b"fit()\n", b"\nfit()\n"))
-    fits = [Fitting("trainer", "model", None, line=line) for line in (1, 2)]
+    fits = [FitStatement("trainer", "model", None, line=line) for line in (1, 2)]
     assert fits[0] == fits[1]
     first = Memory()
-    first.keep_read(before, (), passes.Read(None, (), collected={"OPT001": (fits[0],)}))
+    first.keep_read(before, (), passes.FirstLook(None, (), collected={"OPT001": (fits[0],)}))
     second = Memory(first.dump())
-    second.keep_read(after, (), passes.Read(None, (), collected={"OPT001": (fits[1],)}))
+    second.keep_read(after, (), passes.FirstLook(None, (), collected={"OPT001": (fits[1],)}))
     read = Memory(second.dump()).read(after, ())
     assert read and read.collected and read.collected["OPT001"][0].line == 2
 

@@ -13,7 +13,7 @@ import pytest
 from codemods.engine.scan import Options, scan
 from codemods.lightning.optimization import Optimization, optimization, said_by
 from codemods.rule import all_rules
-from codemods.rules.backward.training import Notes
+from codemods.rules.backward.training import ProjectTraining
 from codemods.rules.loops.classes import state_of
 from codemods.rules.steps.optimization import optimized
 from tests.codemods.support import sources
@@ -114,7 +114,7 @@ def check(files: dict[str, str], wanted: Optimization) -> None:
     assert fact is not None
     assert optimization(facts, file, fact) == wanted
     assert optimized(facts, file, item) == wanted
-    assert Notes(facts, "BWD001").mode(fact) == wanted
+    assert ProjectTraining(facts, "BWD001").mode(fact) == wanted
     assert state_of(fact, facts, "TBP101", file) in LOOPS[wanted]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codemods.code.source import PythonFile, Source
-from codemods.rewrite.manual.configured import Configured, Schedule, read_configured
+from codemods.rewrite.manual.configured import ConfiguredOptimizers, Schedule, read_configured
 from codemods.rewrite.manual.optimizers import NotPlain
 
 HEAD = """\
@@ -25,7 +25,7 @@ class Model:
 EVERY_EPOCH, EVERY_STEP = Schedule(), Schedule("step")
 
 
-def read(body: str) -> Configured:
+def read(body: str) -> ConfiguredOptimizers:
     text = HEAD + "".join(f"        {line}\n" for line in body.splitlines())
     file = PythonFile.parse(Source("model.py", "python", text.encode()))
     (item,) = file.classes
@@ -33,77 +33,80 @@ def read(body: str) -> Configured:
 
 
 READ = {
-    "one": ("return a", Configured(1, 1)),
-    "list": ("return [a, b]", Configured(2, 2)),
-    "tuple": ("return a, b", Configured(2, 2)),
-    "pair": ("return [a], [StepLR(a, 1)]", Configured(1, 1, (EVERY_EPOCH,))),
-    "pair with a scheduler outside a list": ("return [a, b], StepLR(a, 1)", Configured(2, 2, (EVERY_EPOCH,))),
+    "one": ("return a", ConfiguredOptimizers(1, 1)),
+    "list": ("return [a, b]", ConfiguredOptimizers(2, 2)),
+    "tuple": ("return a, b", ConfiguredOptimizers(2, 2)),
+    "pair": ("return [a], [StepLR(a, 1)]", ConfiguredOptimizers(1, 1, (EVERY_EPOCH,))),
+    "pair with a scheduler outside a list": ("return [a, b], StepLR(a, 1)", ConfiguredOptimizers(2, 2, (EVERY_EPOCH,))),
     "dict": (
         'return {"optimizer": a, "lr_scheduler": {"scheduler": StepLR(a, 1), "interval": "step", "frequency": 3}}',
-        Configured(1, 1, (Schedule("step", 3),)),
+        ConfiguredOptimizers(1, 1, (Schedule("step", 3),)),
     ),
     "monitor beside the scheduler": (
         'return {"optimizer": a, "lr_scheduler": ReduceLROnPlateau(a), "monitor": "loss"}',
-        Configured(1, 1, (Schedule(monitor='"loss"'),)),
+        ConfiguredOptimizers(1, 1, (Schedule(monitor='"loss"'),)),
     ),
     "monitor of the instance": (
         'return [a, b], [StepLR(b, 1), {"scheduler": ReduceLROnPlateau(a), "monitor": self.hparams.watched}]',
-        Configured(2, 2, (EVERY_EPOCH, Schedule(monitor="self.hparams.watched"))),
+        ConfiguredOptimizers(2, 2, (EVERY_EPOCH, Schedule(monitor="self.hparams.watched"))),
     ),
     "monitor worked out": (
         'm = f"{self.split}_{TIMES}"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": m}]',
-        Configured(1, 1, (Schedule(monitor='f"{self.split}_{TIMES}"'),)),
+        ConfiguredOptimizers(1, 1, (Schedule(monitor='f"{self.split}_{TIMES}"'),)),
     ),
     "monitor by a method": (
         'p = self.hparams.get("split", "val")\n'
         'return [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": "{}_loss".format(p)}]',
-        Configured(1, 1, (Schedule(monitor="'{}_loss'.format(self.hparams.get('split', 'val'))"),)),
+        ConfiguredOptimizers(1, 1, (Schedule(monitor="'{}_loss'.format(self.hparams.get('split', 'val'))"),)),
     ),
     "monitor put together": (
         'return [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": self.split + "_loss"}]',
-        Configured(1, 1, (Schedule(monitor="self.split + '_loss'"),)),
+        ConfiguredOptimizers(1, 1, (Schedule(monitor="self.split + '_loss'"),)),
     ),
     "frequency worked out": (
         'n = max(1, self.each)\nreturn [a], [{"scheduler": StepLR(a, 1), "frequency": n}]',
-        Configured(1, 1, (Schedule(frequency="max(1, self.each)"),)),
+        ConfiguredOptimizers(1, 1, (Schedule(frequency="max(1, self.each)"),)),
     ),
     "dicts with turns": (
         'return [{"optimizer": a, "frequency": 1}, dict(optimizer=b, frequency=self.times)]',
-        Configured(2, 2, frequencies=("1", "self.times")),
+        ConfiguredOptimizers(2, 2, frequencies=("1", "self.times")),
     ),
     "turns by names": (
         'n = 5\nreturn [{"optimizer": a, "frequency": n}, {"optimizer": b, "frequency": TIMES}]',
-        Configured(2, 2, frequencies=("5", "TIMES")),
+        ConfiguredOptimizers(2, 2, frequencies=("5", "TIMES")),
     ),
     "interval and frequency by names": (
         'i, f = "step", 2\nreturn [a], [{"scheduler": StepLR(a, 1), "interval": i, "frequency": f}]',
-        Configured(1, 1, (Schedule("step", 2),)),
+        ConfiguredOptimizers(1, 1, (Schedule("step", 2),)),
     ),
     "names bound again": (
         "s = warm(1)\ns = [StepLR(a, s)]\nreturn [a, b], s",
-        Configured(2, 2, (EVERY_EPOCH,)),
+        ConfiguredOptimizers(2, 2, (EVERY_EPOCH,)),
     ),
     "lists that grow": (
         "o = [a]\no.append(b)\ns = []\ns += [StepLR(a, 1)]\nreturn o, s",
-        Configured(2, 2, (EVERY_EPOCH,)),
+        ConfiguredOptimizers(2, 2, (EVERY_EPOCH,)),
     ),
-    "a list that may grow": ("o = [a]\nif self.b:\n    o.append(b)\nreturn o", Configured(None, 2)),
-    "a list that grows in a loop": ("o = [a]\nfor x in self:\n    o.append(b)\nreturn o", Configured(None, None)),
+    "a list that may grow": ("o = [a]\nif self.b:\n    o.append(b)\nreturn o", ConfiguredOptimizers(None, 2)),
+    "a list that grows in a loop": (
+        "o = [a]\nfor x in self:\n    o.append(b)\nreturn o",
+        ConfiguredOptimizers(None, None),
+    ),
     "a comprehension": (
         "o = [a, b]\ns = [StepLR(each, 1) for each in o]\nreturn o, s",
-        Configured(2, 2, (EVERY_EPOCH,), fixed=False),
+        ConfiguredOptimizers(2, 2, (EVERY_EPOCH,), fixed=False),
     ),
     "one of two returns with a scheduler": (
         "if self.warm:\n    return [a, b], [StepLR(a, 1)]\nreturn [a, b]",
-        Configured(2, 2, (EVERY_EPOCH,), fixed=False),
+        ConfiguredOptimizers(2, 2, (EVERY_EPOCH,), fixed=False),
     ),
-    "one or the other": ("o = a if self.first else b\nreturn o", Configured(1, 1)),
-    "parts of a list": ("o = [a, b]\nreturn [o[0]], [StepLR(o[0], 1)]", Configured(1, 1, (EVERY_EPOCH,))),
+    "one or the other": ("o = a if self.first else b\nreturn o", ConfiguredOptimizers(1, 1)),
+    "parts of a list": ("o = [a, b]\nreturn [o[0]], [StepLR(o[0], 1)]", ConfiguredOptimizers(1, 1, (EVERY_EPOCH,))),
 }
 
 
 @pytest.mark.parametrize("case", READ.values(), ids=READ.keys())
-def test_what_is_read(case: tuple[str, Configured]) -> None:
+def test_what_is_read(case: tuple[str, ConfiguredOptimizers]) -> None:
     body, expected = case
     assert read(body) == expected
 

@@ -15,7 +15,7 @@ from fixer.reports import OutputFormat, render
 from fixer.reports.json_report import schema
 from fixer.result import Result, Skipped
 from tests.fixer.reports.samples import CHECK, NEW, REPAIRED, RESULTS, RULES, RUN, TRAINED
-from verify.evidence import Asked
+from verify.evidence import RequirementFit
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -96,7 +96,7 @@ def test_the_page_names_every_field() -> None:
 
 
 def test_how_an_environment_stands_to_what_the_branch_asks_for_is_in_it() -> None:
-    asked = Asked(("requirements.txt",), (("torch", "2.3.1", "2.13.0"),), ("tensorboard 2.20.0",), "no build")
+    asked = RequirementFit(("requirements.txt",), (("torch", "2.3.1", "2.13.0"),), ("tensorboard 2.20.0",), "no build")
     there = replace(NEW, asked=asked)
     told = report(replace(RUN, evidence=(replace(RUN.evidence[0], environments=(there,)),)))
     VALIDATOR.validate(told)

@@ -32,7 +32,7 @@ from tests.fixer.reports.samples import (
     UNSAFE,
     many,
 )
-from verify.evidence import Alone, Evidence, Fact, FactKind, Touched
+from verify.evidence import Alone, Evidence, Fact, FactKind, FileCoverage
 
 DIFF = replace(RUN, command="diff", branch=None, commits=(), evidence=(), findings=(SAFE, MANUAL))
 FIX = replace(RUN, command="fix", branch=None, commits=(), evidence=())
@@ -343,7 +343,7 @@ HUGE = replace(
     codes=tuple(f"LIT{number}" for number in range(101, 131)),
     reason=LONG,
     facts=tuple(Fact(kind, f"{kind} {number}: {LONG}") for kind in get_args(FactKind) for number in range(4)),
-    touched=tuple(Touched(f"part{number}.py", "not loaded") for number in range(30)),
+    touched=tuple(FileCoverage(f"part{number}.py", "not loaded") for number in range(30)),
     problems=("train.py:7: Trainer(gpus=...)", "other"),
 )
 
@@ -362,7 +362,7 @@ def test_a_proof_takes_at_most_eight_lines(evidence: Evidence, width: int | None
 
 
 def test_groups_of_one_run_do_not_repeat_what_it_said() -> None:
-    other = replace(PRESERVED, group="B", touched=(Touched("b.py", "not loaded"),))
+    other = replace(PRESERVED, group="B", touched=(FileCoverage("b.py", "not loaded"),))
     text = report(replace(RUN, evidence=(PRESERVED, other)))
     assert text.count("largest difference") == 1
     assert "  preserved in part  (rung: same)  B: AMP001\n    for the same reason\n    not executed  b.py: " in text

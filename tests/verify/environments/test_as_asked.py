@@ -18,21 +18,23 @@ from verify.environments.as_asked import bound, bounded, fails_today, most, said
 from verify.environments.installer import Installer, find
 from verify.environments.interpreters import Interpreter, Unavailable, inspect
 from verify.environments.solving import Solution, installed, solve
-from verify.environments.versions import Ready, Wanted
-from verify.evidence import Alone, Asked, Environment, Evidence, Failure, Recording, Rung, Verdict
+from verify.environments.versions import ReadyEnvironment, RequiredVersions
+from verify.evidence import Alone, Environment, Evidence, Failure, Recording, RequirementFit, Rung, Verdict
 from verify.request import Request
 
 RUN = Recording("train.py", True, None, *[()] * 3, 8, 8, 2, *[()] * 2, None, None, 0.0)
 PROOF = Evidence("g", ("A",), "same", "preserved", "8 losses are the same", before=RUN, after=RUN)
 FILES = ("requirements.txt",)
-OTHER = Asked(
+OTHER = RequirementFit(
     FILES, (("torch", "2.3.1", "2.13.0+cpu"), ("torchvision", "0.18.1", "0.28.0")), (), "no torch 2.3.1+cpu can be had"
 )
-LACKS = Asked(FILES, (), ("tensorboard 2.20.0",))
-EXCLUDED = Asked(FILES, (), (), "", "Because torchvision==0.18.1 depends on torch==2.3.1 and you require torch==2.1.0")
+LACKS = RequirementFit(FILES, (), ("tensorboard 2.20.0",))
+EXCLUDED = RequirementFit(
+    FILES, (), (), "", "Because torchvision==0.18.1 depends on torch==2.3.1 and you require torch==2.1.0"
+)
 
 
-def proof(asked: Asked | None, **changes: object) -> Evidence:
+def proof(asked: RequirementFit | None, **changes: object) -> Evidence:
     evidence = replace(PROOF, environments=(Environment("target", "3.11.7", (), "why", asked=asked),))
     return bound(replace(evidence, **changes))
 
@@ -77,7 +79,7 @@ def chosen(
     setup_cfg: str = "",
     lacks: frozenset[str] = frozenset(),
     most_at_once: int = 9,
-) -> Asked:
+) -> RequirementFit:
     """What is said of an environment for a tree with these requirements; nothing is installed: the environment is taken
     to hold what it was asked to but what it `lacks`, and the torch that is here where it was asked for none. No more
     distributions than `most_at_once` are to be had in time."""
@@ -86,7 +88,7 @@ def chosen(
     (tree / "requirements.txt").write_text(lines)
     (tree / "setup.cfg").write_text(setup_cfg)
 
-    def built(wanted: Wanted, *args: object, solved: Mapping[str, str] | None = None) -> Ready:
+    def built(wanted: RequiredVersions, *args: object, solved: Mapping[str, str] | None = None) -> ReadyEnvironment:
         if len(wanted.packages | wanted.unused) > most_at_once:
             raise Unavailable("there was no time")
         releases = dict(args[5]) if len(args) > 5 else dict(solved or {})  # type: ignore[call-overload]
@@ -94,11 +96,11 @@ def chosen(
         there |= {name: "9.0" for name in wanted.packages if name not in there}
         there = {name: version for name, version in there.items() if name not in lacks}
         python = replace(HERE, packages=there)
-        return Ready(python, Environment("target", HERE.python, (), "why"))
+        return ReadyEnvironment(python, Environment("target", HERE.python, (), "why"))
 
     monkeypatch.setattr(versions, "target", built)
     monkeypatch.setattr(as_asked, "inspect", lambda path: THERE)
-    wanted = Wanted("lightning", frozenset({"numpy", *needs}))
+    wanted = RequiredVersions("lightning", frozenset({"numpy", *needs}))
     ready = as_asked.target(wanted, wanted.packages, tree, "2.6.6", None, index, tmp_path / "cache", print)
     assert ready.environment.asked
     return ready.environment.asked
@@ -110,7 +112,7 @@ def test_what_the_branch_asks_for_as_a_whole_decides_about_the_releases(
     """numpy 2.4 is newest, and nothing that is imported keeps it out: what only the manifest names does."""
     wheel(tmp_path / "wheels", "old", "1.0", "numpy<2")
     asked = chosen("lightning\nold\ntorchvision\n", tmp_path, index, monkeypatch)
-    assert asked == Asked(FILES, newest=True)
+    assert asked == RequirementFit(FILES, newest=True)
     found = solve(["lightning", "old"], ["torch==2.13.0+cpu"], HERE, index, tmp_path / "cache")
     assert found.releases == {"lightning": "2.6.6", "numpy": "1.26.4", "old": "1.0", "torch": "2.13.0+cpu"}
 
@@ -121,9 +123,9 @@ def test_what_nothing_imports_is_installed_too_and_told_where_that_cannot_be(
     """Lightning loads some of it where it is there. What nothing that ran uses bounds no claim."""
     wheel(tmp_path / "wheels", "old", "1.0")
     lines = "lightning\nold\nabsent; python_version < '3'\n"
-    assert chosen(lines, tmp_path / "a", index, monkeypatch) == Asked(FILES, newest=True)
+    assert chosen(lines, tmp_path / "a", index, monkeypatch) == RequirementFit(FILES, newest=True)
     lacking = chosen(lines, tmp_path / "b", index, monkeypatch, lacks=frozenset({"old"}))
-    assert lacking == Asked(FILES, newest=True, missing=("old 1.0",))
+    assert lacking == RequirementFit(FILES, newest=True, missing=("old 1.0",))
     assert said(lacking) == "not installed here, and used by nothing that ran: old 1.0"
     assert most(lacking) is None
     late = chosen(lines, tmp_path / "c", index, monkeypatch, lacks=frozenset({"old"}), most_at_once=1)
@@ -134,7 +136,7 @@ def test_what_only_a_gpu_has_a_use_for_is_left_out(
     tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(tmp_path / "wheels", "nvidia_cublas", "1.0")
-    assert chosen("lightning\nnvidia-cublas\n", tmp_path, index, monkeypatch, most_at_once=1) == Asked(
+    assert chosen("lightning\nnvidia-cublas\n", tmp_path, index, monkeypatch, most_at_once=1) == RequirementFit(
         FILES, newest=True
     )
 
@@ -151,7 +153,7 @@ def test_a_build_of_the_pinned_torch_is_taken_where_there_is_one(
     tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(tmp_path / "wheels", "torch", "2.3.1+cpu")
-    assert chosen("lightning\ntorch==2.3.1\ntorchvision==0.18.1\n", tmp_path, index, monkeypatch) == Asked(
+    assert chosen("lightning\ntorch==2.3.1\ntorchvision==0.18.1\n", tmp_path, index, monkeypatch) == RequirementFit(
         FILES, newest=True
     )
 
@@ -213,7 +215,7 @@ def test_what_is_here_is_asked_of_itself() -> None:
     ("asked", "verdict", "rung", "first"),
     [
         (None, "preserved", "same", "8 losses are the same"),
-        (Asked(FILES), "preserved", "same", "8 losses are the same"),
+        (RequirementFit(FILES), "preserved", "same", "8 losses are the same"),
         (
             OTHER,
             "preserved",
@@ -236,7 +238,7 @@ def test_what_is_here_is_asked_of_itself() -> None:
     ],
 )
 def test_the_first_line_says_it_and_the_rung_is_no_higher(
-    asked: Asked | None, verdict: Verdict, rung: Rung, first: str
+    asked: RequirementFit | None, verdict: Verdict, rung: Rung, first: str
 ) -> None:
     found = proof(asked)
     assert (found.verdict, found.rung) == (verdict, rung)
@@ -244,7 +246,12 @@ def test_the_first_line_says_it_and_the_rung_is_no_higher(
 
 
 def test_a_rung_is_lowered_and_never_raised() -> None:
-    assert [most(each) for each in (Asked(FILES), OTHER, LACKS, EXCLUDED)] == [None, "trains", "conforms", "conforms"]
+    assert [most(each) for each in (RequirementFit(FILES), OTHER, LACKS, EXCLUDED)] == [
+        None,
+        "trains",
+        "conforms",
+        "conforms",
+    ]
     assert proof(OTHER, rung="conforms").rung == "conforms"
     assert proof(OTHER, rung=None, verdict="regressed").rung is None
     assert proof(EXCLUDED, rung=None, verdict="regressed").verdict == "regressed"
@@ -258,7 +265,7 @@ def test_nothing_is_said_of_what_was_not_run() -> None:
 
 
 def test_what_could_not_be_solved_and_fits_is_said_as_that() -> None:
-    asked = Asked(FILES, (), (), "uv is not here")
+    asked = RequirementFit(FILES, (), (), "uv is not here")
     assert said(asked) == "What was run fits requirements.txt, which was not installed as a whole: uv is not here"
     assert most(asked) == "trains"
     assert not Solution({}, "why") and Solution({"torch": "2"})
@@ -268,7 +275,7 @@ def test_what_could_not_be_solved_and_fits_is_said_as_that() -> None:
 ENDED = replace(RUN, fitted=False, failure=Failure("ImportError", "cannot import name AdamW", "train.py:3"))
 NEITHER = Evidence(
     "g", ("A",), "conforms", "inconclusive", "neither tree trains", before=ENDED, after=ENDED,
-    environments=(Environment("target", "3.11.7", (), "why", asked=Asked(FILES, newest=True)),),
+    environments=(Environment("target", "3.11.7", (), "why", asked=RequirementFit(FILES, newest=True)),),
 )  # fmt: skip
 OLD = Request("g", ("A",), ("train.py",), "2.6.6", None, (), (), written="2021-05-01")
 
@@ -305,5 +312,5 @@ def test_code_of_today_and_what_has_nothing_newer_is_run_once() -> None:
     assert not fails_today(NEITHER, replace(OLD, written=None))
     assert not fails_today(replace(NEITHER, verdict="regressed"), OLD)
     assert not fails_today(replace(NEITHER, after=RUN), OLD)
-    held = (Environment("target", "3.11.7", (), "why", asked=Asked(FILES)),)
+    held = (Environment("target", "3.11.7", (), "why", asked=RequirementFit(FILES)),)
     assert not fails_today(replace(NEITHER, environments=held), OLD)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
-from verify.environments.building import Plan, build
+from verify.environments.building import EnvironmentPlan, build
 from verify.environments.installer import STORE, Installer, find
 from verify.environments.interpreters import Unavailable, inspect
 
@@ -29,7 +29,7 @@ class Refusing(Installer):
 def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
     found = find(threading.Event())
     tools = Refusing(**{**vars(found), "uv": found.uv if uv else None})
-    plan = Plan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
+    plan = EnvironmentPlan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
     told: list[str] = []
     with ThreadPoolExecutor() as pool:
         jobs = [pool.submit(build, plan, inspect(Path(sys.executable)), tools, tmp_path, told.append) for _ in range(2)]
@@ -49,7 +49,7 @@ def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path)
         flags=(*found.flags[:2], "--no-index", "--offline"),
         environment={**found.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
     )
-    plan = Plan(("torch==0.0.1", "pytorch-lightning==9.9.9"), (), ())
+    plan = EnvironmentPlan(("torch==0.0.1", "pytorch-lightning==9.9.9"), (), ())
     with pytest.raises(Unavailable, match=r"pytorch-lightning==9\.9\.9 cannot be installed"):
         build(plan, inspect(Path(sys.executable)), dark, tmp_path / "cache", lambda text: None)
     assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir() and path.name != STORE]
@@ -57,7 +57,7 @@ def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path)
 
 def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
+    plan = EnvironmentPlan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
     _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
     (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
     base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
@@ -76,7 +76,7 @@ def test_of_addresses_only_those_of_git_over_https_are_installed_from(tmp_path: 
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     good = "good @ git+https://host/good.git"
     evil = [f"evil @ {url}" for url in ("git+file:///home", "git+ssh://git@host/evil", "git+http://host/evil")]
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), (good, *evil))
+    plan = EnvironmentPlan(("torch==1", "pytorch-lightning==1"), (), (good, *evil))
     _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
     (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
     assert [json.loads(line)[2:] for line in asked.read_text().splitlines()] == [[], ["git+https://host/good.git"]]
@@ -126,7 +126,7 @@ BROUGHT = {
 def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
     found = find(threading.Event())
     tools = Wheels(**vars(found))
-    plan = Plan(("base", "base"), (), ("board", "ends", "hears", "never", "newer", "numpy", "odd", "old==1"))
+    plan = EnvironmentPlan(("base", "base"), (), ("board", "ends", "hears", "never", "newer", "numpy", "odd", "old==1"))
     _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
     assert left == (
         "ends (it does not load: it ends the interpreter)",
@@ -142,7 +142,7 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
 
 def test_what_nothing_imports_need_not_load(tmp_path: Path) -> None:
     tools = Wheels(**vars(find(threading.Event())))
-    plan = Plan(("base", "base"), (), ("never", "tabulate"), unused=frozenset({"never"}))
+    plan = EnvironmentPlan(("base", "base"), (), ("never", "tabulate"), unused=frozenset({"never"}))
     there, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
     assert left == () and {"never", "tabulate"} <= set(there.packages)
 
@@ -169,7 +169,7 @@ class Blaming(Recorded):
 
 def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tmp_path: Path) -> None:
     installer = Blaming(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
+    plan = EnvironmentPlan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
     _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
     assert left == ("gone (no index has it)",)
     (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")

@@ -15,12 +15,19 @@ from packaging.version import Version
 
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
 from verify.environments.baseline import Choice
-from verify.environments.building import Plan
+from verify.environments.building import EnvironmentPlan
 from verify.environments.dates import as_of
 from verify.environments.installer import find
 from verify.environments.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.environments.remembered_names import ASKING, remember, remembered, unanswered
-from verify.environments.versions import Ready, Wanted, baseline, baseline_plan, given_baseline, target
+from verify.environments.versions import (
+    ReadyEnvironment,
+    RequiredVersions,
+    baseline,
+    baseline_plan,
+    given_baseline,
+    target,
+)
 from verify.evidence import Environment
 from verify.sandbox.containment import contain
 
@@ -34,7 +41,7 @@ def test_an_interpreter_says_what_it_is_and_what_is_none_is_named() -> None:
 
 
 def test_what_fixer_runs_in_serves_as_target(tmp_path: Path) -> None:
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy"}))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy"}))
     ready = target(wanted, "2.6.6", None, find(threading.Event()), tmp_path, lambda text: None)
     assert ready.interpreter.path == Path(sys.executable)
     assert dict(ready.environment.packages)["pytorch-lightning"] == "2.6.6"
@@ -49,7 +56,7 @@ class Dark(Recorded):
 
 def test_without_a_network_the_proof_goes_on_with_what_is_here(tmp_path: Path) -> None:
     installer = Dark(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "no-such-package"}))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy", "no-such-package"}))
     ready = target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None)
     assert (ready.interpreter.path, ready.absent) == (Path(sys.executable), frozenset({"no-such-package"}))
     assert "as no other is to be had: pytorch-lightning==2.6.6 cannot be installed: no address" in (
@@ -78,14 +85,14 @@ def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> N
 
 
 def test_a_baseline_that_was_asked_for_says_what_it_is() -> None:
-    wanted = Wanted("pytorch-lightning", frozenset())
+    wanted = RequiredVersions("pytorch-lightning", frozenset())
     held = {"pytorch-lightning": "1.6.5", "torch": "1.13.1"}
     ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.6.*",), {})
     assert ready.environment.reason == "the interpreter that was asked for, with Lightning 1.6.5"
     assert dict(ready.environment.packages) == held
     ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.7.7",), {})
     assert ready.environment.reason.endswith("although the pins ask for pytorch-lightning==1.7.7")
-    asked = Wanted("pytorch-lightning", frozenset({"numpy"}), ("numpy<1.20",))
+    asked = RequiredVersions("pytorch-lightning", frozenset({"numpy"}), ("numpy<1.20",))
     there = {**held, "numpy": "1.24.0", "rich": "13.0"}
     ready = given_baseline(Interpreter(Path("/old"), "3.8.18", there), asked, (), SAME)
     assert ready.environment.reason.endswith(
@@ -99,8 +106,8 @@ def test_a_baseline_that_was_asked_for_says_what_it_is() -> None:
 SAME = {"torch": "2.13.0", "numpy": "2.4.0", "torchvision": "0.28.0", "torchmetrics": "1.9.0", "rich": "15.0"}
 
 
-def planned(release: str, torch: str | None, name: str = "pytorch-lightning") -> Plan:
-    wanted = Wanted(name, frozenset({"numpy", "rich", "torchvision", "wandb"}), ("wandb<1", "rich==9"))
+def planned(release: str, torch: str | None, name: str = "pytorch-lightning") -> EnvironmentPlan:
+    wanted = RequiredVersions(name, frozenset({"numpy", "rich", "torchvision", "wandb"}), ("wandb<1", "rich==9"))
     return baseline_plan(wanted, Choice(Version(release), "why"), SAME, torch)
 
 
@@ -128,15 +135,15 @@ def test_metrics_of_the_project_are_its_own_where_they_can_be_had(
 ) -> None:
     built: list[str] = []
 
-    def build(plan: Plan, *others: Any) -> None:
+    def build(plan: EnvironmentPlan, *others: Any) -> None:
         built.append(next(line for line in plan.base if line.startswith("torchmetrics")))
         raise Unavailable("nothing installs")
 
     monkeypatch.setattr("verify.environments.versions.build", build)
     held = Interpreter(Path(sys.executable), "3.11.7", {"torchmetrics": "1.9.0", "torch": "2.13.0"})
-    after = Ready(held, Environment("target", held.python, (), "why"))
+    after = ReadyEnvironment(held, Environment("target", held.python, (), "why"))
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy", *packages}), pins)
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy", *packages}), pins)
     with pytest.raises(Unavailable):
         baseline(wanted, ("pytorch-lightning==1.9.5",), None, after, "2.6.6", installer, tmp_path, print)
     assert built == asked
@@ -149,7 +156,7 @@ def test_other_metrics_than_the_project_pins_are_told(
 ) -> None:
     """Also where Lightning is the same in both trees."""
 
-    def build(plan: Plan, *others: Any) -> tuple[Interpreter, tuple[str, ...]]:
+    def build(plan: EnvironmentPlan, *others: Any) -> tuple[Interpreter, tuple[str, ...]]:
         own = "torchmetrics<0.8" in plan.base
         if own and not installs:
             raise Unavailable("that does not install")
@@ -159,8 +166,8 @@ def test_other_metrics_than_the_project_pins_are_told(
     monkeypatch.setattr("verify.environments.versions.build", build)
     held = Interpreter(Path(sys.executable), "3.11.7", {**SAME, "pytorch-lightning": "2.6.6"})
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "torchmetrics"}), ("torchmetrics<0.8",))
-    after = Ready(held, Environment("target", held.python, (), "why"))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy", "torchmetrics"}), ("torchmetrics<0.8",))
+    after = ReadyEnvironment(held, Environment("target", held.python, (), "why"))
     ready = baseline(wanted, (f"pytorch-lightning=={lightning}",), None, after, "2.6.6", installer, tmp_path, print)
     told = (
         "than in the target: torchmetrics 0.7.3 (1.9.0)"
@@ -185,18 +192,20 @@ def test_other_metrics_than_the_project_pins_are_told(
 def test_a_pin_counts_where_it_holds_and_what_is_imported_is_installed_anyway(
     pins: tuple[str, ...], asked: str
 ) -> None:
-    wanted = Wanted("pytorch-lightning", frozenset({"jsonargparse[signatures]", "rich"}), (*pins, "jsonargparse==4.20"))
+    wanted = RequiredVersions(
+        "pytorch-lightning", frozenset({"jsonargparse[signatures]", "rich"}), (*pins, "jsonargparse==4.20")
+    )
     plan = baseline_plan(wanted, Choice(Version("1.9.5"), "why"), {}, None)
     assert plan.extras == ("jsonargparse[signatures]==4.20", asked)
 
 
 def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
     held = inspect(Path(sys.executable))
     environment = Environment("target", held.python, (), "why")
     for absent, asked in ((frozenset({"cuda-only"}), False), (frozenset(), True)):
-        after = Ready(held, environment, frozenset(absent))
+        after = ReadyEnvironment(held, environment, frozenset(absent))
         cache = tmp_path / str(asked)
         ready = baseline(
             wanted, ("pytorch-lightning==1.9.5",), None, after, "2.6.6", installer, cache, lambda text: None
@@ -209,8 +218,8 @@ def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> Non
 def test_releases_that_pip_refuses_need_uv(tmp_path: Path) -> None:
     installer = Recorded(None, (), {}, threading.Event(), CONTAINED, FOLDERS)
     held = inspect(Path(sys.executable))
-    after = Ready(held, Environment("target", held.python, (), "why"))
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy"}))
+    after = ReadyEnvironment(held, Environment("target", held.python, (), "why"))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy"}))
     with pytest.raises(Unavailable, match=r"Lightning 1\.6\.5 .* installs only with uv: `pip install uv`"):
         baseline(wanted, ("pytorch-lightning==1.6.5",), None, after, "2.6.6", installer, tmp_path, print)
 
@@ -219,13 +228,13 @@ def test_packages_that_differ_from_what_was_asked_for_or_from_the_target_are_tol
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     held = inspect(Path(sys.executable))
     numpy, packaging = (held.packages[name] for name in ("numpy", "packaging"))
-    wanted = Wanted("pytorch-lightning", frozenset({"numpy"}), ("numpy==0.1",))
+    wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy"}), ("numpy==0.1",))
     ready = target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None)
     assert f"of other versions than asked for: numpy {numpy} (numpy==0.1)" in ready.environment.reason
     ready = target(wanted, "2.6.5", None, installer, tmp_path, lambda text: None)
     assert f"numpy {numpy} (numpy==0.1)" in ready.environment.reason
     other = replace(held, packages={**held.packages, "numpy": "0.2", "packaging": "0.3"})
-    after = Ready(other, ready.environment)
+    after = ReadyEnvironment(other, ready.environment)
     ready = baseline(wanted, (), "2.0.0", after, "2.6.6", installer, tmp_path, lambda text: None)
     assert f"numpy {numpy} (numpy==0.2)" in ready.environment.reason
     assert f"of other versions than in the target: packaging {packaging} (0.3)" in ready.environment.reason
@@ -283,7 +292,7 @@ def test_what_other_code_asked_is_asked_again(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -> None:
-    wanted = Wanted("pytorch-lightning", frozenset())
+    wanted = RequiredVersions("pytorch-lightning", frozenset())
     with pytest.raises(Unavailable, match=r"-m pip install pytorch-lightning==2\.5\.6"):
         target(wanted, "2.5.6", inspect(Path(sys.executable)), find(threading.Event()), tmp_path, lambda text: None)
 

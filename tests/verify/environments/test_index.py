@@ -13,12 +13,12 @@ import pytest
 
 from tests.verify.indexes import Index, served
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
-from verify.environments.building import Plan, build
+from verify.environments.building import EnvironmentPlan, build
 from verify.environments.installer import Installer, find
 from verify.environments.interpreters import Interpreter, inspect
 from verify.environments.local_packages import local_packages
 from verify.environments.manifests import manifests_in
-from verify.environments.naming import Told, named
+from verify.environments.naming import KnownDistributions, named
 from verify.environments.origins import origins
 from verify.reading.sources import Sources
 
@@ -60,10 +60,10 @@ def environment(
     """What is built for a project that imports these packages, what was left out of it, and what was not asked for."""
     installer = tools(uv)
     manifests = manifests_in(root)
-    found = named(packages, (), Told(manifests, local_packages(Sources(root))))
+    found = named(packages, (), KnownDistributions(manifests, local_packages(Sources(root))))
     places, _ = origins(manifests, installer.environment)
     asked = extras or tuple(sorted(found.packages))
-    plan = Plan(("base", "base"), (), asked, None, places.needed_for(found.packages))
+    plan = EnvironmentPlan(("base", "base"), (), asked, None, places.needed_for(found.packages))
     built, left = build(plan, inspect(Path(sys.executable)), installer, root.parent / "cache", lambda text: None)
     return built, left, frozenset(found.left)
 
@@ -173,14 +173,14 @@ def test_indexes_of_uv_poetry_and_pipenv_are_the_projects(tmp_path: Path) -> Non
         ("index-url", "https://c/s"), ("extra-index-url", "https://d/s"),
     ]  # fmt: skip
     assert found.barred([]) == ["secret-thing"]
-    left = named(["secret_thing"], (), Told(manifests_in(root))).left
+    left = named(["secret_thing"], (), KnownDistributions(manifests_in(root))).left
     assert "pyproject.toml takes it from x" in left["secret_thing"]
 
 
 def test_environments_from_other_places_are_others(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     places = origins(manifests_in(project(tmp_path, requirements__txt="git+https://h/o/dcn\n")), {})[0]
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("toolz",))
+    plan = EnvironmentPlan(("torch==1", "pytorch-lightning==1"), (), ("toolz",))
     folders = {
         build(one, inspect(Path(sys.executable)), installer, tmp_path / "cache", print)[0].path
         for one in (plan, replace(plan, origins=places), plan)

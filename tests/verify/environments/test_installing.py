@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.environments.building import Plan, build
+from verify.environments.building import EnvironmentPlan, build
 from verify.environments.installer import STORE, Installer, find, pip_settings
 from verify.environments.interpreters import inspect
 from verify.environments.netrc import entries_for
@@ -147,7 +147,7 @@ def test_where_nothing_may_be_built_no_code_of_a_package_runs(
 
 
 def test_an_environment_with_such_a_package_is_built_and_used_shut_in(place: Place, tools: Installer) -> None:
-    plan = Plan(("spy==1.0", "spy==1.0"), (), ())
+    plan = EnvironmentPlan(("spy==1.0", "spy==1.0"), (), ())
     for _ in range(2):
         found, left = build(plan, inspect(Path(sys.executable)), tools, place.cache, lambda text: None)
         assert (found.packages["spy"], left) == ("1.0", ())
@@ -159,7 +159,7 @@ def test_an_environment_with_such_a_package_is_built_and_used_shut_in(place: Pla
 def test_a_build_writes_to_no_finished_environment_and_to_no_file_of_ours(place: Place) -> None:
     tools = find(threading.Event())
     base = inspect(Path(sys.executable))
-    first, _ = build(Plan(("spy==1.0", "spy==1.0"), (), ()), base, tools, place.cache, lambda text: None)
+    first, _ = build(EnvironmentPlan(("spy==1.0", "spy==1.0"), (), ()), base, tools, place.cache, lambda text: None)
     folder = first.path.parent.parent
     lock = folder.with_name(f"{folder.name}.lock")
     assert lock.read_text() == ""
@@ -188,7 +188,7 @@ def test_requirements_are_resolved_shut_in(place: Place) -> None:
 
 def test_what_an_environment_says_of_its_folders_lets_nobody_out(place: Place) -> None:
     tools = find(threading.Event())
-    plan = Plan(("spy==1.0", "spy==1.0"), (), ())
+    plan = EnvironmentPlan(("spy==1.0", "spy==1.0"), (), ())
     found, _ = build(plan, inspect(Path(sys.executable)), tools, place.cache, lambda text: None)
     packages = next(found.path.parent.parent.glob("[Ll]ib/**/site-packages"))
     (packages / "spy.pth").write_text(f"import sys; sys.prefix = {str(place.home)!r}\n{place.home}\n")

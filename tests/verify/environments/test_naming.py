@@ -10,15 +10,15 @@ import pytest
 from verify.environments.distributions import TABLE, distribution, names_of
 from verify.environments.local_packages import local_packages
 from verify.environments.manifests import manifests_in
-from verify.environments.naming import Named, Told, named, said
+from verify.environments.naming import KnownDistributions, NamedPackages, named, said
 from verify.environments.origins import origins
 from verify.evidence import Evidence
 from verify.judging.advice import advice
 from verify.reading.sources import Sources
 
 
-def asked(root: Path, *packages: str, names: tuple[str, ...] = (), added: tuple[str, ...] = ()) -> Named:
-    return named(packages, names, Told(manifests_in(root), local_packages(Sources(root)), added))
+def asked(root: Path, *packages: str, names: tuple[str, ...] = (), added: tuple[str, ...] = ()) -> NamedPackages:
+    return named(packages, names, KnownDistributions(manifests_in(root), local_packages(Sources(root)), added))
 
 
 def write(root: Path, **files: str) -> None:
@@ -33,7 +33,7 @@ def test_imports_become_distributions(tmp_path: Path) -> None:
     }  # fmt: skip
     optional = asked(tmp_path, names=("LightningCLI", "RichProgressBar"))
     assert optional.packages == {"jsonargparse[signatures]", "rich", "numpy"}
-    assert asked(tmp_path, "_C", "_ext", "name_", "größe", "timm") == Named(frozenset({"timm", "numpy"}))
+    assert asked(tmp_path, "_C", "_ext", "name_", "größe", "timm") == NamedPackages(frozenset({"timm", "numpy"}))
     assert asked(tmp_path, "torchnlp", "pyro").packages == {"pytorch-nlp", "pyro-ppl", "numpy"}
 
 
@@ -151,7 +151,7 @@ def test_what_conda_brings_is_asked_for_where_the_table_has_it_alone(tmp_path: P
 def test_the_user_names_what_nobody_else_does(tmp_path: Path) -> None:
     write(tmp_path, requirements__txt="git+https://host/o/dcn.git\n")
     found = asked(tmp_path, "dcn", "clip", added=("dcn[x]==2", "clip @ git+https://host/o/CLIP.git"))
-    assert found == Named(frozenset({"dcn[x]", "clip @ git+https://host/o/CLIP.git", "numpy"}))
+    assert found == NamedPackages(frozenset({"dcn[x]", "clip @ git+https://host/o/CLIP.git", "numpy"}))
 
 
 def test_each_line_of_the_table_has_a_source_and_none_is_a_name_of_files() -> None:

@@ -17,7 +17,7 @@ import torch
 from tests.verify.test_module_training import BODY, HEAD, record, result
 from tests.verify.trees import tree
 from verify.harness import HARNESS
-from verify.harness.alone_arguments import Hints
+from verify.harness.alone_arguments import ArgumentHints
 from verify.harness.alone_batches import guesses, leaf, make, told
 from verify.harness.alone_changes import Trouble
 from verify.harness.alone_climb import Climb, children
@@ -26,15 +26,15 @@ from verify.harness.alone_errors import following, is_about_inputs
 from verify.harness.alone_sizes import reduced, smaller
 from verify.harness.alone_tries import (
     Attempt,
-    Bench,
-    Handed,
     NothingLearned,
-    State,
+    RepeatedBatches,
     TooLarge,
     TooSlow,
+    TryBench,
+    TryState,
     _check,
     _score,
-    _Seen,
+    _StepCounter,
     generator,
 )
 from verify.reading import modules
@@ -194,7 +194,7 @@ def test_lengths_that_have_to_be_sorted_are_all_the_same(searched: dict[str, Any
 
 
 def test_a_training_whose_loss_is_nothing_is_none_and_lengths_may_be_why() -> None:
-    seen = _Seen()
+    seen = _StepCounter()
     for event, given in (("batch", {}), ("loss", {"value": 0.0}), ("step", {})):
         seen(event, **given)
     with pytest.raises(NothingLearned, match="its loss is 0") as raised:
@@ -208,7 +208,7 @@ def test_a_training_whose_loss_is_nothing_is_none_and_lengths_may_be_why() -> No
 
 def test_what_a_step_does_to_its_batch_is_not_left_for_the_next_epoch() -> None:
     first = torch.ones(2)
-    handed = Handed([{"x": first}])
+    handed = RepeatedBatches([{"x": first}])
     assert handed[0]["x"] is first
     first.mul_(3)
     for _ in range(2):
@@ -243,15 +243,17 @@ def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers()
 def test_a_smaller_model_is_known_as_one_until_the_evidence(
     error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    state = State({"width": 512, "rate": 0.1})
-    (first, _), (second, _) = children(Bench(None, ".", 1), torch.nn.Linear, state, Attempt(error), Hints({}))
+    state = TryState({"width": 512, "rate": 0.1})
+    (first, _), (second, _) = children(
+        TryBench(None, ".", 1), torch.nn.Linear, state, Attempt(error), ArgumentHints({})
+    )
     assert [first.arguments["width"], second.arguments["width"]] == [32, 64]
     known = replace(state, batch={"items": [], "kind": "list"})
-    tried = children(Bench(None, ".", 1), torch.nn.Linear, known, Attempt(error), Hints({}))
+    tried = children(TryBench(None, ".", 1), torch.nn.Linear, known, Attempt(error), ArgumentHints({}))
     assert [child.batch for child, _ in tried] == [known.batch, None] * 2
-    assert first.full == State.of({**first.described}).full == state.arguments
+    assert first.full == TryState.of({**first.described}).full == state.arguments
     assert all(child.full == state.arguments for child, _ in children(
-        Bench(None, ".", 1), torch.nn.Linear, second, Attempt(error), Hints({})
+        TryBench(None, ".", 1), torch.nn.Linear, second, Attempt(error), ArgumentHints({})
     ))  # fmt: skip
     (alone,) = result(monkeypatch, tmp_path, record(), record(), told={"smaller": "width 32 for 512"}).alone
     assert "a smaller model, since it is too large or too slow here: width 32 for 512" in alone.notes
@@ -261,7 +263,7 @@ def test_a_smaller_model_is_known_as_one_until_the_evidence(
 def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     narrow: float | None, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def attempt(_: object, __: object, state: State, *___: object, **____: object) -> Attempt:
+    def attempt(_: object, __: object, state: TryState, *___: object, **____: object) -> Attempt:
         is_whole = state.arguments["width"] == 512
         error = None if is_whole or narrow else ValueError("it cannot be less")
         return Attempt(
@@ -269,9 +271,9 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
         )
 
     monkeypatch.setattr("verify.harness.alone_climb.attempt", attempt)
-    hints = Hints({}, ({"width": 512},))
+    hints = ArgumentHints({}, ({"width": 512},))
     cls = type("Wide", (), {"__init__": lambda self, width: None})
-    bench = Bench(None, ".", 1)
+    bench = TryBench(None, ".", 1)
     state, _, _ = Climb(bench, cls, hints, {}, 100, Offers(bench, lambda *_: ModuleType("none"), ())).run()
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
@@ -310,15 +312,15 @@ def test_tensors_are_of_what_the_class_of_a_batch_says() -> None:
 
 def test_a_model_that_is_too_large_came_further_than_arguments_that_build_none() -> None:
     large, wrong = TooLarge("400,000,001 parameters"), ValueError("no")
-    assert _score(large, (), 0, None, _Seen()) > _score(wrong, (), 0, None, _Seen())
-    assert _score(large, (), 0, None, _Seen()) < _score(wrong, (), 0, torch.nn.Linear(1, 1), _Seen())
+    assert _score(large, (), 0, None, _StepCounter()) > _score(wrong, (), 0, None, _StepCounter())
+    assert _score(large, (), 0, None, _StepCounter()) < _score(wrong, (), 0, torch.nn.Linear(1, 1), _StepCounter())
 
 
 def test_a_width_that_nobody_gives_is_made_smaller_too() -> None:
     cls = type("Wide", (), {"__init__": lambda self, rate, width=512, seed=99, flag_dim=True: None})
-    state = State({"rate": 0.1})
+    state = TryState({"rate": 0.1})
     slow = Attempt(TooSlow("the steps take too long"))
-    first, second = (child for child, _ in children(Bench(None, ".", 1), cls, state, slow, Hints({})))
+    first, second = (child for child, _ in children(TryBench(None, ".", 1), cls, state, slow, ArgumentHints({})))
     assert (first.arguments, second.arguments) == ({"rate": 0.1, "width": 32}, {"rate": 0.1, "width": 64})
     assert list(reduced(first.full, first.arguments)) == ["width 32 for 512"]
 

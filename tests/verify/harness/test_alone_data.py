@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from tests.verify.harness.test_alone import search
-from verify.harness.alone_data import Unsaid, aside, described, first_batch
-from verify.harness.alone_files import Made
+from verify.harness.alone_data import Undescribed, aside, described, first_batch
+from verify.harness.alone_files import MadeFiles
 from verify.reading.datasets import nearest
 from verify.reading.sources import Sources
 
@@ -196,7 +196,7 @@ def test_files_are_made_below_their_folders_alone(tmp_path: Path) -> None:
     outside.mkdir()
     (root / "link").symlink_to(outside)
     told: list[str] = []
-    made = Made([root], "", told.append)
+    made = MadeFiles([root], "", told.append)
     for name in (outside / "a.png", root / "link" / "a.png", root / ".." / "outside" / "a.npy"):
         assert not made.serves(FileNotFoundError(2, "No such file", str(name)))
     assert not list(outside.iterdir())
@@ -205,13 +205,13 @@ def test_files_are_made_below_their_folders_alone(tmp_path: Path) -> None:
 
 
 def test_no_more_than_some_files_are_made(tmp_path: Path) -> None:
-    made = Made([tmp_path], "", lambda _: None)
+    made = MadeFiles([tmp_path], "", lambda _: None)
     served = [made.serves(FileNotFoundError(2, "No such file", str(tmp_path / f"{n}.txt"))) for n in range(8)]
     assert served == [True] * 6 + [False] * 2
 
 
 def test_a_file_of_an_unknown_kind_is_not_made(tmp_path: Path) -> None:
-    made = Made([tmp_path], "", lambda _: None)
+    made = MadeFiles([tmp_path], "", lambda _: None)
     assert not made.serves(FileNotFoundError(2, "No such file", str(tmp_path / "weights.pt")))
     assert not made.serves(ValueError(f"{tmp_path}/a.png is broken"))
     assert made.serves(AssertionError(f"{tmp_path}/a.png does not exist"))
@@ -240,7 +240,7 @@ def test_equal_numbers_that_are_a_size_are_lengths() -> None:
 
 @pytest.mark.parametrize("batch", ["text", object(), [1, 2], {1: torch.rand(2)}, [torch.rand(2), object()]])
 def test_what_no_description_stands_for_is_refused(batch: Any) -> None:
-    with pytest.raises(Unsaid):
+    with pytest.raises(Undescribed):
         described(batch)
 
 

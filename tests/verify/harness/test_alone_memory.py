@@ -18,11 +18,11 @@ from torch import nn
 
 from tests.verify.harness.test_alone import search
 from verify.harness import alone_climb, alone_memory
-from verify.harness.alone_arguments import Hints
+from verify.harness.alone_arguments import ArgumentHints
 from verify.harness.alone_climb import Climb
 from verify.harness.alone_data import Offers
 from verify.harness.alone_memory import is_refused, tidy
-from verify.harness.alone_tries import STEP_SCORE, Attempt, Bench, State, TooLarge, _counting
+from verify.harness.alone_tries import STEP_SCORE, Attempt, TooLarge, TryBench, TryState, _counting
 
 WIDE = """
 import pytorch_lightning as pl
@@ -132,22 +132,22 @@ class Large(nn.Module):
 def test_a_search_holds_one_module_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[weakref.ref[Large]] = []
 
-    def attempt(_: object, __: object, state: State, module: Any, *___: object, **____: object) -> Attempt:
+    def attempt(_: object, __: object, state: TryState, module: Any, *___: object, **____: object) -> Attempt:
         tidy(0)
         assert module is None and all(one() is None for one in built)
         model = Large()
         built.append(weakref.ref(model))
         return replace(model(), score=STEP_SCORE + len(built))
 
-    def children(_: object, __: object, state: State, *___: object) -> Iterator[tuple[State, float]]:
+    def children(_: object, __: object, state: TryState, *___: object) -> Iterator[tuple[TryState, float]]:
         if len(built) < 5:
-            yield State({"width": len(built)}), 0
+            yield TryState({"width": len(built)}), 0
 
     monkeypatch.setattr(alone_climb, "attempt", attempt)
     monkeypatch.setattr(alone_climb, "children", children)
-    bench = Bench(None, ".", 1)
+    bench = TryBench(None, ".", 1)
     offers = Offers(bench, lambda *_: ModuleType("none"), ())
     cls = type("Any", (), {"__init__": lambda self, width=0: None})
-    state, tries, furthest = Climb(bench, cls, Hints({}), {}, 100, offers).run()
+    state, tries, furthest = Climb(bench, cls, ArgumentHints({}), {}, 100, offers).run()
     assert (state, tries, furthest) == (None, len(built), "ValueError: 2")
     assert len(built) == 5

@@ -14,12 +14,12 @@ from torch import nn
 
 from tests.verify.harness.test_alone import search
 from verify.harness import alone_climb
-from verify.harness.alone_arguments import Hints
+from verify.harness.alone_arguments import ArgumentHints
 from verify.harness.alone_batches import leaf, told
 from verify.harness.alone_climb import TRIES, Climb
 from verify.harness.alone_data import Offers
 from verify.harness.alone_shapes import FIRST, beginnings, fitting
-from verify.harness.alone_tries import STEP_SCORE, Attempt, Bench, State, TooSlow
+from verify.harness.alone_tries import STEP_SCORE, Attempt, TooSlow, TryBench, TryState
 from verify.reading import modules
 
 HEAD = """
@@ -267,7 +267,7 @@ def test_only_a_few_are_tried_and_one_that_is_the_guess_takes_no_try_more() -> N
 
 
 def test_the_evidence_tells_a_shape_that_was_changed() -> None:
-    offers = Offers(Bench(None, ".", 1), lambda *_: ModuleType("none"), (), PAIRS)
+    offers = Offers(TryBench(None, ".", 1), lambda *_: ModuleType("none"), (), PAIRS)
     kept = {"items": [leaf([4, 3, 40, 50]), leaf([4, 9])], "kind": "list"}
     assert offers.told("a.py:1 has it", kept) == ", shaped as a.py:1 has it"
     assert offers.told("b.py:2 has it", kept) == ", shaped as b.py:2 has it, changed until the training took it"
@@ -277,13 +277,13 @@ def test_the_evidence_tells_a_shape_that_was_changed() -> None:
 # -- what they may cost
 
 
-def climbed(monkeypatch: pytest.MonkeyPatch, attempt: Any, children: Any) -> tuple[State | None, int]:
+def climbed(monkeypatch: pytest.MonkeyPatch, attempt: Any, children: Any) -> tuple[TryState | None, int]:
     monkeypatch.setattr(alone_climb, "attempt", attempt)
     monkeypatch.setattr(alone_climb, "children", children)
     cls = type("Any", (), {"__init__": lambda self: None})
-    bench = Bench(None, ".", 1)
+    bench = TryBench(None, ".", 1)
     offers = Offers(bench, lambda *_: ModuleType("none"), (), PAIRS)
-    state, tries, _ = Climb(bench, cls, Hints({}), {}, 100, offers).run()
+    state, tries, _ = Climb(bench, cls, ArgumentHints({}), {}, 100, offers).run()
     return state, tries
 
 
@@ -298,7 +298,7 @@ def begun(error: Exception, score: float) -> Attempt:
 def test_a_search_that_is_stuck_on_recorded_shapes_goes_on_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the guess leads to is found after as many tries as it takes, though recorded shapes came further."""
 
-    def attempt(_: object, __: object, state: State, *___: object, **____: object) -> Attempt:
+    def attempt(_: object, __: object, state: TryState, *___: object, **____: object) -> Attempt:
         if state.batch is None:
             return begun(ValueError("0"), 3.0 * STEP_SCORE)
         number = state.batch["items"][0]
@@ -306,13 +306,13 @@ def test_a_search_that_is_stuck_on_recorded_shapes_goes_on_without_them(monkeypa
         score = STEP_SCORE + number if state.shaped == "" else 3.0 * STEP_SCORE - number / 1000
         return Attempt(error, (), score, nn.Linear(1, 1), state.batch, shaped=state.shaped)
 
-    def children(_: object, __: object, state: State, *___: object) -> Iterator[tuple[State, float]]:
+    def children(_: object, __: object, state: TryState, *___: object) -> Iterator[tuple[TryState, float]]:
         assert state.batch is not None
         number = state.batch["items"][0]
         if state.shaped == "":
-            yield State({}, {"items": [number + 1]}), 0
+            yield TryState({}, {"items": [number + 1]}), 0
         else:
-            yield from ((State({}, {"items": [2 * number + more]}, shaped=state.shaped), 0) for more in (0, 1))
+            yield from ((TryState({}, {"items": [2 * number + more]}, shaped=state.shaped), 0) for more in (0, 1))
 
     state, tries = climbed(monkeypatch, attempt, children)
     assert state is not None and state.batch == {"items": [1060]} and state.shaped == ""
@@ -322,7 +322,7 @@ def test_a_search_that_is_stuck_on_recorded_shapes_goes_on_without_them(monkeypa
 def test_a_recorded_shape_that_is_too_large_ends_their_tries_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: deque[Any] = deque()
 
-    def attempt(_: object, __: object, state: State, *___: object, **____: object) -> Attempt:
+    def attempt(_: object, __: object, state: TryState, *___: object, **____: object) -> Attempt:
         seen.append(state.batch)
         if state.batch is None:
             return begun(TooSlow("it takes too long"), STEP_SCORE)

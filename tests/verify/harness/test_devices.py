@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from verify.environments.interpreters import Interpreter
-from verify.environments.versions import Ready
+from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
 from verify.harness import HARNESS, placement
 from verify.harness.devices import without_cuda
@@ -134,9 +134,9 @@ def test_the_best_that_is_here_and_both_trees_know_is_taken(
 def test_both_trees_may_train_on_the_same(
     old: str | None, accelerator: str, devices: int, allowed: tuple[str, ...]
 ) -> None:
-    def ready(version: str) -> Ready:
+    def ready(version: str) -> ReadyEnvironment:
         held = Interpreter(Path("python"), "3.11", {"pytorch-lightning": version})
-        return Ready(held, Environment("target", "3.11", (), ""))
+        return ReadyEnvironment(held, Environment("target", "3.11", (), ""))
 
     request = Request("g", (), (), "2.6.6", None, (), (), accelerator=accelerator, devices=devices)
     assert accelerators(request, Pair(ready(old) if old else None, ready("2.6.6"), "")) == allowed

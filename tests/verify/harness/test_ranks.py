@@ -18,7 +18,7 @@ from tests.training.test_shapes import project, rewritten
 from tests.verify.said import said as told_of
 from verify.harness import HARNESS, ranks
 from verify.harness.main import Record
-from verify.judging.record import Raw, read
+from verify.judging.record import RunRecord, read
 from verify.judging.verdict import judge
 from verify.prove import prove
 from verify.request import Request
@@ -70,7 +70,7 @@ def living(folder: Path) -> list[Path]:
     return [path for path, state in states.items() if state.exists() and "State:\tZ" not in state.read_text()]
 
 
-def together(folder: Path, body: str) -> tuple[int, Raw]:
+def together(folder: Path, body: str) -> tuple[int, RunRecord]:
     """What comes of ranks that run this text, of which none lives on."""
     (folder / "rank.py").write_text(RANK + body)
     record = str(folder / "record.jsonl")
@@ -130,7 +130,7 @@ L.Trainer(max_epochs=1, strategy="ddp_spawn").fit(Module(), torch.utils.data.Dat
 """
 
 
-def trained(folder: Path, step: str, seconds: float = 240) -> tuple[Raw, str | None]:
+def trained(folder: Path, step: str, seconds: float = 240) -> tuple[RunRecord, str | None]:
     """What two devices record of a training in which the second one does something else, and what it was ended for."""
     (folder / "train.py").write_text(TRAIN % step)
     spec = {

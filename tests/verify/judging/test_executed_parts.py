@@ -9,7 +9,7 @@ import pytest
 
 from tests.verify.judging.test_touched import raw
 from tests.verify.trees import tree
-from verify.evidence import Failure, Touched, Verdict, outcome_of
+from verify.evidence import Failure, FileCoverage, Verdict, outcome_of
 from verify.judging.executed_parts import further, is_manifest, parts
 from verify.judging.record import CRASHED
 from verify.reading.idle import watched
@@ -19,7 +19,7 @@ OLD = "import old\n\n\ndef used():\n    return 1\n\n\ndef idle():\n    return 1\
 NEW = OLD.replace("import old", "import new")
 
 
-def of(folder: Path, old: str, new: str, calls: tuple[str, ...] | None, loaded: bool = True) -> Touched:
+def of(folder: Path, old: str, new: str, calls: tuple[str, ...] | None, loaded: bool = True) -> FileCoverage:
     """What a run executed of `m.py`, which was changed."""
     before, after = Sources(tree(folder / "before", m=old)), Sources(tree(folder / "after", m=new))
     run = replace(raw("t.py", ["t.py", *(["m.py"] if loaded else [])]), calls=calls)
@@ -29,9 +29,9 @@ def of(folder: Path, old: str, new: str, calls: tuple[str, ...] | None, loaded: 
 
 def test_a_file_counts_by_the_functions_that_were_called(tmp_path: Path) -> None:
     new = NEW.replace("return 1", "return 2")
-    assert of(tmp_path / "a", OLD, new, ("m.py:4",)) == Touched("m.py", "executed", ("used",), ("idle",))
-    assert of(tmp_path / "b", OLD, new, ()) == Touched("m.py", "not called", (), ("used", "idle"))
-    assert of(tmp_path / "c", OLD, new, None) == Touched("m.py", "executed"), "calls were not seen"
+    assert of(tmp_path / "a", OLD, new, ("m.py:4",)) == FileCoverage("m.py", "executed", ("used",), ("idle",))
+    assert of(tmp_path / "b", OLD, new, ()) == FileCoverage("m.py", "not called", (), ("used", "idle"))
+    assert of(tmp_path / "c", OLD, new, None) == FileCoverage("m.py", "executed"), "calls were not seen"
     assert of(tmp_path / "d", OLD, new, (), loaded=False).how == "not loaded"
 
 
@@ -97,7 +97,7 @@ def test_a_manifest_counts_where_the_environment_was_installed_from_it(tmp_path:
     ],
 )  # fmt: skip
 def test_a_verdict_is_of_a_part_where_a_file_was_not_executed(verdict: Verdict, left: bool, outcome: str) -> None:
-    files = [Touched("a.py", "executed"), Touched("b.py", "not called" if left else "read")]
+    files = [FileCoverage("a.py", "executed"), FileCoverage("b.py", "not called" if left else "read")]
     assert outcome_of(verdict, files) == outcome
 
 
@@ -110,8 +110,12 @@ def test_the_functions_that_a_run_is_asked_for_are_those_that_count(tmp_path: Pa
 
 
 def test_of_two_kinds_of_runs_the_one_counts_that_executed_more() -> None:
-    one = (Touched("a.py", "executed", ("f",)), Touched("b.py", "not called"), Touched("c.py", "not loaded"))
-    other = (Touched("a.py", "not loaded"), Touched("b.py", "not loaded"), Touched("c.py", "not called"))
+    one = (
+        FileCoverage("a.py", "executed", ("f",)),
+        FileCoverage("b.py", "not called"),
+        FileCoverage("c.py", "not loaded"),
+    )
+    other = (FileCoverage("a.py", "not loaded"), FileCoverage("b.py", "not loaded"), FileCoverage("c.py", "not called"))
     assert further(one, other) == further(other, one) == (*one[:2], other[2])
     assert further((), other) == other
 

@@ -13,17 +13,17 @@ from tests.verify.test_prove import run
 from tests.verify.trees import NEW, OLD
 from verify.evidence import Fact, Recording
 from verify.harness.measures import nudge
-from verify.judging.record import Raw, Weight
+from verify.judging.record import RunRecord, Weight
 from verify.judging.verdict import judge, noise_of, steady
 
 LOSSES = (1.0, 0.5, 0.25)
 
 
-def raw(*losses: float, weight: float = 2.0, rate: float = 0.1) -> Raw:
+def raw(*losses: float, weight: float = 2.0, rate: float = 0.1) -> RunRecord:
     recording = Recording(
         "train.py", True, None, losses, (), ((rate,),) * len(losses), len(losses), 3, 1, (), (), "cpu", "32", 1.0
     )
-    return Raw(recording, (Weight("w", weight, (weight,)),))
+    return RunRecord(recording, (Weight("w", weight, (weight,)),))
 
 
 def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference() -> None:
@@ -56,7 +56,7 @@ def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference
         (raw(*LOSSES), 0.0, "preserved", "same", "are the same"),
     ],
 )
-def test_the_verdict_by_the_noise(after: Raw, noise: float, verdict: str, rung: str, said: str) -> None:
+def test_the_verdict_by_the_noise(after: RunRecord, noise: float, verdict: str, rung: str, said: str) -> None:
     judgement = judge(raw(*LOSSES), after, (), noise=noise)
     assert (judgement.verdict, judgement.rung) == (verdict, rung)
     assert said in told_of(judgement)
@@ -140,7 +140,7 @@ def test_a_nudge_is_a_rounding_and_draws_nothing_of_the_project() -> None:
     assert torch.equal(again.weight, new[0])
 
 
-def logs(**logged: tuple[float, ...]) -> Raw:
+def logs(**logged: tuple[float, ...]) -> RunRecord:
     one = raw(*LOSSES)
     named = tuple((name.replace("_", ": "), values) for name, values in logged.items())
     return replace(one, recording=replace(one.recording, logged=named))

@@ -14,9 +14,9 @@ from tests.verify.said import said as told_of
 from tests.verify.trees import tree
 from verify import module_training
 from verify.environments.interpreters import Interpreter
-from verify.environments.versions import Ready
+from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Alone, Environment, Evidence, Failure, Recording, Verdict
-from verify.judging.record import Raw
+from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement
 from verify.prove import prove
 from verify.reading.modules import touches, unexecuted
@@ -44,7 +44,7 @@ REQUEST = Request(
     "g", ("X",), ("_ops.py",), "2.6.6", None, (), (), python=Path(sys.executable), baseline_python=Path(sys.executable),
     timeout=120,
 )  # fmt: skip
-READY = Ready(
+READY = ReadyEnvironment(
     Interpreter(Path("python"), "3.12.0", {"pytorch-lightning": "2.6.6", "torch": "2.13.0"}),
     Environment("target", "3.12.0", (), ""),
 )
@@ -63,14 +63,14 @@ def test_a_script_that_executes_nothing_of_what_was_changed_proves_nothing(tmp_p
     assert "next: name a command that does" in told_of(evidence)
 
 
-def raw(script: str, loaded: Sequence[str], failure: Failure | None = None) -> Raw:
+def raw(script: str, loaded: Sequence[str], failure: Failure | None = None) -> RunRecord:
     weights = (("w", 1.0),)
     recording = Recording(script, failure is None, failure, (1.0,), (), ((0.1,),), 1, 1, 1, (), weights,
                           "cpu", "32", 1.0)  # fmt: skip
-    return Raw(recording, loaded=tuple(loaded))
+    return RunRecord(recording, loaded=tuple(loaded))
 
 
-Runs = dict[str, tuple[Raw, Raw]]
+Runs = dict[str, tuple[RunRecord, RunRecord]]
 
 
 def proven(
@@ -117,7 +117,7 @@ def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.Mon
     root = tree(tmp_path / "tree", model=TRAIN.partition("if __name__")[0])
     one = raw("model.py", ["model.py"]).recording
     part = Alone("model.py:Model", "", "", (), "preserved", "same", "", None, None, one, one)
-    found = module_training.Result(Judgement("preserved", "same", "trained by itself"), (part,), ())
+    found = module_training.ModuleTraining(Judgement("preserved", "same", "trained by itself"), (part,), ())
     monkeypatch.setattr("verify.prove.environments_for", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.module_training.train", lambda *_, **__: found)

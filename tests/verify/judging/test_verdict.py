@@ -6,7 +6,7 @@ import pytest
 
 from tests.verify.said import said as told_of
 from verify.evidence import Failure, Gradient, Recording, Scheduler
-from verify.judging.record import CRASHED, Raw, Weight
+from verify.judging.record import CRASHED, RunRecord, Weight
 from verify.judging.verdict import Judgement, judge
 
 RECORDING = Recording(
@@ -25,15 +25,15 @@ RECORDING = Recording(
     precision="32",
     seconds=1.0,
 )
-RAW = Raw(RECORDING, (Weight("w", 1.0, (0.6, 0.8)),))
+RAW = RunRecord(RECORDING, (Weight("w", 1.0, (0.6, 0.8)),))
 BOOM = Failure("ValueError", "boom", "train.py:3")
 
 
-def raw(ended: str | None = None, weights: tuple[Weight, ...] = RAW.weights, **changes: object) -> Raw:
+def raw(ended: str | None = None, weights: tuple[Weight, ...] = RAW.weights, **changes: object) -> RunRecord:
     return replace(RAW, recording=replace(RECORDING, **changes), ended=ended, weights=weights)  # type: ignore[arg-type]
 
 
-def failed(ended: str | None = None, failure: Failure = BOOM, losses: tuple[float, ...] = ()) -> Raw:
+def failed(ended: str | None = None, failure: Failure = BOOM, losses: tuple[float, ...] = ()) -> RunRecord:
     return raw(ended, fitted=False, failure=failure, losses=losses, learning_rates=(), optimizer_steps=0)
 
 
@@ -90,7 +90,7 @@ def test_half_precision_hides_no_rate_norm_or_metric_and_small_rates_count() -> 
         (raw(weights=(*RAW.weights, Weight("b", 0.0, (0.0,)))), "parameter b is new"),
     ],
 )
-def test_every_number_that_differs_is_a_change(after: Raw, said: str) -> None:
+def test_every_number_that_differs_is_a_change(after: RunRecord, said: str) -> None:
     judgement = judge(RAW, after, ())
     assert short(judgement) == ("changed", "trains")
     assert said in judgement.reason
@@ -292,7 +292,7 @@ def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[f
         (failed(), raw(fitted=False), "without a call of `fit`"),
     ],
 )
-def test_not_knowing_is_never_passing(before: Raw | None, after: Raw | None, said: str) -> None:
+def test_not_knowing_is_never_passing(before: RunRecord | None, after: RunRecord | None, said: str) -> None:
     judgement = judge(before, after, (), missing="no network")
     assert judgement.verdict == "inconclusive"
     assert said in told_of(judgement) and len(judgement.reason) <= 200
@@ -307,7 +307,7 @@ def test_not_knowing_is_never_passing(before: Raw | None, after: Raw | None, sai
         (raw(losses=(1.0, float("nan"))), "a loss is not finite"),
     ],
 )
-def test_a_training_in_name_only_is_a_regression(after: Raw, said: str) -> None:
+def test_a_training_in_name_only_is_a_regression(after: RunRecord, said: str) -> None:
     judgement = judge(RAW, after, ())
     assert short(judgement) == ("regressed", "conforms")
     assert said in judgement.reason

@@ -12,7 +12,7 @@ import pytest
 
 from verify.harness import HARNESS
 from verify.judging.record import events
-from verify.reading.conform import Facts, facts, problems
+from verify.reading.conform import TargetFacts, facts, problems
 from verify.reading.sources import Sources
 from verify.reading.uses import Use, asked, of_file, uses
 
@@ -77,13 +77,13 @@ def used(text: str) -> list[Use]:
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+def known(tmp_path_factory: pytest.TempPathFactory) -> TargetFacts:
     """What the installed Lightning says about everything that these cases use."""
     found = [use for text in (*WRONG, *RIGHT) for use in used(text)]
     return told(asked(found), tmp_path_factory.mktemp("facts"))
 
 
-def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> Facts:
+def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> TargetFacts:
     """What the harness says in an interpreter with these variables."""
     record = folder / "record.jsonl"
     spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
@@ -95,14 +95,14 @@ def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> Facts:
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_the_target_lacks_is_named(text: str, known: Facts) -> None:
+def test_what_the_target_lacks_is_named(text: str, known: TargetFacts) -> None:
     found = problems(used(text), known)
     assert any(WRONG[text] in problem for problem in found), found
     assert all(problem.startswith("m.py:") for problem in found)
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_what_the_target_has_is_not(text: str, known: Facts) -> None:
+def test_what_the_target_has_is_not(text: str, known: TargetFacts) -> None:
     assert problems(used(text), known) == ()
 
 
@@ -132,10 +132,10 @@ def test_a_file_that_cannot_be_read_does_not_conform(tmp_path: Path, text: str, 
     (tmp_path / "m.py").write_text(text)
     found = of_file(Sources(tmp_path), "m.py")
     assert asked(found) == {"names": [], "methods": []}
-    assert problems(found, Facts({}, {})) == ((said,) if said else ())
+    assert problems(found, TargetFacts({}, {})) == ((said,) if said else ())
 
 
-def test_very_long_lists_are_cut(known: Facts) -> None:
+def test_very_long_lists_are_cut(known: TargetFacts) -> None:
     text = PL + "\n".join("pl.Trainer(gpus=1)" for _ in range(300))
     found = problems(used(text), known)
     assert len(found) == 201

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify.reading.commands import Command, parsed
-from verify.reading.entry import Entry, Start, conftests, entries, run_by_pytest
+from verify.reading.entry import Entry, EntrySettings, conftests, entries, run_by_pytest
 from verify.reading.outlines import outline
 from verify.reading.sources import Sources, words
 from verify.reading.starts import trains
@@ -65,14 +65,16 @@ def test_what_is_asked_for_wins_over_what_the_tree_says(tmp_path: Path) -> None:
     tree(tmp_path / "p", a=FIT, b="print()")
     (tmp_path / "p" / "pyproject.toml").write_text('[tool.fixer.verify]\nscript = "b.py"\nargs = ["--steps", 3]\n')
     found = Sources(tmp_path / "p")
-    assert entries(found, [], Start(command="python -u -m a --x", args=("1",))) == (Entry("a.py", ("--x", "1"), "a"),)
-    assert entries(found, [], Start()) == (Entry("a.py"),)
+    assert entries(found, [], EntrySettings(command="python -u -m a --x", args=("1",))) == (
+        Entry("a.py", ("--x", "1"), "a"),
+    )
+    assert entries(found, [], EntrySettings()) == (Entry("a.py"),)
 
 
 def test_variables_and_what_comes_first_go_with_scripts_that_are_found(tmp_path: Path) -> None:
     """They were read and left out where no script was named."""
     tree(tmp_path / "p", a=FIT, b=FIT)
-    asked = Start(variables=(("DATA", "tiny"),), setup=("python make.py 1",))
+    asked = EntrySettings(variables=(("DATA", "tiny"),), setup=("python make.py 1",))
     (tmp_path / "p" / "pyproject.toml").write_text(
         '[tool.fixer.verify]\nsetup = ["python make.py 1"]\nenv = {DATA = "tiny"}\n'
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.verify.judging.test_touched import REQUEST, TRAIN, raw
 from tests.verify.said import said as told_of
 from tests.verify.trees import tree, watched
-from verify.evidence import Evidence, Touched
+from verify.evidence import Evidence, FileCoverage
 from verify.prove import prove
 from verify.reading.idle import Executed, executed
 from verify.reading.idle import watched as changed_functions
@@ -80,14 +80,14 @@ def test_a_file_is_as_if_not_executed_where_no_changed_function_of_it_is_called(
     assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms"), evidence.reason
     assert evidence.reason == "train.py executed nothing of what was changed"
     assert evidence.unexecuted == ("part.py",)
-    assert evidence.touched == (Touched("part.py", "not called", (), ("unused",)),)
+    assert evidence.touched == (FileCoverage("part.py", "not called", (), ("unused",)),)
 
 
 def test_changed_functions_that_are_not_called_are_named_beside_those_that_are(tmp_path: Path) -> None:
     evidence = trained(tmp_path, PART, PART.replace("return 1", "return 2").replace("pass", "return 3"))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
     assert "not executed: changed, but not called: unused (part.py)" in told_of(evidence)
-    assert evidence.touched == (Touched("part.py", "executed", ("used",), ("unused",)),)
+    assert evidence.touched == (FileCoverage("part.py", "executed", ("used",), ("unused",)),)
     assert evidence.unexecuted == ()
 
 

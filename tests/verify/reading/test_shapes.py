@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verify.reading.constants import Names, number, sizes
+from verify.reading.constants import ConstantNames, number, sizes
 from verify.reading.shapes import LARGEST, MOST, Shape, recorded
 from verify.reading.sources import Sources
 
@@ -288,12 +288,12 @@ def test_small_calculations_are_right(left: int, right: int, sign: str) -> None:
     tree = ast.parse(text, mode="eval").body
     expected = None if (sign == "//" and not right) else eval(text)
     if left >= 0 and right >= 0:
-        assert number(tree, Names({}, {})) == expected
+        assert number(tree, ConstantNames({}, {})) == expected
 
 
 def test_a_name_that_leads_back_to_itself_is_not_known() -> None:
     tree = ast.parse("a = b\nb = a\na = (a,\n b)\nx = a")
-    names = Names.of(tree, {})
+    names = ConstantNames.of(tree, {})
     last = tree.body[-1]
     assert isinstance(last, ast.Assign)
     assert number(last.value, names) is None and sizes(last.value, names) is None

@@ -20,7 +20,7 @@ from lightning.pytorch.callbacks import (
 
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
-from codemods.lightning.arguments import Row, current, once, rows, signatures
+from codemods.lightning.arguments import ArgumentRow, current, once, rows, signatures
 from codemods.rules.trainer.lit110 import CONDITION, OTHERS
 from codemods.rules.trainer.lit111 import GONE
 from codemods.rules.trainer.special import SPECIAL
@@ -57,7 +57,7 @@ def test_every_argument_that_went_has_a_row_or_a_rule() -> None:
 
 
 @pytest.mark.parametrize("row", EVERY, ids=lambda row: f"{row.argument}-{row.value}")
-def test_targets_exist(row: Row) -> None:
+def test_targets_exist(row: ArgumentRow) -> None:
     assert row.level == "manual" or row.action in ("drop", "write", "callback", "special")
     assert row.reason
     if row.action == "write":

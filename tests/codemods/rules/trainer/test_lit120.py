@@ -9,7 +9,7 @@ import pytest
 from lightning.pytorch import Trainer, accelerators, strategies
 
 from codemods.lightning.hardware import QUESTIONS
-from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, Row, rows
+from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, AttributeRow, rows
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
@@ -26,7 +26,7 @@ def trainer() -> Trainer:
 
 
 @pytest.mark.parametrize("row", rows().values(), ids=lambda row: row.attribute)
-def test_row(row: Row, trainer: Trainer) -> None:
+def test_row(row: AttributeRow, trainer: Trainer) -> None:
     assert hasattr(trainer, row.attribute) == (row.attribute in CURRENT)
     assert row.reason
     if row.action == "write":
@@ -40,7 +40,7 @@ def test_row(row: Row, trainer: Trainer) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in rows().values() if row.action == "set" and row.target])
-def test_what_is_set_is_what_the_trainer_tells(row: Row) -> None:
+def test_what_is_set_is_what_the_trainer_tells(row: AttributeRow) -> None:
     trainer = Trainer(logger=False, accelerator="cpu", devices=1, enable_checkpointing=False)
     exec(f"{row.target.replace('{}', 'trainer')} = 7", {"trainer": trainer})
     assert getattr(trainer, row.attribute) == 7

@@ -7,14 +7,14 @@ import inspect
 import pytest
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI, SaveConfigCallback
 
-from codemods.rules.trainer.lit131 import ROWS, Row
+from codemods.rules.trainer.lit131 import ROWS, CliArgumentRow
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from lightning.pytorch.cli import LightningCLI\n\n"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.argument)
-def test_rows(row: Row) -> None:
+def test_rows(row: CliArgumentRow) -> None:
     taken = inspect.signature(LightningCLI.__init__).parameters
     assert row.argument not in taken and row.dictionary in taken
     target = SaveConfigCallback if row.dictionary == "save_config_kwargs" else LightningArgumentParser
