@@ -202,14 +202,13 @@ def carried(
     normal: PythonFile,
     facts: Facts,
     owner: str = "",
-    beside: Container[str] = (),
 ) -> list[Match]:
     """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
     a person, and so is what has to be done together with other files. `owner` is the file whose classes are put
-    together in the normal form, where it is another, `beside` are the others that it is of."""
+    together in the normal form, where it is another."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin, home = Origin(file, normal, facts.sources, beside), owner or file.path
+    origin, home = Origin(file, normal, facts.sources), owner or file.path
     own = [origin.match(match) if match.unit.startswith(home) or not match.unit else None for match in matches]
     others = _of_others(file, normal, facts) if any(own) else frozenset()
     own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]

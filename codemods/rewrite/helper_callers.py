@@ -22,8 +22,7 @@ Helper = ast.FunctionDef | ast.AsyncFunctionDef
 
 class InlinedHelpers:
     """The functions of a file that its normal form does not have: `helpers`, and the one that each of its nodes is
-    `inside`. `moved` are the names of functions and classes that the module does not define there, `beside` the files
-    that are looked at together with it."""
+    `inside`. `moved` are the names of functions and classes that the module does not define there."""
 
     def __init__(
         self,
@@ -32,9 +31,8 @@ class InlinedHelpers:
         hidden: Container[str],
         sources: Mapping[str, Source],
         moved: Iterable[str] = (),
-        beside: Container[str] = (),
     ) -> None:
-        self.file, self.sources, self.moved, self.beside = file, sources, frozenset(moved), beside
+        self.file, self.sources, self.moved = file, sources, frozenset(moved)
         self.constants = {name for name in _constants(file.tree) if name in hidden}
         self.settings = {name for name in _bound(filter(holds_values, file.tree.body)) if name in hidden}
         self.functions = [node for node in every_node(file.tree) if isinstance(node, Function)]
@@ -63,7 +61,7 @@ class InlinedHelpers:
 
     def _is_said_elsewhere(self, name: str) -> bool:
         said = re.compile(rf"\b{name}\b".encode())
-        others = (item for path, item in self.sources.items() if path != self.file.path and path not in self.beside)
+        others = (item for path, item in self.sources.items() if path != self.file.path)
         return any(said.search(item.unescaped) for item in others)
 
     def is_at_home(self, words: set[str], nodes: Iterable[ast.AST]) -> bool:

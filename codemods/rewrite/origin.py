@@ -31,12 +31,9 @@ BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
 
 class Origin:
     """From the normal form of a file to the file: `hidden` are the names that the file speaks of somewhere and the
-    normal form does not, or not there, `unbound` those among them that it binds there, `foreign` those that the normal
-    form alone binds. `beside` are other files that the normal form is of, too."""
+    normal form does not, or not there, `unbound` those among them that it binds there."""
 
-    def __init__(
-        self, file: PythonFile, normal: PythonFile, sources: Mapping[str, Source], beside: Container[str] = ()
-    ) -> None:
+    def __init__(self, file: PythonFile, normal: PythonFile, sources: Mapping[str, Source]) -> None:
         self.file, self.normal = file, normal
         self.written = {id(node): node for node in every_node(file.tree)}
         every = list(every_node(normal.tree))
@@ -47,10 +44,7 @@ class Origin:
         self.hidden = {node.id for node in names}
         self.unbound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
         moved = _defined(file.tree) - _defined(normal.tree)
-        self.foreign = normal.scope.bindings.keys() - file.scope.bindings.keys() if beside else frozenset()
-        self.lent = InlinedHelpers(
-            file, {id(node) for node in self.gone} - self.made, self.hidden, sources, moved, beside
-        )
+        self.lent = InlinedHelpers(file, {id(node) for node in self.gone} - self.made, self.hidden, sources, moved)
 
     def match(self, match: Match) -> Match | None:
         """A match with edits of the file that do there what its own do in the normal form; None where that is not
@@ -99,7 +93,7 @@ class Origin:
 
     def _is_at_home(self, words: set[str], nodes: Sequence[ast.AST]) -> bool:
         """Whether nodes may be edited with some words, as far as they stand in helpers or call them."""
-        if any(id(node) in self.lent.shared for node in nodes) or not words.isdisjoint(self.foreign):
+        if any(id(node) in self.lent.shared for node in nodes):
             return False
         return self.lent.is_at_home(words, nodes)
 
