@@ -21,7 +21,12 @@ IN_OTHERS = ("subclass of another file", "handed on in another file", "dict of a
 """Ways in which every argument is tried, also those that are left to a person."""
 SOME = "argparse"
 """The way in which a value is one that the user may change when the program is started."""
-LEVELS = frozenset(case for case in CASES if case.argument == "period" and int(case.value) < 1)
+LEVELS = frozenset(
+    case
+    for case in CASES
+    if (case.argument == "period" and int(case.value) < 1)
+    or (case.argument == "prefix" and case.value in ("None", "''"))
+)
 """Values that go when they are written out, and of an option keep their place with the others."""
 
 

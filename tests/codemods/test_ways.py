@@ -146,10 +146,13 @@ def test_what_an_object_was_made_with_is_told_of(other: str, value: str) -> None
     read = "conf['value']" if other == "an item" else "conf.value"
     code = f"import pytorch_lightning as pl\n{OTHERS[other].format(text)}pl.Trainer({name}={read})\n"
     plan = planned({"train.py": code})
-    assert [item.fix for item in plan.findings] in (["manual"], ["safe"]), plan.findings
+    levels = [item.fix for item in plan.findings]
+    assert levels in (["manual"], ["safe"], ["unsafe"]), plan.findings
     if plan.changes:
         after = plan.final()["train.py"].decode().splitlines()[-1]
+        assert (levels == ["unsafe"]) == (after == "pl.Trainer(strategy='ddp')")
         assert after in (
+            "pl.Trainer(strategy='ddp')",
             "pl.Trainer(max_steps=-1)",
             "pl.Trainer()",
             'pl.Trainer(profiler="simple")',

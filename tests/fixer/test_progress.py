@@ -40,10 +40,10 @@ def test_a_terminal_shows_the_last_line_with_the_time_and_clears_it() -> None:
     code = """
 import time
 from fixer.console import progress
-from verify.follow import Passing
+from verify.follow import PassingLine
 with progress(False) as say:
     say("[bold]stage[/bold]")
-    say(Passing(("before " * 20) + "step 1 of 16, loss 0.5"))
+    say(PassingLine(("before " * 20) + "step 1 of 16, loss 0.5"))
     time.sleep(0.3)
 """
     shown = at_a_terminal(code)

@@ -221,7 +221,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
     sys.path[:0] = [str(root / path) for path in spec["paths"]]  # not before: a `wandb.py` is not what Lightning means
     tools = beside("alone")
     versions = [sys.modules[name].__version__ for name in spec["namespaces"]]
-    bench = tools.Bench(watch, str(root), spec["seed"])
+    bench = tools.TryBench(watch, str(root), spec["seed"])
     if spec["mode"] == "search":
         tools.search(bench, spec, record)
         record("end")

@@ -81,7 +81,7 @@ def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | Non
     for other in file.classes:
         if method := other.methods.get(old):
             known |= {id(node.func) for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, old)}
-            if not _comes_from(file, item, other):
+            if not (_comes_from(file, item, other) or _comes_from(file, other, item)):
                 known |= {id(call.func) for call in own_calls(other, old)}
     lines = [node.lineno for node in file.attributes(old) if id(node) not in known]
     lines += mentions(file.tree, old)

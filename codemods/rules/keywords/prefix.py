@@ -15,7 +15,7 @@ from codemods.rules.keywords.filepath import FilepathKeywords
 JOINED = "The name of the files begins with it"
 LAST = "; that of the last one, which is named by CHECKPOINT_NAME_LAST, does no more"
 UNTOLD = "; the rest is what is written by default since 1.1, before without the step"
-TAKEN = "; it is taken to say something, without braces"
+TAKEN = "; it is taken to be text without braces"
 DEFAULT = "{epoch}-{step}"
 _QUOTES = "'\""
 
@@ -40,7 +40,10 @@ def prefixed(file: PythonFile, value: ast.expr, given: Mapping[str, ast.keyword]
         return FilepathKeywords((("filename", new),), "safe" if told and not last else "unsafe", reason)
     if known or not isinstance(value, ast.JoinedStr | ast.Name | ast.Attribute | ast.Subscript):
         return None
-    new = f"{file.source_of(value)} + {text[0]}-{text[1:]}"
+    own, dash = file.source_of(value), f"{text[0]}-{text[0]}"
+    new = f"{own} + {text[0]}-{text[1:]}"
+    if not isinstance(value, ast.JoinedStr):  # None and "" put nothing before the name
+        new = f"({own} + {dash} if {own} else {text[0] * 2}) + {text}"
     return FilepathKeywords(
         (("filename", new),), "unsafe", f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}{TAKEN}."
     )

@@ -33,7 +33,11 @@ def made(call: str) -> tuple[str, str]:
             "ModelCheckpoint(filename=f'{args.name}' + '-{epoch}')",
             "unsafe",
         ),
-        ("ModelCheckpoint(prefix=name)", 'ModelCheckpoint(filename=name + "-{epoch}-{step}")', "unsafe"),
+        (
+            "ModelCheckpoint(prefix=name)",
+            'ModelCheckpoint(filename=(name + "-" if name else "") + "{epoch}-{step}")',
+            "unsafe",
+        ),
     ],
 )
 def test_joined(call: str, wanted: str, level: str) -> None:
