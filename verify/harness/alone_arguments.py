@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .alone_batches import BATCH, SIDE, AttributeDict, source_of
+from .alone_batches import BATCH, SIDE, KeyedDict, source_of
 from .alone_changes import is_tensor, keyed
 from .alone_values import MADE, Arguments, chained, configs, found_in, function, get, inner_of, put
 
@@ -236,12 +236,10 @@ def _holding(names: list[str], held: Mapping[str, Any], hints: ArgumentHints) ->
 
 def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
     """What a network in the place of an argument is asked for by a key or an attribute of its answer."""
-    lacking = re.search(r"'(?:Tensor|Config)' object has no attribute '(\w+)'", text)
+    lacking = re.search(r"'(?:Tensor|KeyedDict)' object has no attribute '(\w+)'", text)
     asked = [(frame.f_locals.get(name), key) for name, key in keyed(line)]
     keys = (
-        [lacking[1]]
-        if lacking
-        else [key for value, key in asked if is_tensor(value) or isinstance(value, AttributeDict)]
+        [lacking[1]] if lacking else [key for value, key in asked if is_tensor(value) or isinstance(value, KeyedDict)]
     )
     for path, value in given.items():
         if isinstance(value, dict) and value.get("@") == "layer":
@@ -273,7 +271,7 @@ def _missing(
 ) -> Iterator[Arguments]:
     """A value that some configuration lacks, or what the module takes besides its parameters."""
     match = re.search(
-        r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|Config|dict|DictConfig)' object has no attribute '"
+        r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|KeyedDict|dict|DictConfig)' object has no attribute '"
         r"|Missing key |KeyError: ')(\w+)",
         text,
     )

@@ -32,14 +32,14 @@ _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"
 _NAMES = ("path", "file", "fname", "name", "uri", "url")
 
 
-class AttributeDict(dict[str, Any], Namespace):
+class KeyedDict(dict[str, Any], Namespace):
     """A dict whose keys are attributes too; `vars`, `isinstance(..., Namespace)` and `isinstance(..., dict)` hold."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.__dict__ = self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> AttributeDict:
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeyedDict:
         return type(self)({key: copy.deepcopy(value, memo) for key, value in self.items()})
 
     def __reduce__(self) -> Any:
@@ -63,7 +63,7 @@ def make(spec: Spec, generator: Any) -> Any:
         return tuple(made) if spec["kind"] == "tuple" else made
     if "keys" in spec:
         held = {name: make(item, generator) for name, item in spec["keys"].items()}
-        return AttributeDict(held) if spec["kind"] == "object" else held
+        return KeyedDict(held) if spec["kind"] == "object" else held
     if "value" in spec:
         return copy.deepcopy(spec["value"])
     shape, dtype = spec["shape"], getattr(torch, spec["dtype"])

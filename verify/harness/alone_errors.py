@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, SIDE, TIME, AttributeDict, Place, Spec, at, leaves, named, natural, replaced
+from .alone_batches import BATCH, SIDE, TIME, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
     Trouble,
     changed,
@@ -386,14 +386,14 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)\)", _range),
         (r"too many indices for tensor of dimension (\d+)", _more_dimensions),
         (r"KeyError: '(\w+)'", _keyed),
-        (r"'(?:Tensor|list|tuple|dict|Config)' object has no attribute '(items|keys|values|get)'", _keyed),
-        (r"'(?:list|tuple|dict|Config|Tensor)' object has no attribute '(?:shape|size|view|to|float|dim|device|dtype"
+        (r"'(?:Tensor|list|tuple|dict|KeyedDict)' object has no attribute '(items|keys|values|get)'", _keyed),
+        (r"'(?:list|tuple|dict|KeyedDict|Tensor)' object has no attribute '(?:shape|size|view|to|float|dim|device|dtype"
          r"|reshape|permute|unsqueeze|squeeze|transpose|flatten|mean|sum)'|argument 'input'.*must be Tensor"
          r"|must be Tensor, not (?:list|tuple|dict)|iteration over a 0-d", _tensor_wanted),
-        (r"'(?:Tensor|list|tuple|dict|Config)' object has no attribute '(\w+)'", _keyed),
+        (r"'(?:Tensor|list|tuple|dict|KeyedDict)' object has no attribute '(\w+)'", _keyed),
         (r"indices must be integers or slices, not str|too many indices|only integers, slices|invalid data type 'str'"
          r"|can't convert.*'str'", _keyed),
     )
 )  # fmt: skip
 
-__all__ = ["AttributeDict", "Trouble", "following", "is_about_inputs"]
+__all__ = ["KeyedDict", "Trouble", "following", "is_about_inputs"]

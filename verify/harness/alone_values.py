@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .alone_batches import AttributeDict
+from .alone_batches import KeyedDict
 
 _WIDTH = 8
 
@@ -34,7 +34,7 @@ def build(value: Any) -> Any:
         return value
     kind = value.get("@")
     if kind == "config":
-        return AttributeDict({name: build(item) for name, item in value["values"].items()})
+        return KeyedDict({name: build(item) for name, item in value["values"].items()})
     if kind == "tuple":
         return tuple(build(item) for item in value["items"])
     if kind == "layer":
@@ -48,7 +48,7 @@ def build(value: Any) -> Any:
         plain = [build(item) for item in value.get("args", ())]
         given = {name: build(item) for name, item in value["kwargs"].items()}
         return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
-    return AttributeDict({name: build(item) for name, item in value.items()})
+    return KeyedDict({name: build(item) for name, item in value.items()})
 
 
 def _layer(keys: Sequence[str] = ()) -> Any:
@@ -67,7 +67,7 @@ def _layer(keys: Sequence[str] = ()) -> Any:
             x = next(iter(first.values())) if isinstance(first, dict) else first
             flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
             made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
-            return AttributeDict({key: made.mean() if key.endswith("loss") else made for key in keys}) if keys else made
+            return KeyedDict({key: made.mean() if key.endswith("loss") else made for key in keys}) if keys else made
 
     return Layer()
 
