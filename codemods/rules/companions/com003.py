@@ -1,4 +1,4 @@
-"""COM003: torch.load of files that may hold more than tensors."""
+"""COM003: torch.load of files whose use shows that they hold more than tensors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from codemods.code.source import PythonFile
+from codemods.code.nodes import walk
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
 from codemods.lightning.keywords import with_keyword
 from codemods.lightning.versions import TORCH, admits_below, admits_from
@@ -15,33 +17,59 @@ from codemods.rule import Example, Match, NodeEdit, Rule, touches
 SINCE = "2.6"
 NAME = "weights_only"
 MESSAGE = "torch.load refuses whatever is no tensor since torch 2.6, unless it is told otherwise"
+OBJECTS = frozenset({
+    "eval", "train", "state_dict", "load_state_dict", "parameters", "named_parameters", "modules", "named_modules",
+    "children",
+})  # fmt: skip
+"""Methods that a whole model has, and what holds tensors alone has not."""
+KEYS = frozenset({"args", "hparams", "hyper_parameters", "config", "cfg", "opt"})
+"""Under what objects are kept beside weights: a Namespace, a configuration."""
 REASON = (
-    "What the file holds is not seen: a whole model, hyperparameters or NumPy's numbers are read by weights_only=False "
-    "alone, as up to torch 2.5; give it for files that you trust, since such a file can run code."
+    "{} the file holds a whole model, or an object beside the weights, which weights_only=False alone reads, as up to "
+    "torch 2.5; give it for files that you trust, since such a file can run code."
 )
-UNPACKED = f"Not rewritten: `**` may bring weights_only. {REASON}"
+UNPACKED = "Not rewritten: `**` may bring weights_only. {}"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not (admits_from(facts, TORCH, SINCE) and admits_below(facts, TORCH, SINCE)):
         return
-    weights = {id(node) for node in _weights(file)}
     for call in file.calls_near(["load"]):
         told = {item.arg for item in call.node.keywords}
-        if call.scope.resolve(call.node.func) != "torch.load" or NAME in told or id(call.node) in weights:
+        if call.scope.resolve(call.node.func) != "torch.load" or NAME in told:
             continue
+        line = _asked_for_more(file, call)
+        if not line:
+            continue
+        reason = REASON.format(f"By line {line},")
         if None in told:
-            yield Match(file.span(call.node), MESSAGE, "manual", UNPACKED)
+            yield Match(file.span(call.node), MESSAGE, "manual", UNPACKED.format(reason))
         else:
             edit = touches("arguments")(partial(with_keyword, name=NAME, text="False"))
-            yield Match(file.span(call.node), MESSAGE, "unsafe", REASON, edits=(NodeEdit(call.node, edit),))
+            yield Match(file.span(call.node), MESSAGE, "unsafe", reason, edits=(NodeEdit(call.node, edit),))
 
 
-def _weights(file: PythonFile) -> Iterator[ast.expr]:
-    """What goes straight into `load_state_dict`, which takes tensors alone."""
-    for call in file.calls_near(["load_state_dict"]):
-        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "load_state_dict":
-            yield from call.node.args[:1]
+def _asked_for_more(file: PythonFile, call: CallNode) -> int:
+    """The line that asks what is loaded for what no tensor and no table of tensors has; 0 where none does."""
+    space = next((item for item in reversed(call.within) if isinstance(item, Function)), file.tree)
+    every = [node for node in walk(space) if isinstance(node, ast.expr | ast.Assign)]
+    made = (node.targets[0] for node in every if isinstance(node, ast.Assign) and node.value is call.node)
+    name = next((target.id for target in made if isinstance(target, ast.Name)), None)
+    return min((node.lineno for node in every if _asks(node, call.node, name)), default=0)
+
+
+def _asks(node: ast.AST, loaded: ast.Call, name: str | None) -> bool:
+    def is_it(other: ast.AST) -> bool:
+        return other is loaded or (isinstance(other, ast.Name) and other.id == name)
+
+    match node:
+        case ast.Attribute(value=owner, attr=attribute):
+            return attribute in OBJECTS and is_it(owner)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            return key in KEYS and is_it(owner)
+        case ast.Call(func=function):
+            return is_it(function)
+    return False
 
 
 BEFORE = """\
@@ -53,17 +81,17 @@ def restore(path):
     return checkpoint["args"], checkpoint["state_dict"]
 """
 AFTER = BEFORE.replace('="cpu")', '="cpu", weights_only=False)')
-WEIGHTS = "import torch\n\n\ndef restore(model, path):\n    model.load_state_dict(torch.load(path))\n"
+WEIGHTS = "import torch\n\n\ndef restore(model, path):\n    model.load_state_dict(torch.load(path)['state_dict'])\n"
 
 RULE = Rule(
     code="COM003",
     name="loads-tensors-alone",
-    summary="`torch.load` of files that may hold more than tensors says so",
+    summary="`torch.load` of files that hold more than tensors says so",
     why=(
         "torch 2.6 made `weights_only=True` the default of `torch.load` (pull request 137602): files that hold a whole "
-        "model, a Namespace of hyperparameters, or arrays of NumPy's, end with an UnpicklingError. A project "
-        "that moves to a current Lightning gets a current torch with it. Whether a file is to be trusted is for "
-        "its owner to say, so the change is never made unasked."
+        "model, or a Namespace of hyperparameters beside the weights, end with an UnpicklingError. A project that "
+        "moves to a current Lightning gets a current torch with it. What a file holds is told by what the code asks "
+        "of it; whether it is to be trusted is for its owner to say, so the change is never made unasked."
     ),
     fix="unsafe",
     versions="torch 2.6 and later",
