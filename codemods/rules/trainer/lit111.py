@@ -10,6 +10,7 @@ from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
+from codemods.lightning.arguments import removal
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import HandedKeyword, handed
@@ -77,7 +78,7 @@ def _match(
         end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
     if end.new == () and is_commented(file, call.node, item, beside=False):
         end = ArgumentReplacement(None, "manual", "a comment stands beside it; delete both by hand", end.row)
-    message = f"`{name}=` of Trainer " + ("was removed" if name in GONE else "does not take this value any more")
+    message = removal(name) if name in GONE else f"`{name}=` of Trainer does not take this value any more"
     row = end.row or ROWS[name]
     if end.new is None:
         yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
@@ -128,12 +129,11 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
 
 def _found(file: PythonFile, entry: HandedKeyword, end: ArgumentReplacement, edit: NodeEdit | None = None) -> Match:
     """A key of a dictionary, with what becomes of it."""
-    gone = "was removed" if entry.name in GONE else "does not take this value any more"
+    name = entry.name
+    message = removal(name, name) if name in GONE else f"`{name}` of Trainer does not take this value any more"
     reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
     row = end.row or ROWS[entry.name]
-    return Match(
-        file.span(entry.place), f"`{entry.name}` of Trainer {gone}", end.level, reason, row, (edit,) if edit else ()
-    )
+    return Match(file.span(entry.place), message, end.level, reason, row, (edit,) if edit else ())
 
 
 def _ends(
