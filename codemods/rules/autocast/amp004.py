@@ -22,6 +22,7 @@ from codemods.rules.autocast.spelling import (
     needs_half,
     obstacle,
     spelled,
+    taken_elsewhere,
 )
 
 NEEDS = {"autocast": "1.13", "GradScaler": "2.3"}
@@ -130,14 +131,7 @@ def _elsewhere(file: PythonFile, facts: Facts, binding: ImportBinding, group: li
         alias.asname for alias in statement.names if (alias.asname or alias.name) in spelled_names
     ):
         return "it is imported under another name, beside others"
-    if file.path.endswith("__init__.py"):
-        return "other files may import the name from here"
-    own = {f"{file.module}.{name}" for name in spelled_names}
-    if any(
-        target in own for other in facts.files.values() for target in other.exports.values() if other.path != file.path
-    ):
-        return "another file imports the name from here"
-    return None
+    return taken_elsewhere(file, facts, spelled_names)
 
 
 def _root(node: ast.expr) -> ast.Name:

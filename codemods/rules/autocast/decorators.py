@@ -12,6 +12,8 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import TORCH, admits_below
 from codemods.rule import Match, TextEdit
+from codemods.rules.autocast.members import chain_of
+from codemods.rules.autocast.spelling import taken_elsewhere
 
 SINCE = "2.4"
 """The torch that deprecated them, and has them in `torch.amp` for any device."""
@@ -28,7 +30,7 @@ def decorators(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if name := OLD.get(file.scope.resolve(_called(item)) or ""):
                 found.setdefault(name, []).append(item)
     places = [place for each in found.values() for place in each]
-    edits = _imported(file, places) if found else None
+    edits = _moved(file, facts, places) if found else None
     for name, own in found.items():
         more = f", here and in {len(own) - 1} more of this file's functions" if len(own) > 1 else ""
         message = f"`torch.cuda.amp.{name}` is deprecated since torch {SINCE}{more}"
@@ -53,10 +55,13 @@ def _level(facts: Facts, name: str) -> tuple[Fix, str]:
     return "safe", "the same decorator under its present name"
 
 
-def _imported(file: PythonFile, places: Sequence[ast.expr]) -> tuple[TextEdit, ...] | None:
-    """The edits of the imports that bind the decorators' names; None where one binds something else too, or a name is
-    used otherwise."""
+def _moved(file: PythonFile, facts: Facts, places: Sequence[ast.expr]) -> tuple[TextEdit, ...] | None:
+    """The edits of the imports that bind the decorators' names; None where one binds something else too, a name is
+    used otherwise or by another file, or a decorator is an attribute of anything but torch."""
+    attributes = [node for place in places if isinstance(node := _called(place), ast.Attribute)]
     decorating = {id(_called(place)): node.id for place in places if isinstance(node := _called(place), ast.Name)}
+    if not all(_torch(file, node) for node in attributes):
+        return None
     edits, bound = [], set[str]()
     for statement in file.imports:
         own = {alias.asname or alias.name for alias in statement.names}
@@ -69,7 +74,15 @@ def _imported(file: PythonFile, places: Sequence[ast.expr]) -> tuple[TextEdit, .
         edits.append(TextEdit(start, start + len(statement.module), "torch.amp"))
         bound |= own
     used = (node for node in walk(file.tree) if isinstance(node, ast.Name) and node.id in bound)
-    return tuple(edits) if all(id(node) in decorating for node in used) else None
+    alone = all(id(node) in decorating for node in used) and not taken_elsewhere(file, facts, bound)
+    return tuple(edits) if alone else None
+
+
+def _torch(file: PythonFile, node: ast.Attribute) -> str:
+    """The name of torch that the whole dotted name of a decorator starts with; none where it starts below torch."""
+    chain = chain_of(node) or ("",)
+    below = f"torch.{'.'.join(chain[1:])}" in OLD
+    return chain[0] if below and file.scope.resolve(ast.Name(chain[0], ast.Load())) == "torch" else ""
 
 
 def _for_cuda(file: PythonFile, place: ast.expr) -> Iterator[TextEdit]:
@@ -77,7 +90,7 @@ def _for_cuda(file: PythonFile, place: ast.expr) -> Iterator[TextEdit]:
     called = _called(place)
     if isinstance(called, ast.Attribute):
         start, end = file.offsets(called)
-        yield TextEdit(start, end, f"torch.amp.{called.attr}")
+        yield TextEdit(start, end, f"{_torch(file, called)}.amp.{called.attr}")
     device = 'device_type="cuda"'
     end = file.offsets(place)[1]
     if not isinstance(place, ast.Call):

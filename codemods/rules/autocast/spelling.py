@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import literal
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rule import NodeEdit
 from codemods.rules.autocast.members import chain_of
 
@@ -90,6 +91,14 @@ def obstacle(item: OldCall, half: bool) -> str | None:
     if item.name == "autocast" and len(node.args) > len(_PARAMETERS):
         return "it is given more arguments than the old name takes"
     return None
+
+
+def taken_elsewhere(file: PythonFile, facts: Facts, names: Collection[str]) -> str | None:
+    """Why the import of names cannot move though this file is done with them: others have them from here."""
+    if names and file.path.endswith("__init__.py"):
+        return "other files may import the name from here"
+    read = any(is_read_elsewhere(facts, file, name) for name in names)
+    return "another file imports the name from here" if read else None
 
 
 def needs_half(item: OldCall) -> bool:

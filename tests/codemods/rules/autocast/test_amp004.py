@@ -13,6 +13,7 @@ import torch
 
 from codemods.rules.autocast.spelling import _PARAMETERS, OLD
 from tests.codemods.amp import after, amp, levels, run_programs
+from tests.codemods.support import rule, run_rules
 
 CODE = "AMP004"
 PIN = "torch>=2.4"
@@ -163,9 +164,10 @@ def test_trap_stays(text: str) -> None:
     assert levels(text, CODE, PIN) == []
 
 
-def test_a_name_that_others_import_stays() -> None:
+@pytest.mark.parametrize("taken", ["from model import autocast", "from model import *\n\nprint(autocast)"])
+def test_a_name_that_others_import_stays(taken: str) -> None:
     text = "from torch.cuda.amp import autocast\n\nautocast()\n"
-    other = "from model import autocast\n\nimport torch.cuda.amp\n"
+    other = f"{taken}\n"
     assert {item.fix for item in amp(text, CODE, PIN, other=other).findings} == {"manual"}
 
 
@@ -199,6 +201,8 @@ class Twice(torch.autograd.Function):
     ("head", "module"),
     [
         ("import torch", "torch.cuda.amp."),
+        ("import torch", "torch.cuda.amp.autocast_mode."),
+        ("import torch.cuda.amp", "torch.cuda.amp."),
         ("import torch\nfrom torch.cuda.amp import custom_bwd, custom_fwd", ""),
         ("import torch\nfrom torch.cuda.amp.autocast_mode import custom_bwd, custom_fwd", ""),
     ],
@@ -207,7 +211,7 @@ def test_decorators_of_autograd_functions_get_their_device(head: str, module: st
     text = FUNCTION.format(head=head, fwd=f"{module}custom_fwd(cast_inputs=torch.half)", bwd=f"{module}custom_bwd")
     new = "torch.amp." if module else ""
     assert after(text, CODE, PIN) == FUNCTION.format(
-        head=head.replace("torch.cuda.amp.autocast_mode", "torch.amp").replace("torch.cuda.amp", "torch.amp"),
+        head=head.replace("torch.cuda.amp.autocast_mode", "torch.amp").replace("from torch.cuda.amp", "from torch.amp"),
         fwd=f'{new}custom_fwd(cast_inputs=torch.half, device_type="cuda")',
         bwd=f'{new}custom_bwd(device_type="cuda")',
     )
@@ -248,6 +252,44 @@ def test_decorators_whose_import_holds_more_are_named(head: str, extra: str) -> 
     found = [item for item in amp(text, CODE, PIN).findings if "custom_" in item.message]
     assert [item.fix for item in found] == ["manual", "manual"]
     assert after(text, CODE, PIN) == text
+
+
+def test_a_decorator_starts_with_the_name_that_torch_has() -> None:
+    text = "import torch as th\n\n\n@th.cuda.amp.custom_bwd\ndef backward(ctx, g):\n    return g\n"
+    wanted = text.replace("th.cuda.amp.custom_bwd", 'th.amp.custom_bwd(device_type="cuda")')
+    assert after(text, CODE, PIN) == wanted
+    exec(wanted, {})
+
+
+@pytest.mark.parametrize(
+    ("head", "module"),
+    [
+        ("from torch.cuda import amp", "amp"),
+        ("import torch.cuda.amp as amp", "amp"),
+        ("from torch import cuda", "cuda.amp"),
+    ],
+)
+def test_a_decorator_of_a_module_by_another_name_is_named(head: str, module: str) -> None:
+    fwd, bwd = f"{module}.custom_fwd", f"{module}.custom_bwd"
+    text = FUNCTION.format(head=f"import torch\n{head}", fwd=fwd, bwd=bwd)
+    assert [level for _, level in levels(text, CODE, PIN)] == ["manual", "manual"]
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("a.py", "from a import custom_fwd\n"),
+        ("a.py", "from a import *\n\nprint(custom_fwd)\n"),
+        ("a/__init__.py", ""),
+    ],
+)
+def test_a_decorator_that_others_have_from_here_is_named(path: str, other: str) -> None:
+    head = "import torch\nfrom torch.cuda.amp import custom_bwd, custom_fwd"
+    text = FUNCTION.format(head=head, fwd="custom_fwd", bwd="custom_bwd")
+    found = run_rules({path: text, "b.py": other}, rule(CODE), pins=(PIN,)).findings
+    assert [item.fix for item in found] == ["manual", "manual"]
+    alone = run_rules({"a.py": text, "b.py": "import torch\n"}, rule(CODE), pins=(PIN,)).findings
+    assert [item.fix for item in alone] == ["safe", "safe"]
 
 
 def test_decorators_for_another_device_run_and_stay() -> None:
