@@ -280,7 +280,8 @@ def _monitored(
     if owner.endswith(".ModelCheckpoint") and not call.args and "monitor" not in given and not open_ended:
         best = literal(given["save_top_k"].value)[1] if "save_top_k" in given else None
         if type(best) is int and best > 1:
-            level: Fix = "safe" if _is_spoken(facts, "val_loss") else "unsafe"
+            saved = not admits_from(facts, LIGHTNING, "0.10")
+            level: Fix = "safe" if saved and _is_spoken(facts, "val_loss") else "unsafe"
             edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
             yield Match(file.span(call), f"{UNTOLD}, and refuses to keep the best {best}", level, BEST, edits=(edit,))
     mode = given.get("mode")

@@ -6,7 +6,7 @@ import pytest
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import rule, run_rules
 
 HEAD = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n"
 LOGGED = "def step(self):\n    self.log('val_loss', 1)\n"
@@ -20,12 +20,18 @@ def test_the_newest_refuses_it() -> None:
 
 def test_it_is_told_what_it_watched() -> None:
     files = {"a.py": HEAD + "save = ModelCheckpoint(save_top_k=5)\n", "b.py": LOGGED}
-    after = rewritten(files, rule("LIT230"))["a.py"]
+    after = run_rules(files, rule("LIT230"), pins=("pytorch-lightning<0.10",)).final()["a.py"].decode()
     assert after == f'{HEAD}save = ModelCheckpoint(monitor="val_loss", save_top_k=5)\n'
 
 
-def test_it_is_unsafe_where_nothing_speaks_of_that() -> None:
-    made = run_rules({"a.py": HEAD + "save = ModelCheckpoint(save_top_k=5)\n"}, rule("LIT230"))
+@pytest.mark.parametrize(
+    ("logged", "pins"),
+    [("", ("pytorch-lightning<0.10",)), (LOGGED, ("pytorch-lightning>=0.9",)), (LOGGED, ())],
+    ids=["nothing speaks of that", "a release that raised", "any release"],
+)
+def test_it_is_unsafe_where_it_may_not_have_watched_that(logged: str, pins: tuple[str, ...]) -> None:
+    files = {"a.py": HEAD + "save = ModelCheckpoint(save_top_k=5)\n", "b.py": logged}
+    made = run_rules(files, rule("LIT230"), pins=pins)
     assert [item.fix for item in made.findings] == ["unsafe"]
 
 
