@@ -16,7 +16,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
 SINCE = "2.6"
 NAME = "weights_only"
-MESSAGE = "torch.load refuses whatever is no tensor since torch 2.6, unless it is told otherwise"
+MESSAGE = "torch.load refuses objects of classes that it does not know since torch 2.6, unless it is told otherwise"
 OBJECTS = frozenset({
     "eval", "train", "state_dict", "load_state_dict", "parameters", "named_parameters", "modules", "named_modules",
     "children",
@@ -25,8 +25,8 @@ OBJECTS = frozenset({
 KEYS = frozenset({"args", "hparams", "hyper_parameters", "config", "cfg", "opt"})
 """Under what objects are kept beside weights: a Namespace, a configuration."""
 REASON = (
-    "{} the file holds a whole model, or an object beside the weights, which weights_only=False alone reads, as up to "
-    "torch 2.5; give it for files that you trust, since such a file can run code."
+    "{} asks for a whole model, or for what is often kept as an object beside the weights, which weights_only=False "
+    "alone reads, as up to torch 2.5; give it for files that you trust, since such a file can run code."
 )
 UNPACKED = "Not rewritten: `**` may bring weights_only. {}"
 
@@ -41,7 +41,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         line = _asked_for_more(file, call)
         if not line:
             continue
-        reason = REASON.format(f"By line {line},")
+        reason = REASON.format(f"Line {line}")
         if None in told:
             yield Match(file.span(call.node), MESSAGE, "manual", UNPACKED.format(reason))
         else:

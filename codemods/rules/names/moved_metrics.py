@@ -10,11 +10,10 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rule import LEVELS
 from codemods.rules.metrics.met001 import judged
-from codemods.rules.metrics.table import TASK
 from codemods.rules.names.table import Gone, split
 
 CAUTION = "a use of it takes an unsafe fix of MET001"
-REFUSAL = TASK
+REFUSAL = "a use of it is left to a person, and says there what it needs (MET001)"
 
 Levels = Mapping[str, Fix]
 
