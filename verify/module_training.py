@@ -42,8 +42,8 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
-    are a rounding away. `left` says how many seconds the clock allows, `by_hand` which
-    uses are left to do by hand, as a request has them."""
+    are a rounding away. `left` says how many seconds the clock allows, `by_hand` which uses are left to do by hand, as
+    a request has them."""
 
     before: Sources
     after: Sources

@@ -107,9 +107,7 @@ class _Blocks:
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
-            if self.turns_once(node):
-                return node.body
-            return [_ended(self.over(node))]
+            return node.body if self.turns_once(node) else [_ended(self.over(node))]
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):

@@ -29,7 +29,8 @@ NO_INSTANCE = ("staticmethod", "classmethod")
 HOOK = re.compile(
     r"on_|configure_|log|(?:add|get|load|save|state|transfer|optimizer|toggle|untoggle|lr|manual|predict|train|training"
     r"|validation|val|test)_|\w+_(?:end|start|hook|dict|dataloaders?)$"
-    r"|(?:forward|backward|setup|teardown|prepare_data|train|eval|run|fit|fit_loop|extra_repr|apply|to|cuda|cpu|main)$"
+    r"|(?:forward|backward|setup|teardown|prepare_data|train|eval|run|fit|fit_loop|extra_repr|apply|to|cuda|cpu|main"
+    r"|compute|update|reset|step|closure|sample|transform|collate_fn)$"
 )
 """How frameworks call the methods that they ask for."""
 SELF = ("self", "cls", "this", "pl_module", "module")
