@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
-from codemods.engine.normal_form_findings import carried, improved, seen_through
+from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
 from codemods.engine.rule_failures import unseen
 from codemods.engine.triggers import awake, calls
 from codemods.finding import Span
-from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
@@ -111,7 +110,6 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
             if rule.collect and any(word in words for word in rule.triggers)
         ]
         collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
-        plain = replace(facts, trees=facts.trees.plain_beside(view), of_classes=ClassAnswers())
-        memo["together"] = plain.having(collect_file(view, collected))
+        memo["together"] = plainly(facts).having(collect_file(view, collected), facts.trees.plain_beside(view))
     known: Facts = memo["together"]
     return known

@@ -156,7 +156,7 @@ def is_unlike(rule: Rule, file: PythonFile) -> bool:
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
-    known = _plainly(facts)
+    known = plainly(facts)
     memo = memo_of(normal, known)
     if "apart" not in memo:
         own = facts.files.get(normal.path)
@@ -166,7 +166,7 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     return apart
 
 
-def _plainly(facts: Facts) -> Facts:
+def plainly(facts: Facts) -> Facts:
     """The facts for who opens files in their normal form."""
     if "normal" not in facts.memo:
         facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.lightning.file_facts import ClassFact
@@ -63,6 +63,11 @@ class ClassAnswers:
             made.ancestry.pop(item, None)
             made.orders.pop(item, None)
         return made
+
+    def below_without(self, gone: Collection[ClassFact]) -> dict[ClassFact, list[ClassFact]]:
+        """What is below each class, less some classes; it is known."""
+        below = {base: list(items) for base, items in (self.below or {}).items() if base not in gone}
+        return {base: kept for base, items in below.items() if (kept := [item for item in items if item not in gone])}
 
 
 def differs_by_methods(one: ClassFact, other: ClassFact) -> bool:

@@ -70,44 +70,60 @@ class Facts:
     _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
     _origin: list[tuple[Facts, str]] = field(default_factory=list, init=False, compare=False, repr=False)
 
-    def having(self, own: FileFacts) -> Facts:
-        """The same with other facts of one file, and a memory of its own."""
-        classes = self._answers_with(own)
-        made = replace(self, files={**self.files, own.path: own}, of_classes=classes)
-        shared = ("_modules", "_stems", *(("_classes",) if classes is self.of_classes else ()))
+    def having(self, own: FileFacts, trees: ParsedFiles | None = None) -> Facts:
+        """The same with other facts of one file, which `trees` may hold in another form, and a memory of its own."""
+        classes = self._answers_with(own, trees or self.trees)
+        made = replace(self, files={**self.files, own.path: own}, of_classes=classes, trees=trees or self.trees)
+        same = own.classes == self.files[own.path].classes
+        shared = ("_modules", "_stems", *(("_classes",) if same else ()))
         vars(made).update({name: vars(self)[name] for name in shared if name in vars(self)})
         made._origin.append((self, own.path))
         return made
 
-    def _answers_with(self, own: FileFacts) -> ClassAnswers:
+    def _answers_with(self, own: FileFacts, trees: ParsedFiles) -> ClassAnswers:
         """What is known of classes with other facts of one file: all of it where the same is said of its classes, and
         what does not hang on their methods where these alone are others."""
         before = self.files[own.path]
         if replace(own, trainers=(), collected={}) == replace(before, trainers=(), collected={}):
-            return self.of_classes
+            return self.of_classes if trees is self.trees else self.of_classes.exchanged({})
         others = replace(own, trainers=(), collected={}, classes=before.classes)
         if others == replace(before, trainers=(), collected={}) and len(own.classes) == len(before.classes):
             pairs = [*zip(before.classes, own.classes, strict=True)]
             if all(differs_by_methods(one, other) for one, other in pairs):
                 self.subclasses(before.classes[0])
                 return self.of_classes.exchanged({one: other for one, other in pairs if one != other})
-        return self._answers_apart(before, own)
+        return self._answers_apart(before, own, trees)
 
-    def _answers_apart(self, before: FileFacts, own: FileFacts) -> ClassAnswers:
+    def _answers_apart(self, before: FileFacts, own: FileFacts, trees: ParsedFiles) -> ClassAnswers:
         """What is known of classes that have nothing to do with those of one file, of which something else is said:
         what is above those that do not come from it, what those are that nothing of it comes from either."""
         hanging = {*before.classes, *self._found_through.get(own.path, ())}
         above = hanging.union(*map(self.subclasses, hanging))
         made = self.of_classes.without(own.path, above)
-        alone = replace(self, files={**self.files, own.path: own}, of_classes=made)
+        alone = replace(self, files={**self.files, own.path: own}, of_classes=made, trees=trees)
+        vars(alone).update(_modules=self._modules, _places=self._places)
         own_too = [*own.classes, *(item for item in above if item.path != own.path)]
         every = (*map(self.ancestry, above), *map(alone.ancestry, own_too))
-        below = {each for line in every for each in line} | above
-        if before.public != own.public or not below.isdisjoint(self._alike_in_name):
+        touched = {each for line in every for each in line} | above
+        if before.public != own.public or not touched.isdisjoint(self._alike_in_name):
             return ClassAnswers()
-        for item in below:
+        for item in touched:
             made.kinds.pop(item, None)
+        made.below = self.of_classes.below_without(above)
+        for item in own_too:
+            for base in alone.ancestry(item)[1:]:
+                made.below.setdefault(base, []).append(item)
+        for base in touched & made.below.keys():
+            made.below[base].sort(key=alone._place)
         return made
+
+    def _place(self, item: ClassFact) -> tuple[int, int]:
+        """Where a class stands among those of all files."""
+        return self._places[item.path], self.files[item.path].classes.index(item)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {path: place for place, path in enumerate(self.files)}
 
     @cached_property
     def _found_through(self) -> Mapping[str, list[ClassFact]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from codemods.code.parsed_files import ParsedFiles
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts, FileFacts
 
@@ -78,6 +79,13 @@ def test_classes_that_have_nothing_to_do_with_a_file_keep_their_answers() -> Non
     known = {item.name for item in made.of_classes.kinds}
     assert {"Callback", "Below", "Lone"} <= known and known.isdisjoint({"Leaf", "Through"})
     assert {"Base", "Mid"} <= {item.name for item in made.of_classes.ancestry}
+
+
+def test_what_is_worked_out_of_other_trees_is_not_told_to_who_has_these() -> None:
+    before = replace(PROJECT, of_classes=ClassAnswers())
+    made = before.having(PROJECT.files["leaf.py"], ParsedFiles({}))
+    _answers(made)
+    assert made.trees is not before.trees and not before.of_classes.kinds
 
 
 def _answers(facts: Facts) -> list[object]:
