@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Container, Iterator
+from typing import Any, TypeGuard
 
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import arguments_by_name, is_super
@@ -74,7 +74,7 @@ def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.exp
     if value is None:
         return None
     if maker.args.vararg or maker.args.kwarg:
-        return _handed_on(maker, call, value)
+        return _handed_on(maker, call, value, known)
     given = arguments_by_name(maker, call.args, call.keywords)
     if given is None or not all(isinstance(item, ast.Constant) for item in (*maker.args.defaults, *_defaults(maker))):
         return None
@@ -108,18 +108,34 @@ def _is_in_order(value: ast.expr, given: Given, known: ModuleNames) -> bool:
     return [name for name in names if name in doing] == doing
 
 
-def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr) -> ast.expr | None:
-    """A call of what a function calls with all that it is given itself."""
+def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr, known: ModuleNames) -> ast.expr | None:
+    """A call of what a function calls, be it one of its parameters, with all else that it is given itself."""
     arguments, rest = maker.args, maker.args.vararg
-    if arguments.args or arguments.posonlyargs or arguments.kwonlyargs or not isinstance(value, ast.Call):
+    own = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.kwonlyargs or arguments.defaults or not isinstance(value, ast.Call):
         return None
     args = [item.value for item in value.args if isinstance(item, ast.Starred)]
     words = [item.value for item in value.keywords if item.arg is None]
     mine = [getattr(item, "id", "") for item in (*args, *words)]
     if len(mine) < len(value.args) + len(value.keywords):
         return None
-    if mine != [item.arg for item in (rest, arguments.kwarg) if item] or (call.args and not rest):
+    given, more = call.args[: len(own)], call.args[len(own) :]
+    if mine != [item.arg for item in (rest, arguments.kwarg) if item] or (more and not rest):
         return None
-    if call.keywords and not arguments.kwarg:
+    if (call.keywords and not arguments.kwarg) or (own and any(item.arg in (None, *own) for item in call.keywords)):
         return None
-    return changed(value, args=list(call.args), keywords=list(call.keywords))
+    if len(given) < len(own) or not all(_is_settled(item, known) for item in given):
+        return None
+    by_name = dict(zip(own, given, strict=True))
+    function = replaced(value.func, lambda node: at(by_name[node.id], node) if _is_named(node, by_name) else None)
+    return changed(value, func=function, args=more, keywords=list(call.keywords))
+
+
+def _is_settled(node: ast.expr, known: ModuleNames) -> bool:
+    """Whether an argument is the same wherever in the module it is read."""
+    named = isinstance(node, ast.Name) and known.names.stores[node.id] == 1
+    return named or isinstance(node, ast.Constant) or known.dotted(node) is not None
+
+
+def _is_named(node: ast.AST, names: Container[str]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in names
