@@ -110,6 +110,17 @@ def _members(body: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
+def _methods(node: ast.ClassDef) -> set[str]:
+    """The names that a class has for methods of its own alone."""
+    names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+    plain = {item.name for item in node.body if isinstance(item, ast.FunctionDef) and not _is_property(item)}
+    return {name for name in plain if names.count(name) == 1}
+
+
+def _is_property(node: ast.FunctionDef) -> bool:
+    return any(ast.unparse(mark).rpartition(".")[2] in ("setter", "getter", "deleter") for mark in node.decorator_list)
+
+
 def _read_in_class(node: ast.ClassDef) -> set[str]:
     """The names that are read while the body of a class is run."""
     parts: list[ast.AST] = []
@@ -127,7 +138,8 @@ def _read_in_class(node: ast.ClassDef) -> set[str]:
 
 
 def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.ClassDef | None:
-    """A class with what its first base has; None where it is another's, or where both have something of one name."""
+    """A class with what its first base has, less the methods that it has itself; None where it is another's, or where
+    both have something else of one name."""
     first = below.bases[0] if below.bases else None
     if not isinstance(first, ast.Name) or first.id != base.name or _has_private(below):
         return None
@@ -137,10 +149,13 @@ def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.
     if own & MAKING:
         return None
     asked = {item.attr for item in every_node(below) if isinstance(item, ast.Attribute) and _is_super(item.value)}
-    if theirs & (own | asked | _read_in_class(below)) or own & _read_in_class(base):
+    over = theirs & own
+    if not over <= _methods(base) & _methods(below) or theirs & (asked | _read_in_class(below)):
+        return None
+    if own & _read_in_class(base):
         return None
     said = [item for item in below.body[:1] if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)]
-    more = [item for item in base.body if not isinstance(item, ast.Pass | ast.Expr)]
+    more = [item for item in base.body if not isinstance(item, ast.Pass | ast.Expr) and not _members([item]) & over]
     rest = [item for item in below.body[len(said) :] if not isinstance(item, ast.Pass)]
     bases = [*(at(item, first) for item in base.bases), *below.bases[1:]]
     body = [*said, *more, *rest]

@@ -25,6 +25,28 @@ FORMS = {
         "import t\n\nclass A(t.T):\n    pass\nf(A(b=2))",
         "import t\n\nclass A(t.T):\n    pass\nf(t.T(b=2))",
     ),
+    "a method of a class alone": (
+        "import t\n\nclass Make:\n\n    @classmethod\n    def made(cls, a):\n        return t.T(a=a)\nf(Make.made(1))",
+        "import t\n\nclass Make:\n    pass\nf(t.T(a=1))",
+    ),
+    "an abstract method": (
+        "import abc\nimport t\n\nclass Base(t.T, abc.ABC):\n\n    @abc.abstractmethod\n    def step(self):\n"
+        "        ...\n\nclass Own(Base):\n\n    def step(self):\n        f(self)",
+        "import abc\nimport t\n\nclass Own(t.T, abc.ABC):\n\n    def step(self):\n        f(self)",
+    ),
+    "a text of an enumeration": (
+        "from enum import Enum\n\nclass Kind(str, Enum):\n    ONE = 'ddp'\nf(Kind.ONE.value)",
+        "from enum import Enum\n\nclass Kind(str, Enum):\n    ONE = 'ddp'\nf('ddp')",
+    ),
+    "a copy of a dictionary": ("def f(x):\n    a = {'k': x}\n    b = a.copy()\n    g(**b)", "def f(x):\n    g(k=x)"),
+    "a dictionary put into another": (
+        "def f(x):\n    a = {'k': x}\n    b = {**a, 'n': 1}\n    g(**b)",
+        "def f(x):\n    g(k=x, n=1)",
+    ),
+    "a dictionary with a default": (
+        "def f(x):\n    a = {'k': x}\n    a.setdefault('n', 1)\n    g(**a)",
+        "def f(x):\n    g(k=x, n=1)",
+    ),
     "a class that is given to a function": (
         "import t\n\ndef make(cls, *args, **words):\n    return cls(*args, **words)\nf(make(t.T, 1, b=2))",
         "import t\nf(t.T(1, b=2))",
@@ -48,6 +70,169 @@ KEPT = {
     "a class that is worked out": ("import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(g(), a=h()))"),
 }
 PROGRAMS = {
+    "a method of a class that reads its class": """
+class Make:
+    kind = "one"
+    @classmethod
+    def made(cls, a):
+        return give(cls.kind, a)
+Make.made(1)
+""",
+    "a method of a class that is set behind": """
+class Make:
+    @staticmethod
+    def made(a):
+        return give("made", a)
+Make.made = staticmethod(lambda a: give("set", a))
+Make.made(1)
+""",
+    "a method of a class that is asked for by its name": """
+class Make:
+    @staticmethod
+    def made(a):
+        return give("made", a)
+getattr(Make, "made")(1)
+Make.made(2)
+""",
+    "a method of a class below": """
+class Make:
+    @classmethod
+    def made(cls, a):
+        return give("made", a)
+class Below(Make):
+    @classmethod
+    def made(cls, a):
+        return give("below", a)
+Below.made(1)
+""",
+    "a method with a private name": """
+__kind = "module"
+_Make__kind = "class"
+class Make:
+    @staticmethod
+    def made(a):
+        return give(__kind, a)
+Make.made(1)
+""",
+    "a method that is asked for above": """
+class Base:
+    def step(self):
+        give("base")
+class Own(Base):
+    def step(self):
+        super().step()
+        give("own")
+Own().step()
+""",
+    "a method that the base calls": """
+class Base:
+    def run(self):
+        self.step()
+    def step(self):
+        give("base")
+class Own(Base):
+    def step(self):
+        give("own")
+Own().run()
+""",
+    "a property over a method": """
+class Base:
+    def step(self):
+        return "base"
+    def run(self):
+        give(self.step)
+class Own(Base):
+    @property
+    def step(self):
+        return "own"
+Own().run()
+""",
+    "a property that is set": """
+class Base:
+    @property
+    def kind(self):
+        return "base"
+    @kind.setter
+    def kind(self, value):
+        give(value)
+class Own(Base):
+    def run(self):
+        self.kind = 1
+        give(self.kind)
+Own().run()
+""",
+    "an enumeration with methods": """
+import enum
+class Kind(str, enum.Enum):
+    ONE = "one"
+    @property
+    def value(self):
+        return "other"
+give(Kind.ONE.value, Kind.ONE + "x")
+""",
+    "an enumeration of texts": """
+import enum
+class Kind(str, enum.Enum):
+    ONE = "one"
+give(Kind.ONE.value, Kind.ONE == "one", f"{Kind.ONE!r}")
+""",
+    "a dictionary that is copied and changed": """
+def f(x):
+    a = {"k": x}
+    b = a.copy()
+    a["k"] = 2
+    b["n"] = 3
+    give(**a)
+    give(**b)
+f(1)
+""",
+    "a dictionary that is copied in another order": """
+def f(x):
+    a = {"k": give(1)}
+    b = {**give_more(), **a}
+    give(**b)
+    a = {"k": give(2)}
+    b = give_more() | a
+    give(**b)
+def give_more():
+    give("more")
+    return {"k": 0, "n": 1}
+f(1)
+""",
+    "a dictionary with a default for what it has": """
+def f(x):
+    a = {"k": x}
+    a.setdefault("k", give("default"))
+    give(**a)
+    b = {x: 1}
+    b.setdefault("k", give("other"))
+    give(**b)
+    c = {"k": 1}
+    c.setdefault(x, 2)
+    give(**c)
+f("k")
+""",
+    "a dictionary that is no dictionary": """
+class Own(dict):
+    def copy(self):
+        return {"own": 1}
+def f(dict):
+    a = dict(k=1)
+    b = a.copy()
+    give(**b)
+f(Own)
+""",
+    "a dictionary that is copied while it fails": """
+def f(x):
+    try:
+        a = {"k": x}
+        b = {**a, "n": x[5]}
+    except IndexError:
+        b = {}
+    give(**a)
+    give(**b)
+f("ab")
+""",
     "a loop over one that is bound anew in it": """
 def f(x):
     for each in (x,):
