@@ -110,15 +110,23 @@ def _members(body: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
-def _methods(node: ast.ClassDef) -> set[str]:
-    """The names that a class has for methods of its own alone."""
+def _unwritten(node: ast.ClassDef) -> set[str]:
+    """The methods that a class leaves to those below."""
     names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-    plain = {item.name for item in node.body if isinstance(item, ast.FunctionDef) and not _is_property(item)}
-    return {name for name in plain if names.count(name) == 1}
+    return {item.name for item in node.body if _is_unwritten(item) and names.count(item.name) == 1}  # type: ignore[attr-defined]
 
 
-def _is_property(node: ast.FunctionDef) -> bool:
-    return any(ast.unparse(mark).rpartition(".")[2] in ("setter", "getter", "deleter") for mark in node.decorator_list)
+def _is_unwritten(node: ast.stmt) -> bool:
+    """Whether a statement defines a method that does nothing, or refuses to."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
+    return all(isinstance(item, ast.Pass) or _refuses(item) for item in body)
+
+
+def _refuses(node: ast.stmt) -> bool:
+    raised = node.exc if isinstance(node, ast.Raise) else None
+    return getattr(raised.func if isinstance(raised, ast.Call) else raised, "id", "") == "NotImplementedError"
 
 
 def _read_in_class(node: ast.ClassDef) -> set[str]:
@@ -138,8 +146,8 @@ def _read_in_class(node: ast.ClassDef) -> set[str]:
 
 
 def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.ClassDef | None:
-    """A class with what its first base has, less the methods that it has itself; None where it is another's, or where
-    both have something else of one name."""
+    """A class with what its first base has, less the methods that this leaves to it; None where it is another's, or
+    where both have something else of one name."""
     first = below.bases[0] if below.bases else None
     if not isinstance(first, ast.Name) or first.id != base.name or _has_private(below):
         return None
@@ -150,7 +158,7 @@ def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.
         return None
     asked = {item.attr for item in every_node(below) if isinstance(item, ast.Attribute) and _is_super(item.value)}
     over = theirs & own
-    if not over <= _methods(base) & _methods(below) or theirs & (asked | _read_in_class(below)):
+    if not over <= _unwritten(base) or theirs & (asked | _read_in_class(below)):
         return None
     if own & _read_in_class(base):
         return None
