@@ -110,6 +110,25 @@ def _members(body: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
+def _unwritten(node: ast.ClassDef) -> set[str]:
+    """The methods that a class leaves to those below."""
+    names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+    return {item.name for item in node.body if _is_unwritten(item) and names.count(item.name) == 1}  # type: ignore[attr-defined]
+
+
+def _is_unwritten(node: ast.stmt) -> bool:
+    """Whether a statement defines a method that does nothing, or refuses to."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
+    return all(isinstance(item, ast.Pass) or _refuses(item) for item in body)
+
+
+def _refuses(node: ast.stmt) -> bool:
+    raised = node.exc if isinstance(node, ast.Raise) else None
+    return getattr(raised.func if isinstance(raised, ast.Call) else raised, "id", "") == "NotImplementedError"
+
+
 def _read_in_class(node: ast.ClassDef) -> set[str]:
     """The names that are read while the body of a class is run."""
     parts: list[ast.AST] = []
@@ -127,7 +146,8 @@ def _read_in_class(node: ast.ClassDef) -> set[str]:
 
 
 def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.ClassDef | None:
-    """A class with what its first base has; None where it is another's, or where both have something of one name."""
+    """A class with what its first base has, less the methods that this leaves to it; None where it is another's, or
+    where both have something else of one name."""
     first = below.bases[0] if below.bases else None
     if not isinstance(first, ast.Name) or first.id != base.name or _has_private(below):
         return None
@@ -137,10 +157,13 @@ def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.
     if own & MAKING:
         return None
     asked = {item.attr for item in every_node(below) if isinstance(item, ast.Attribute) and _is_super(item.value)}
-    if theirs & (own | asked | _read_in_class(below)) or own & _read_in_class(base):
+    over = theirs & own
+    if not over <= _unwritten(base) or theirs & (asked | _read_in_class(below)):
+        return None
+    if own & _read_in_class(base):
         return None
     said = [item for item in below.body[:1] if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)]
-    more = [item for item in base.body if not isinstance(item, ast.Pass | ast.Expr)]
+    more = [item for item in base.body if not isinstance(item, ast.Pass | ast.Expr) and not _members([item]) & over]
     rest = [item for item in below.body[len(said) :] if not isinstance(item, ast.Pass)]
     bases = [*(at(item, first) for item in base.bases), *below.bases[1:]]
     body = [*said, *more, *rest]

@@ -14,7 +14,7 @@ MAKERS = frozenset({"dict", "list", "tuple"})
 
 def scattered(known: ModuleNames) -> list[ast.expr]:
     """The lists and dictionaries of a module that are written in a roundabout way."""
-    calls = [item for item in known.nodes[ast.Call] if isinstance(item.func, ast.Name) and item.func.id in MAKERS]
+    calls = [item for item in known.nodes[ast.Call] if getattr(item.func, "id", "") in MAKERS or _copied(item)]
     kinds = (ast.Dict, ast.List, ast.BinOp)
     every = [*calls, *(item for kind in kinds for item in known.nodes[kind])]
     return [item for item in every if displayed(item, known) is not None]
@@ -23,7 +23,7 @@ def scattered(known: ModuleNames) -> list[ast.expr]:
 def displayed(node: ast.AST, known: ModuleNames) -> ast.expr | None:
     """The list or dictionary that an expression comes to, with its items in the order in which they are worked out."""
     if isinstance(node, ast.Call):
-        return _called(node, known)
+        return _copied(node) or _called(node, known)
     if isinstance(node, ast.Dict) and any(key is None and isinstance(value, ast.Dict) for key, value in _items(node)):
         return _dictionary(node, [pair for key, value in _items(node) for pair in _flat(key, value)])
     if isinstance(node, ast.List) and any(isinstance(item, ast.Starred) and _is_row(item.value) for item in node.elts):
@@ -62,6 +62,13 @@ def _joined(node: ast.BinOp) -> ast.expr | None:
     if isinstance(one, ast.List) and isinstance(other, ast.List) and isinstance(node.op, ast.Add):
         return made_from(node, ast.List(elts=[*one.elts, *other.elts], ctx=ast.Load()))
     return None
+
+
+def _copied(node: ast.Call) -> ast.expr | None:
+    """The dictionary that is copied where it is written."""
+    function = node.func if not (node.args or node.keywords) else None
+    copied = isinstance(function, ast.Attribute) and function.attr == "copy" and isinstance(function.value, ast.Dict)
+    return function.value if copied and isinstance(function, ast.Attribute) else None
 
 
 def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:

@@ -12,7 +12,7 @@ from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import DEFINING, blocks, changed, made_from, with_statements
 
-FILLING = frozenset({"append", "extend", "update"})
+FILLING = frozenset({"append", "extend", "update", "setdefault"})
 INNER = (*DEFINING, ast.Lambda, ast.GeneratorExp)
 ANSWERING = (ast.Try, ast.With, ast.AsyncWith)
 """What may go on behind an exception, and see what is half filled."""
@@ -125,6 +125,8 @@ def _added(made: ast.expr, node: ast.stmt) -> list[ast.expr] | None:
         more, joins = node.value, ast.Add if isinstance(made, ast.List) else ast.BitOr
         return _items(more) if isinstance(node.op, joins) and type(more) is type(made) else None
     call: Any = node.value if isinstance(node, ast.Expr) else None
+    if call.func.attr == "setdefault":
+        return _by_default(made, call)
     given = call.args[0] if len(call.args) == 1 else None
     if isinstance(made, ast.List) and given is not None and not call.keywords:
         if call.func.attr == "append":
@@ -138,6 +140,17 @@ def _added(made: ast.expr, node: ast.stmt) -> list[ast.expr] | None:
     for item in call.keywords:
         found += [made_from(item, ast.Constant(value=item.arg, kind=None)), item.value]
     return found
+
+
+def _by_default(made: ast.expr, call: ast.Call) -> list[ast.expr] | None:
+    """What `setdefault` adds to a dictionary that has all its keys written out, and not this one."""
+    keys = made.keys if isinstance(made, ast.Dict) else [None]
+    known = [item.value for item in keys if isinstance(item, ast.Constant)]
+    if len(known) < len(keys) or call.keywords or len(call.args) != 2:
+        return None
+    key, value = call.args
+    plain = isinstance(key, ast.Constant) and key.value not in known and not isinstance(value, ast.Starred)
+    return [key, value] if plain and not _leaves(value) else None
 
 
 def _items(node: ast.expr) -> list[ast.expr] | None:

@@ -107,7 +107,10 @@ class _Blocks:
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
-            return node.body if self.turns_once(node) else [_ended(self.over(node))]
+            if self.turns_once(node):
+                return node.body
+            one = _over_one(node)
+            return [_assign(node.target, one, node), *node.body] if one else [_ended(self.over(node))]
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
@@ -153,9 +156,9 @@ class _Blocks:
         ranged = isinstance(call, ast.Call) and ast.unparse(call) in ONCE and "range" not in self.known.taken
         if not (one or ranged):
             return False
-        if node.orelse or not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
+        if not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
             return False
-        return not any(isinstance(item, ast.Break | ast.Continue) for each in node.body for item in walk(each))
+        return _is_run_through(node)
 
     def is_any(self, node: ast.Match) -> bool:
         """Whether a `match` has one case, which takes everything."""
@@ -237,6 +240,19 @@ def _ended(node: Any) -> Any:
     other = getattr(node, "orelse", None)
     idle = other and isinstance(node, ast.stmt) and all(isinstance(item, ast.Pass) for item in other)
     return changed(node, orelse=[]) if idle else node
+
+
+def _is_run_through(node: ast.For) -> bool:
+    """Whether nothing leaves a turn of a loop early, or asks how it was left."""
+    return not node.orelse and not any(
+        isinstance(item, ast.Break | ast.Continue) for each in node.body for item in walk(each)
+    )
+
+
+def _over_one(node: ast.For) -> ast.expr | None:
+    """The one thing that a loop goes over, where it is written there."""
+    items = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) else []
+    return items[0] if len(items) == 1 and not isinstance(items[0], ast.Starred) and _is_run_through(node) else None
 
 
 def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:

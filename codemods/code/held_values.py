@@ -14,6 +14,8 @@ from codemods.code.tree_copies import at, blocks, replaced_at
 NAMESPACE = "types.SimpleNamespace"
 FIELDS = frozenset({"dataclasses.dataclass", "typing.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum"})
+MIXED = frozenset({"str", "int"})
+"""What the members of enumerations may be besides."""
 DISPLAYS = (ast.Dict, ast.List, ast.Tuple)
 Holder = ast.expr | ast.ClassDef
 
@@ -97,7 +99,9 @@ def _is_of_constants(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class has constants and nothing else."""
     bases = {known.dotted(item) or getattr(item, "id", "") for item in node.bases}
     marks = {known.dotted(item.func if isinstance(item, ast.Call) else item) for item in node.decorator_list}
-    if node.keywords or len(node.bases) > 1 or not bases <= FIELDS | ENUMS | {"object"} or not marks <= FIELDS:
+    mixed = len(node.bases) == 2 and bool(bases & ENUMS) and getattr(node.bases[0], "id", "") in MIXED - known.taken
+    bases -= MIXED if mixed else frozenset()
+    if node.keywords or len(bases) > 1 or not bases <= FIELDS | ENUMS | {"object"} or not marks <= FIELDS:
         return False
     return all(
         isinstance(item, ast.Pass)

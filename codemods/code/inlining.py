@@ -159,7 +159,7 @@ def _functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
             or len(known.names.loads.get(helper.name, ())) != 1
         ):
             continue
-        if not known.is_fixed(helper) or not _can_stand_elsewhere(helper, returning=True) or _has_private(helper):
+        if not known.is_fixed(helper) or not _can_stand_elsewhere(helper, returning=True) or has_private(helper):
             continue
         for index, node in enumerate(tree.body):
             made = _in_class(node, helper) if isinstance(node, ast.ClassDef) else None
@@ -169,8 +169,8 @@ def _functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     return tree
 
 
-def _has_private(helper: ast.FunctionDef) -> bool:
-    """Whether a function says a name that a class would take for one of its own."""
+def has_private(helper: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether a function or class says a name that a class would take for one of its own."""
     every = every_node(helper)
     said = (getattr(item, "attr", getattr(item, "id", getattr(item, "arg", None))) or "" for item in every)
     return any(name.startswith("__") and not name.endswith("__") for name in said if isinstance(name, str))

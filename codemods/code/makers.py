@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, TypeGuard
 
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import arguments_by_name, is_super
+from codemods.code.inlining import arguments_by_name, has_private, is_super
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, run_at, twin
 
@@ -22,27 +23,74 @@ Given = dict[str, ast.expr]
 def plain_makers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what its functions of one expression give back where they are called."""
     makers = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_maker(node, known)}
-    if not makers:
+    methods = _methods(tree, known)
+    if not (makers or methods):
         return tree
     found: dict[int, ast.expr] = {}
     places: list[Any] = []
+    gone: list[ast.FunctionDef] = []
     for statement in tree.body:
-        for call in _calls(statement, makers) if statement not in makers.values() else ():
-            maker = makers[call.func.id]  # type: ignore[attr-defined]
+        for call, maker in _calls(statement, makers, methods, known) if statement not in makers.values() else ():
             made = _made(maker, call, known)
             if made is not None:
                 found[id(call)] = run_at(made, statement)
                 places.append(call)
+                gone.append(methods.get(_chain(call.func), maker))
     if not found:
         return tree
-    gone = [makers[call.func.id] for call in places]
-    left = changed(tree, body=[item for item in tree.body if item not in gone])
+    left = changed(tree, body=[_without(item, gone) for item in tree.body if item not in gone])
     return replaced_at(left, places, lambda node: found.get(id(node)))
 
 
-def _is_maker(node: ast.FunctionDef, known: ModuleNames) -> bool:
+def _methods(tree: ast.Module, known: ModuleNames) -> dict[str, ast.FunctionDef]:
+    """The methods that need neither object nor class, give back one expression and are asked for once, of the class,
+    by the name of that and their own."""
+    asked = Counter(item.attr for item in known.nodes[ast.Attribute])
+    return {
+        f"{node.name}.{item.name}": item
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        and not (node.bases or node.keywords or node.decorator_list or has_private(node))
+        and known.is_fixed(node)
+        for item in node.body
+        if isinstance(item, ast.FunctionDef)
+        and item.decorator_list
+        and asked[item.name] == 1
+        and item.name not in known.said
+        and known.names.stores[item.name] == 1
+        and _is_maker(_as_function(item, known), known, called=True)
+    }
+
+
+def _as_function(node: ast.FunctionDef, known: ModuleNames) -> ast.FunctionDef:
+    """A method that needs neither object nor class as the function that it is."""
+    mark = getattr(node.decorator_list[0], "id", "") if len(node.decorator_list) == 1 else ""
+    if mark in known.taken or mark not in ("staticmethod", "classmethod"):
+        return node
+    own = node.args.args[:1] if mark == "classmethod" else []
+    if any(getattr(item, "id", "") == each.arg for item in every_node(node) for each in own):
+        return node
+    return changed(node, decorator_list=[], args=changed(node.args, args=node.args.args[len(own) :]))
+
+
+def _without(node: ast.stmt, gone: Container[ast.stmt]) -> ast.stmt:
+    """A class without some of its methods."""
+    if not isinstance(node, ast.ClassDef) or not any(item in gone for item in node.body):
+        return node
+    rest = [item for item in node.body if item not in gone]
+    return changed(node, body=rest or [ast.copy_location(ast.Pass(), node.body[0])])
+
+
+def _chain(node: ast.expr) -> str:
+    """A name, or what is asked for by one of another."""
+    owner = node.value if isinstance(node, ast.Attribute) else node
+    name = owner.id if isinstance(owner, ast.Name) else ""
+    return f"{name}.{node.attr}" if isinstance(node, ast.Attribute) else name
+
+
+def _is_maker(node: ast.FunctionDef, known: ModuleNames, called: bool = False) -> bool:
     """Whether a function gives back one expression of names that the module binds once, and is called once."""
-    if node.decorator_list or len(known.names.loads.get(node.name, ())) != 1 or not known.is_fixed(node):
+    if node.decorator_list or not (called or (len(known.names.loads.get(node.name, ())) == 1 and known.is_fixed(node))):
         return False
     value = given_back(node)
     if (
@@ -62,10 +110,19 @@ def given_back(node: ast.FunctionDef) -> ast.expr | None:
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
-def _calls(statement: ast.stmt, makers: dict[str, ast.FunctionDef]) -> Iterator[ast.Call]:
+def _calls(
+    statement: ast.stmt,
+    makers: Mapping[str, ast.FunctionDef],
+    methods: Mapping[str, ast.FunctionDef],
+    known: ModuleNames,
+) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
+    """The calls of functions and methods that a statement makes, with what they call as a function."""
     for node in every_node(statement):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in makers:
-            yield node
+        if isinstance(node, ast.Call) and (chain := _chain(node.func)):
+            if chain in makers:
+                yield node, makers[chain]
+            elif chain in methods:
+                yield node, _as_function(methods[chain], known)
 
 
 def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.expr | None:
@@ -74,7 +131,7 @@ def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.exp
     if value is None:
         return None
     if maker.args.vararg or maker.args.kwarg:
-        return _handed_on(maker, call, value)
+        return _handed_on(maker, call, value, known)
     given = arguments_by_name(maker, call.args, call.keywords)
     if given is None or not all(isinstance(item, ast.Constant) for item in (*maker.args.defaults, *_defaults(maker))):
         return None
@@ -108,18 +165,34 @@ def _is_in_order(value: ast.expr, given: Given, known: ModuleNames) -> bool:
     return [name for name in names if name in doing] == doing
 
 
-def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr) -> ast.expr | None:
-    """A call of what a function calls with all that it is given itself."""
+def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr, known: ModuleNames) -> ast.expr | None:
+    """A call of what a function calls, be it one of its parameters, with all else that it is given itself."""
     arguments, rest = maker.args, maker.args.vararg
-    if arguments.args or arguments.posonlyargs or arguments.kwonlyargs or not isinstance(value, ast.Call):
+    own = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.kwonlyargs or arguments.defaults or not isinstance(value, ast.Call):
         return None
     args = [item.value for item in value.args if isinstance(item, ast.Starred)]
     words = [item.value for item in value.keywords if item.arg is None]
     mine = [getattr(item, "id", "") for item in (*args, *words)]
     if len(mine) < len(value.args) + len(value.keywords):
         return None
-    if mine != [item.arg for item in (rest, arguments.kwarg) if item] or (call.args and not rest):
+    given, more = call.args[: len(own)], call.args[len(own) :]
+    if mine != [item.arg for item in (rest, arguments.kwarg) if item] or (more and not rest):
         return None
-    if call.keywords and not arguments.kwarg:
+    if (call.keywords and not arguments.kwarg) or (own and any(item.arg in (None, *own) for item in call.keywords)):
         return None
-    return changed(value, args=list(call.args), keywords=list(call.keywords))
+    if len(given) < len(own) or not all(_is_settled(item, known) for item in given):
+        return None
+    by_name = dict(zip(own, given, strict=True))
+    function = replaced(value.func, lambda node: at(by_name[node.id], node) if _is_named(node, by_name) else None)
+    return changed(value, func=function, args=more, keywords=list(call.keywords))
+
+
+def _is_settled(node: ast.expr, known: ModuleNames) -> bool:
+    """Whether an argument is the same wherever in the module it is read."""
+    named = isinstance(node, ast.Name) and known.names.stores[node.id] == 1
+    return named or isinstance(node, ast.Constant) or known.dotted(node) is not None
+
+
+def _is_named(node: ast.AST, names: Container[str]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in names

@@ -101,6 +101,8 @@ class _SubstitutionReader:
         if id(node) in self.given:
             return  # it says more by now than what it was made of
         name = node.targets[0].id
+        if name.startswith("__") and not self.local:
+            return  # a class takes it for a name of its own
         if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
             self.given[id(over)] = node.value
             self.dropped.add(id(node))
@@ -223,6 +225,8 @@ class _SubstitutionReader:
         call, or arguments."""
         if _begins_with(following) is load:
             return self.local and not isinstance(value, ast.Await)
+        if isinstance(value, ast.Dict) and self.is_copied(value, load, following):
+            return True
         call = following.value if isinstance(following, SIMPLE) else None
         if not isinstance(call, ast.Call):
             return False
@@ -242,6 +246,19 @@ class _SubstitutionReader:
         if isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread):
             return True
         return self.local and any(item is load for item in given) and (not _does(value) or self.is_partial(value))
+
+    def is_copied(self, value: ast.Dict, load: ast.Name, following: ast.stmt) -> bool:
+        """Whether a statement makes another dictionary of one, and works nothing out before it that may be seen."""
+        made = following.value if isinstance(following, SIMPLE) else None
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+            return made.func.value is load and made.func.attr == "copy"
+        parts = [made.left, made.right] if isinstance(made, ast.BinOp) and isinstance(made.op, ast.BitOr) else []
+        if isinstance(made, ast.Dict):
+            parts = [item for key, item in zip(made.keys, made.values, strict=True) if key is None]
+            first = made.keys[:1] == [None]
+        else:
+            first = bool(parts)
+        return any(item is load for item in parts) and ((first and parts[0] is load) or self.known.is_quiet(value))
 
     def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
         """Whether it is the same when an expression is worked out in front of another and behind it."""

@@ -116,6 +116,7 @@ def _handed(word: bytes) -> tuple[tuple[re.Pattern[bytes], re.Pattern[bytes]], .
         (rb"%b[\"']" % word, rb"[\"']%b[\"']" % word),
         (rb"\.%b\b(?!\s*[(.])" % word, rb"(?<!\w: )(?<!-> )\b\w+\.%b\b(?!\s*[(.])" % word),
         (rb"partial\(", rb"partial\(\s*%b\b" % chain),
+        (rb"%b[,)]" % word, rb"\(\s*%b\s*[,)]" % chain),
         (rb"%b[ \t]*(?:#.*)?$" % word, rb"=\s*%b[ \t]*(?:#.*)?$" % chain),
         (rb"%b\(\s*#" % word, rb"%b\(\s*#" % word),
         (rb"%b" % word, rb"[\"']:\s*%b\s*[,}]" % chain),

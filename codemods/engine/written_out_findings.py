@@ -25,6 +25,7 @@ from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
+THROUGH = "it hangs on what a Trainer is given, which is written in a roundabout way"
 UNLIKE = "not all values that it may have become the same"
 
 
@@ -56,17 +57,28 @@ def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence
     """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
     out."""
     try:
-        return _joined(found, [item for wanted in _wanted(rule) for item in _of_views(rule, file, facts, wanted)])
+        looks = [look for wanted in _wanted(rule) if (look := _of_views(rule, file, facts, wanted))]
+        joined = _joined(found, [item for look in looks for item in look.named])
+        return [*joined, *_new(joined, [item for look in looks for item in look.beside])]
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
 
 
-def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[tuple[Match, ViewMatch]]:
-    """What a rule finds in the views of a file, each with the Trainer and the argument that it is about."""
+@dataclass(frozen=True)
+class LookAtViews:
+    """What a rule finds in the views of a file: at Trainers, each with the one and the argument that it is about, and
+    `beside` them."""
+
+    named: list[tuple[Match, ViewMatch]]
+    beside: list[Match]
+
+
+def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses) -> LookAtViews | None:
     views = views_of(file, facts, wanted)
     if views is None:
-        return []
-    first, *others = [_said(rule, view) for view in views.certain]
+        return None
+    beside: list[Match] = []
+    first, *others = [_said(rule, view, beside) for view in views.certain]
     made = [(_carried(file, facts, said, others, views.certain), said) for said in first if not _is_beside(said)]
     made = [(match, said) for match, said in made if match.edits or said.name]
     known = {(item.match.span, item.match.message) for item in first}
@@ -77,14 +89,33 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses)
         if (item.match.span, item.match.message) not in known and not _is_beside(item)
     ]
     for view in views.perhaps:
-        made += [(match, said) for said in _said(rule, view) if (match := _perhaps(said, view))]
-    return made
+        made += [(match, said) for said in _said(rule, view, beside) if (match := _perhaps(said, view))]
+    last = len(file.lines)
+    return LookAtViews(made, [_left(match, THROUGH) for match in beside if match.span.end_line <= last])
 
 
-def _said(rule: Rule, view: View) -> list[ViewMatch]:
+def _said(rule: Rule, view: View, beside: list[Match]) -> list[ViewMatch]:
+    """What a rule finds at the Trainers of a view; what else it finds goes to `beside`."""
     check: Any = rule.check
-    matches: list[Match] = list(check(view.file, view.facts))
-    return [said for match in matches if (said := _named(match, view))]
+    found = []
+    for match in check(view.file, view.facts):
+        said = _named(match, view)
+        if said is None:
+            beside.append(match)
+        else:
+            found.append(said)
+    return found
+
+
+def _new(found: Sequence[Match], beside: Sequence[Match]) -> list[Match]:
+    """What is found beside Trainers, once a line, where nothing was found that says the same there."""
+    told = {(match.message, match.span.line) for match in found} | {(match.row or "", match.span) for match in found}
+    new = {(match.message, match.span.line): match for match in reversed(beside)}
+    return [
+        match
+        for match in reversed(new.values())
+        if told.isdisjoint({(match.message, match.span.line), (match.row or "", match.span)})
+    ]
 
 
 def _named(match: Match, view: View) -> ViewMatch | None:

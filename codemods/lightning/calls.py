@@ -85,4 +85,4 @@ def _class_of(node: ast.Call, call: CallNode) -> str | None:
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
         function = function.value
-    return call.scope.resolve(function)
+    return call.scope.resolve(function) or call.scope.by_star(function)

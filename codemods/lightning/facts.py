@@ -80,6 +80,10 @@ class Facts:
         made._origin.append((self, own.path))
         return made
 
+    def origin_of(self, path: str) -> Facts:
+        """The facts from which these differ by another file than this alone; these themselves where there are none."""
+        return next((origin for origin, own in self._origin if own != path), self)
+
     def _answers_with(self, own: FileFacts, trees: ParsedFiles) -> ClassAnswers:
         """What is known of classes with other facts of one file: all of it where the same is said of its classes, and
         what does not hang on their methods where these alone are others."""

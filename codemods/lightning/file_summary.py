@@ -28,8 +28,8 @@ from codemods.lightning.facts import (
 
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
 EVALUATES = ("test", "validate", "predict")
-_TAKING = re.compile(r"\b(\w+)\(\s*(?:self|this|cls)\b|^[ \t]+\w+ = (\w+)$", re.MULTILINE)
-"""How a class hands itself to a function, or takes one for a method."""
+_TAKING = re.compile(r"\b(\w+)\(\s*(?:self|this|cls)\b|^[ \t]+\w+ = (\w+)$|^[ \t]+@(\w+)[ \t]*(?:\(|#|$)", re.MULTILINE)
+"""How a class hands itself to a function, takes one for a method, or marks one with it."""
 
 
 def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:

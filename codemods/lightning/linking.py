@@ -1,5 +1,5 @@
 """A file with what it takes from other files of the project, as one program: the bases of its classes, functions that
-they take for methods or hand themselves to, and names that another file imports from somewhere else."""
+they take for methods, mark these with or hand themselves to, and names that another file imports from elsewhere."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def open_taker(path: str, facts: Facts) -> PythonFile | None:
 
 
 def _asked(file: PythonFile) -> set[str]:
-    """The names that the classes of a file have as bases, take for methods, or hand themselves to."""
+    """The names that the classes of a file have as bases, take for methods, mark these with, or hand themselves to."""
     found: set[str] = set()
     for node in file.tree.body:
         if not isinstance(node, ast.ClassDef):
@@ -130,8 +130,16 @@ def _asked(file: PythonFile) -> set[str]:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
                 found.add(statement.value.id)
             if isinstance(statement, Function):
-                found |= set(_handed_self(statement))
+                found |= {*_handed_self(statement), *_marks(statement)}
     return found
+
+
+def _marks(method: Function) -> Iterator[str]:
+    """The names of the decorators of a method."""
+    for mark in method.decorator_list:
+        function = mark.func if isinstance(mark, ast.Call) else mark
+        if isinstance(function, ast.Name):
+            yield function.id
 
 
 def _handed_self(method: ast.AST) -> Iterator[str]:
@@ -256,10 +264,12 @@ class ReexportingFile:
         names: list[tuple[str, str | None]] = [(name, None) for name in brought]
         names = names or [(each.name, each.asname) for each in node.names]
         found = {name: dotted for name, _ in names if (dotted := self._outside(f"{module}.{name}"))}
-        if not found:
+        own = [name for name, _ in names if star and name not in found and name != "*"]
+        if not (found or own):
             return None
         left = [each for each in node.names if each.name not in found]
-        made: list[ast.stmt] = [changed(node, names=left)] if left else []
+        aliases = [ast.copy_location(ast.alias(name=name, asname=None), node) for name in own]
+        made: list[ast.stmt] = [changed(node, names=each) for each in (left, aliases) if each]
         return [*made, *(_import(found[name], asname or name, node) for name, asname in names if name in found)]
 
     def _hands_on(self, path: str, node: ast.ImportFrom) -> bool:

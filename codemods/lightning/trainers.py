@@ -90,8 +90,8 @@ class _FileLook:
 
 def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltObject]:
     """What a file builds of the classes of Lightning's that are looked for."""
-    makers = _makers(facts, wanted)
-    words = {word for name in wanted.names for word in file.spellings(name)} | makers
+    known = makers(facts, wanted)
+    words = {word for name in wanted.names for word in file.spellings(name)} | known
     words |= {"cls"} if "@classmethod" in file.text else set()
     at_ = _FileLook(file, facts, wanted)
     calls = file.calls_near(words & _words_of(file)) if words else []
@@ -322,7 +322,7 @@ def _factory(at_: _FileLook, dotted: str) -> tuple[PythonFile, Function, CallNod
     return (home, function, made[0], kind) if kind and spread == uses and returned else None
 
 
-def _makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
+def makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
     """The names of the project's own classes below those looked for, of its functions that may build one of what they
     are given, and of partials and second names."""
     asked = f"makers.{wanted.key}"

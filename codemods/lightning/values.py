@@ -10,14 +10,16 @@ from typing import Any
 
 from codemods.code.nodes import walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
-from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
 from codemods.lightning.attribute_stores import is_rebound, is_stored
+from codemods.lightning.callers import Callers, called_name
+from codemods.lightning.calls import last_name
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.declared_names import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.file_memo import memo_of
 from codemods.lightning.parameters import default_of_parameter
+from codemods.lightning.reexports import starred
 from codemods.lightning.subclass_members import bound_below
 
 DEEPEST = 6
@@ -27,9 +29,12 @@ STEPS = 200
 WHOLE = r"\b(?:exec|globals)\("
 """What may bind any name of a module."""
 _CODE = ("python", "notebook")
+WHOLE_HOLDERS = frozenset(
+    {"create", "EasyDict", "edict", "Munch", "munchify", "AttrDict", "DotMap", "ConfigDict", "Box"}
+)
+"""What makes an object of the dictionary that it is given."""
 Within = tuple[ast.AST, ...]
-Use = tuple[PythonFile, ast.expr, CallNode | None]
-"""A reading of a name, with the call that it is called by."""
+Place = tuple[PythonFile, Within, ast.expr]
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ class _LiteralReader:
 
     def __init__(self, facts: Facts, file: PythonFile) -> None:
         self.facts, self.file, self.left = facts, file, STEPS
+        self.callers = Callers(facts, file, self.open)
 
     def open(self, path: str) -> PythonFile | None:
         return self.file if path == self.file.path else self.facts.open(path)
@@ -134,7 +140,9 @@ class _LiteralReader:
         if definitions(file.tree, name) and name not in _imported(file):
             found = self._of_space(file, (), file.tree, None if within else use, name, depth)
             return self._closed(found, file, name)
-        dotted = file.scope.lookup(name)
+        brought = name not in file.scope.bindings and not _is_shared(file, name)
+        star = starred(self.facts, file, name) if brought else None
+        dotted = f"{star}.{name}" if star else file.scope.lookup(name)
         return self._of_dotted(file, dotted, depth) if dotted else Constants(unknown=f"`{name}` is bound out of sight")
 
     def _of_bound_again(
@@ -173,11 +181,10 @@ class _LiteralReader:
 
     def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
         """The constants of a name of a module, which functions and other files may bind too."""
-        shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
         first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
         stored = is_stored(self.facts, self.open, name) or is_rebound(self.facts, file.path, name)
-        if shared or stored or any(line > first for line in stars):
+        if _is_shared(file, name) or stored or any(line > first for line in stars):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 
@@ -199,70 +206,15 @@ class _LiteralReader:
         if function.decorator_list or (owner is not None and not isinstance(owner, ast.ClassDef)):
             yield Constants(unknown=f"who calls `{function.name}` is not seen")
             return
-        called = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
-        position = _position(function, name) - (1 if owner is not None else 0)
-        for other, use, call in self._known_uses(file, owner, called):
+        for other, use, call, value in self.callers.given(file, within, name):
             if call is None:
-                yield Constants(unknown=f"`{called}` is handed on ({other.path}:{use.lineno})")
-                continue
-            value = _argument(call.node, name, position)
-            if value is None:
+                yield Constants(unknown=f"`{called_name(function, owner)}` is handed on ({other.path}:{use.lineno})")
+            elif value is None:
                 yield Constants(unknown=f"what a call gives is not seen ({other.path}:{use.lineno})")
+            elif isinstance(value, ast.expr):
+                yield self.read(other, call.within, value, depth + 1)
             else:
-                if isinstance(value, ast.expr):
-                    yield self.read(other, call.within, value, depth + 1)
-                else:
-                    yield Constants(called=True)
-
-    def _known_uses(self, file: PythonFile, owner: object, name: str) -> list[Use]:
-        """The readings of a function or class, looked for once."""
-        made: dict[object, list[Use]] = memo_of(self.file, self.facts).setdefault("uses", {})
-        asked = file.path, owner, name
-        if asked not in made:
-            made[asked] = list(self._uses(file, owner, name))
-        return made[asked]
-
-    def _uses(self, file: PythonFile, owner: object, name: str) -> Iterator[Use]:
-        """The readings of a function or class anywhere in the project, each with the call that it is called by."""
-        dotted = f"{file.module}.{name}"
-        method = isinstance(owner, ast.ClassDef) and owner.name != name
-        for other in self._speaking(name):
-            near = other.near([name])
-            calls = {id(call.node.func): call for call in near.calls}
-            found: list[ast.expr] = [item for item in near.attributes if item.attr == name]
-            found += [node for node, _ in other.nodes_near([name]) if isinstance(node, ast.Name) and node.id == name]
-            for use in found:
-                if not isinstance(use.ctx, ast.Load):  # type: ignore[attr-defined]
-                    continue
-                call = calls.get(id(use))
-                if method:
-                    if isinstance(use, ast.Attribute):
-                        yield other, use, call
-                    continue
-                scope = call.scope if call else other.scope
-                meant = scope.resolve(use)
-                if meant == dotted or (meant and self._is(meant, other, file, name)):
-                    yield other, use, call
-                elif meant is None and isinstance(use, ast.Name) and (other is file or other.scope.stars):
-                    yield other, use, None
-
-    def _is(self, dotted: str, near: PythonFile, file: PythonFile, name: str) -> bool:
-        """Whether a dotted name stands for what a file defines under a name."""
-        found = self.facts.find_definition(dotted, near.path)
-        return found is not None and found[0].path == file.path and found[1].name == name
-
-    def _speaking(self, name: str) -> Iterator[PythonFile]:
-        known: dict[str, list[str]] = self.facts.of_sources.setdefault("speaking", {})
-        if name not in known:
-            spoken, word = name.encode(), re.compile(rb"\b" + name.encode() + rb"\b")
-            known[name] = sorted(
-                path
-                for path, source in self.facts.sources.items()
-                if source.kind in _CODE and spoken in source.unescaped and word.search(source.unescaped)
-            )
-        for path in known[name]:
-            if (opened := self.open(path)) is not None:
-                yield opened
+                yield Constants(called=True)
 
     def _of_attribute(self, file: PythonFile, within: Within, node: ast.Attribute, depth: int) -> Constants:
         function = next((item for item in reversed(within) if isinstance(item, Function)), None)
@@ -280,10 +232,12 @@ class _LiteralReader:
         if option is not None:
             found = self.read(file, (), option, depth + 1)
             return Constants(found.found, f"`--{node.attr}` may say otherwise", found.called)
-        if dotted is None:
-            held = self._held(file, within, node.value, ast.Constant(node.attr), depth)
-            return held or Constants(self._texts_of(node.attr), f"`{ast.unparse(node)[:60]}` is not followed")
-        return self._of_dotted(file, dotted, depth)
+        known = self._of_dotted(file, dotted, depth) if dotted is not None else None
+        if known is not None and known.found:
+            return known
+        held = self._held(file, within, node.value, ast.Constant(node.attr), depth)
+        why = f"`{ast.unparse(node)[:60]}` is not followed"
+        return held or known or Constants(self._texts_of(node.attr), why)
 
     def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
         """The constants of a name of a module of the project, or of a class there."""
@@ -341,25 +295,66 @@ class _LiteralReader:
         return found
 
     def _held(self, file: PythonFile, within: Within, owner: ast.expr, key: ast.expr, depth: int) -> Constants | None:
-        """What a dictionary, or an object, that a name of the same function or module is bound to was made with under a
-        key, which may be something else since."""
+        """What the dictionaries, objects and classes that an expression may stand for were made with under a key, which
+        may be something else since."""
         name = literal(key)[1]
-        space: Any = next((item for item in reversed(within) if isinstance(item, Function)), file.tree)
-        if not isinstance(owner, ast.Name) or not isinstance(name, str):
+        if not isinstance(name, str):
             return None
-        made = definitions(space, owner.id) or definitions(file.tree, owner.id)
-        every = []
-        for item in made:
-            if isinstance(item.value, ast.Dict):
-                pairs = zip(item.value.keys, item.value.values, strict=True)
-                every += [value for given, value in pairs if given is not None and literal(given)[1] == name]
-            elif isinstance(item.value, ast.Call):
-                every += [each.value for each in item.value.keywords if each.arg == name]
-                found = self._class(file, file.scope_within(within).resolve(item.value.func) or "")
-                every += [each.value for each in definitions(found[1].node, name) if each.value] if found else []
-        constants = _union(self.read(file, within, value, depth + 1) for value in every)
+        holders = self._holders(file, within, owner, depth)
+        constants = _union(found for holder in holders if (found := self._under(*holder, name, depth + 1)))
         why = f"`{ast.unparse(owner)}` may hold something else by then"
         return Constants(constants.found, why) if constants.found else None
+
+    def _holders(self, file: PythonFile, within: Within, node: ast.expr, depth: int) -> Iterator[Place]:
+        """The dictionaries, calls and classes that an expression may stand for."""
+        self.left -= 1
+        if depth > DEEPEST or self.left < 0:
+            return
+        if isinstance(node, ast.Subscript):
+            for home, inside, holder in self._holders(file, within, node.value, depth + 1):
+                for value in _values_at(holder, literal(node.slice)[1]):
+                    yield from self._holders(home, inside, value, depth + 1)
+            return
+        if not isinstance(node, ast.Name):
+            yield file, within, node
+            return
+        functions = [index for index, item in enumerate(within) if isinstance(item, Function)]
+        space: Any = within[functions[-1]] if functions else file.tree
+        if functions and takes(space, node.id) and not definitions(space, node.id):
+            for other, _, call, given in self.callers.given(file, within[: functions[-1] + 1], node.id):
+                if call is not None and isinstance(given, ast.expr):
+                    yield from self._holders(other, call.within, given, depth + 1)
+            return
+        made = definitions(space, node.id) or definitions(file.tree, node.id)
+        values = [item.value for item in made if item.value is not None]
+        for value in values:
+            yield from self._holders(file, within, value, depth + 1)
+        if not values:
+            yield from self._imported_holders(file, within, node, depth)
+
+    def _imported_holders(self, file: PythonFile, within: Within, node: ast.Name, depth: int) -> Iterator[Place]:
+        """The same of a name that a file imports, or has for a class."""
+        dotted = file.scope_within(within).resolve(node) or ""
+        module, _, name = dotted.rpartition(".")
+        path = self.facts.path_of(module, file.path) if module and module != file.module else None
+        home = self.open(path) if path else None
+        made = definitions(home.tree, name) if home else []
+        for item in made:
+            if home is not None and item.value is not None:
+                yield from self._holders(home, (), item.value, depth + 1)
+        if not made:
+            yield file, within, node
+
+    def _under(self, file: PythonFile, within: Within, holder: ast.expr, name: str, depth: int) -> Constants | None:
+        """What a dictionary, an object that a call makes, or a class has under a name."""
+        values = _values_at(holder, name)
+        if values:
+            return _union(self.read(file, within, value, depth) for value in values)
+        made = holder.func if isinstance(holder, ast.Call) else holder
+        found = self._class(file, file.scope_within(within).resolve(made) or "")
+        if found is None:
+            return None
+        return self._of_self(*found, name, depth) if made is not holder else self._of_class(*found, name, depth)
 
     def _texts_of(self, name: str) -> tuple[Constant, ...]:
         """The texts that classes of the project put on an attribute of that name, whosever it is."""
@@ -376,6 +371,18 @@ class _LiteralReader:
         return known
 
 
+def _values_at(holder: ast.expr, name: Any) -> list[ast.expr]:
+    """What a dictionary that is written out, or what a call is given by name or in one, has under a name."""
+    if isinstance(holder, ast.Call):
+        given = [item.value for item in holder.keywords if item.arg == name]
+        whole = holder.args if last_name(holder.func) in WHOLE_HOLDERS else []
+        return given + [value for item in whole if isinstance(item, ast.Dict) for value in _values_at(item, name)]
+    if not isinstance(holder, ast.Dict):
+        return []
+    pairs = zip(holder.keys, holder.values, strict=True)
+    return [value for key, value in pairs if key is not None and literal(key) == (True, name)]
+
+
 def _but(found: Constants, falsy: bool) -> Constants:
     """The constants without None, or without all that counts as false."""
     kept = tuple(
@@ -389,22 +396,11 @@ def _imported(file: PythonFile) -> set[str]:
     return {alias.asname or alias.name.split(".")[0] for node in file.imports for alias in node.names}
 
 
+def _is_shared(file: PythonFile, name: str) -> bool:
+    """Whether functions of a module may bind a name of it."""
+    return re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE) is not None
+
+
 def _is_declared(space: ast.AST, name: str) -> bool:
     """Whether a function says that a name is the module's or of a function around it."""
     return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in own_nodes(space))
-
-
-def _position(function: Function, name: str) -> int:
-    names = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
-    return names.index(name) if name in names else -100
-
-
-def _argument(call: ast.Call, name: str, position: int) -> ast.expr | bool | None:
-    """What a call gives a parameter: an expression, False where it leaves it to the default, None where it is not
-    seen."""
-    for item in call.keywords:
-        if item.arg == name:
-            return item.value
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return None
-    return call.args[position] if 0 <= position < len(call.args) else False

@@ -12,7 +12,7 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import at, changed, replaced, twin
 from codemods.lightning.arguments import current, rows
-from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.facts import TRAINER, Facts, TrainerFact
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import trainers_in
 from codemods.lightning.object_arguments import keywords, owner_of
@@ -27,8 +27,11 @@ CHANGED = frozenset({
     "logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary",
 })  # fmt: skip
 """Arguments of the newest Trainer of which it takes other values than those before, or which not every module bears."""
-COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches"})
+COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches", "devices", "num_nodes"})
 """Those of them of which every number matters."""
+BY_PATH = "trainers by path"
+"""Where facts keep the Trainers of each file with what reaches them."""
+Ways = tuple[tuple[TrainerFact, ...], tuple[TrainerFact, ...]]
 Choice = Mapping[tuple[int, str], ast.expr]
 
 
@@ -63,6 +66,10 @@ class Views:
 
     certain: tuple[View, ...]
     perhaps: tuple[View, ...]
+
+    @property
+    def both(self) -> tuple[tuple[View, ...], tuple[View, ...]]:
+        return self.certain, self.perhaps
 
 
 def views_of(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | None:
@@ -187,4 +194,6 @@ def _apart(facts: Facts, file: PythonFile) -> Facts:
     own = facts.files.get(file.path)
     if own is None:
         return replace(facts)
-    return facts.having(replace(own, trainers=trainers_in(file)))
+    made = facts.having(replace(own, trainers=trainers_in(file)))
+    made.memo[BY_PATH] = {file.path: (made.files[file.path].trainers,) * 2}
+    return made

@@ -36,6 +36,8 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
     source = file.source_of(own)
     if whole and "#" in source:
         return None
+    if any(getattr(node, "named_by_class", False) for node in every_node(seen)):
+        return None  # the class of the project is called still
     if edit.line and ";" in file.lines[own.lineno - 1]:  # type: ignore[attr-defined]
         return None
     if not _stands_within(seen, own) or not _does_the_same(seen, own, written) or not _is_known(seen, own, file):

@@ -97,3 +97,11 @@ for _names, _edits in (
 ):
     for _name in _names:
         LOWER.setdefault(_name, {})[PARTED] = _edits
+
+UNSURE = {
+    "handed class": "open: the call whose arguments change is spelled as one of another function",
+    "copied": "the dictionary may be read elsewhere, so that its keys are exchanged where asked for alone",
+    "put into another": "the same",
+    "by default": "the same, and the key stands in a call",
+}
+"""Edits under which a rewrite may always be left to a person, or asked for first, with the reason."""

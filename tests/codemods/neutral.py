@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable, Mapping
 
 from tests.codemods.neutral_classes import CLASSES
+from tests.codemods.neutral_handing import HANDING
 from tests.codemods.neutral_lines import (
     annotate,
     annotate_parameter,
@@ -191,8 +192,9 @@ def _is_method(call: ast.AST) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
 
-def moved(text: str, path: str) -> tuple[str, str] | None:
-    """The text without its classes, which are imported from `parts`, and the text of `parts`, a module beside it."""
+def moved(text: str, path: str, *, by_star: bool = False) -> tuple[str, str] | None:
+    """The text without its classes, which are imported from `parts`, by name or by a star, and the text of `parts`, a
+    module beside it."""
     program = Program(text)
     classes = [node for node in program.tree.body if isinstance(node, ast.ClassDef)]
     head = [node for node in program.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -210,7 +212,8 @@ def moved(text: str, path: str) -> tuple[str, str] | None:
         + "".join(program.lines[min([item.lineno, *(one.lineno for one in item.decorator_list)]) - 1 : item.end_lineno])
         for item in classes
     )
-    return f"{lines(head)}from parts import {', '.join(used)}\n\n{lines(rest)}", parts
+    names = "*" if by_star else ", ".join(used)
+    return f"{lines(head)}from parts import {names}\n\n{lines(rest)}", parts
 
 
 EDITS: Mapping[str, Callable[[Program], Edited]] = {
@@ -264,4 +267,5 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **VALUES,
     **SHAPES,
     **CLASSES,
+    **HANDING,
 }

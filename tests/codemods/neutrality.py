@@ -12,10 +12,13 @@ from codemods.engine.scan import Options
 from codemods.finding import Finding, Fix
 from codemods.rule import Example, Rule, all_rules
 from tests.codemods.neutral import EDITS, moved
+from tests.codemods.neutral_handing import FILES
 from tests.codemods.neutral_program import Program
 from tests.codemods.support import sources
 
 MOVED = "moved to a file"
+STARRED = "brought by a star"
+EVERY = (*EDITS, *FILES, MOVED, STARRED)
 SITES = 2
 """How many places of an example an edit is tried at: those nearest to what is found."""
 
@@ -67,8 +70,13 @@ def fired() -> list[Fired]:
 
 def edited(case: Fired, edit: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The files of an example under an edit, at the places nearest to what is found, with the line."""
-    if edit == MOVED:
-        parts = moved(case.example.before, case.example.path)
+    if edit in FILES:
+        every = sorted(FILES[edit](Program(case.example.before)), key=lambda item: _distance(item[0], case.lines))
+        for line, texts in every[:SITES]:
+            yield line, {**case.files, **{path or case.example.path: text for path, text in texts.items()}}
+        return
+    if edit in (MOVED, STARRED):
+        parts = moved(case.example.before, case.example.path, by_star=edit == STARRED)
         if parts and "parts.py" not in case.files:
             yield 1, {**case.files, case.example.path: parts[0], "parts.py": parts[1]}
         return
@@ -83,8 +91,12 @@ def edited(case: Fired, edit: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _nearest(text: str, edit: str, lines: Sequence[int]) -> list[tuple[int, str]]:
     made = list(EDITS[edit](Program(text)))
-    made.sort(key=lambda item: (min([abs(item[0] - line) for line in lines], default=0), item[0]))
+    made.sort(key=lambda item: _distance(item[0], lines))
     return made[:SITES]
+
+
+def _distance(place: int, lines: Sequence[int]) -> tuple[int, int]:
+    return min([abs(place - line) for line in lines], default=0), place
 
 
 def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Outcome:
@@ -122,7 +134,7 @@ def look(files: Mapping[str, str], rule: Rule | None, pins: tuple[str, ...]) -> 
 
 def main() -> None:
     """Prints how many keep their level, by family and by edit."""
-    names = sys.argv[1].split(",") if len(sys.argv) > 1 and sys.argv[1] else [*EDITS, MOVED]
+    names = sys.argv[1].split(",") if len(sys.argv) > 1 and sys.argv[1] else [*EVERY]
     codes = tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else ("",)
     every = [
         outcome(case, edit, line, files)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from tests.codemods.exceptions import LOST, LOWER
+from tests.codemods.exceptions import LOST, LOWER, UNSURE
 from tests.codemods.neutral import EDITS
-from tests.codemods.neutrality import MOVED, Fired, Outcome, edited, fired, outcome
+from tests.codemods.neutrality import EVERY, Fired, Outcome, edited, fired, outcome
 
 STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
@@ -25,7 +25,7 @@ PAIRS = (
     "getattr + except raise",
     "global constant + split call",
 )
-CASES = [(case, edit) for case in fired() for edit in (*EDITS, MOVED, *PAIRS)]
+CASES = [(case, edit) for case in fired() for edit in (*EVERY, *PAIRS)]
 
 
 def outcomes(cases: list[tuple[Fired, str]]) -> list[Outcome]:
@@ -39,6 +39,8 @@ def is_known(item: Outcome) -> bool:
 
 def is_lower(item: Outcome) -> bool:
     """Whether it is right that the level drops under one of the edits that were made."""
+    if not UNSURE.keys().isdisjoint(item.edit.split(" + ")):
+        return True
     edits = chain.from_iterable(LOWER.get(item.fired.name, {}).values())
     return not set(edits).isdisjoint(item.edit.split(" + "))
 

@@ -12,6 +12,7 @@ from codemods.lightning.configurations.evidence import is_trainer
 from codemods.lightning.configurations.mappings import Malformed
 from codemods.lightning.configurations.owners import owned
 from codemods.lightning.facts import ClassFact, Facts, TrainerFact, is_trainer_call
+from codemods.lightning.project_trainers import project_trainers
 from codemods.rules.loops.trainers import fitted, trainers_of
 
 NAMING = ("strategy", "accelerator", "distributed_backend")
@@ -119,7 +120,9 @@ def ddp_of(facts: Facts, fact: ClassFact, code: str) -> Ddp | None:
 
 def _is_open(facts: Facts, trainers: tuple[TrainerFact, ...]) -> bool:
     """Whether a strategy may come to a Trainer that trains the class from where its call does not show it."""
-    known = trainers or tuple(each for each in facts.trainers if not each.evaluates and None in fitted(facts, each))
+    known = trainers or tuple(
+        each for each in project_trainers(facts) if not each.evaluates and None in fitted(facts, each)
+    )
     given = [each.argument("strategy") for each in known]
     if any(each.open_ended for each in known) or any(each and not each.literal for each in given):
         return True

@@ -9,6 +9,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none, results, returns
 from codemods.lightning.facts import MODULE, Facts, KeywordFact
 from codemods.lightning.optimization import optimization
+from codemods.lightning.project_trainers import project_trainers
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 
@@ -42,8 +43,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _spreads(facts: Facts) -> bool:
-    """Whether a Trainer of the project is seen to train on several devices."""
-    return any(_several(argument) for trainer in facts.trainers for argument in trainer.arguments)
+    """Whether a Trainer of the project trains on several devices, or may."""
+    return any(
+        _several(argument) for trainer in project_trainers(facts, perhaps=True) for argument in trainer.arguments
+    )
 
 
 def _several(argument: KeywordFact) -> bool:

@@ -33,14 +33,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         call = _call(file, facts, trainer)
         if trainer.path == file.path and call is not None:
             yield from _at_trainer(file, facts, trainer, fact, call)
-        if fact.path == file.path and _refused(trainer, CLIP[0]) and _refusal(facts, trainer, fact) is None:
+        if not _is_written(facts, trainer):
+            yield from _told_at_class(file, trainer, fact)
+        elif fact.path == file.path and _refused(trainer, CLIP[0]) and _refusal(facts, trainer, fact) is None:
             yield from _at_class(file, trainer, fact)
 
 
 def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassFact]]:
-    """Each Trainer that clips or accumulates, with each class that it fits and that optimizes manually, where the
-    file holds one of the two."""
-    for trainer in refused_trainers(facts):
+    """Each Trainer that clips or accumulates, once a place, with each class that it fits and that optimizes manually,
+    where the file holds one of the two."""
+    places = {(trainer.path, trainer.line): trainer for trainer in reversed(refused_trainers(facts))}
+    for trainer in reversed(places.values()):
         for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
             here = file.path in (trainer.path, fact.path)
             if here and facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":
@@ -51,9 +54,28 @@ def _refused(trainer: TrainerFact, name: str) -> bool:
     return any(argument.name == name for argument in refused(trainer))
 
 
+def _is_written(facts: Facts, trainer: TrainerFact) -> bool:
+    """Whether all that a Trainer is given is written in its call."""
+    return any(other is trainer for other in facts.files[trainer.path].trainers)
+
+
+def _told_at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterator[Match]:
+    """What is said of a class where a Trainer of another file is given what is written elsewhere."""
+    for item in file.classes if file.path == fact.path != trainer.path else ():
+        if item.qualname == fact.name:
+            said = [name for name in (CLIP[0], ACCUMULATE) if _refused(trainer, name)]
+            advice = CLIP_ADVICE if CLIP[0] in said else SUM_ADVICE
+            reason = f"Not rewritten: {trainer.path}:{trainer.line} gets {said[0]} from elsewhere. {advice}"
+            yield Match(file.head(item.node), _message(fact), "manual", reason)
+
+
+def _message(fact: ClassFact) -> str:
+    return f"{fact.name} is trained by a Trainer that clips, which manual optimization refuses"
+
+
 def _call(file: PythonFile, facts: Facts, trainer: TrainerFact) -> ast.Call | None:
     """The call of a Trainer in the file as it is now: the one with as many before it."""
-    if trainer.path != file.path:
+    if trainer.path != file.path or not _is_written(facts, trainer):
         return None
     index = next(index for index, other in enumerate(facts.files[file.path].trainers) if other is trainer)
     calls = [call.node for call in file.calls if is_trainer_call(call)]
@@ -107,8 +129,7 @@ def _refusal(facts: Facts, trainer: TrainerFact, fact: ClassFact) -> str | None:
     """Why the clipping of a Trainer does not go into a class, None where it does."""
     if fitted(facts, trainer) != {fact}:
         return "this Trainer may train other modules too"
-    clips = [tuple(map(_text, map(other.argument, CLIP))) for other in trainers_of(facts, fact)]
-    if len(clips) > 1:
+    if len({(other.path, other.line) for other in trainers_of(facts, fact)}) > 1:
         return f"{fact.name} is trained by several Trainers"
     if not all((argument := trainer.argument(name)) is None or argument.literal for name in CLIP):
         return "the algorithm is not a literal"
@@ -140,11 +161,10 @@ def _at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterat
             continue
         value, algorithm = (_text(trainer.argument(name)) for name in CLIP)
         change = partial(_clipping, value=value or "", algorithm=algorithm, before=_place(item))
-        message = f"{fact.name} is trained by a Trainer that clips, which manual optimization refuses"
         reason = f"The clipping of {trainer.path} moves to the end of {HOOK}, where gradients are unscaled."
         yield Match(
             file.head(item.node),
-            message,
+            _message(fact),
             "safe",
             reason,
             edits=(NodeEdit(item.node, change),),

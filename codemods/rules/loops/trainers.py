@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.lightning.facts import ClassFact, Facts, KeywordFact, TrainerFact
+from codemods.lightning.project_trainers import project_trainers
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
@@ -14,7 +15,7 @@ WORDS = (CLIP[0].encode(), ACCUMULATE.encode())
 def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
     """The Trainers that are given the class, or one below it, to fit."""
     wanted = {fact, *facts.subclasses(fact)}
-    for trainer in facts.trainers:
+    for trainer in project_trainers(facts):
         if wanted & fitted(facts, trainer):
             yield trainer
 
@@ -52,7 +53,7 @@ def _is_of(facts: Facts, maker: str, near: str, trainer: TrainerFact) -> bool:
 def refused_trainers(facts: Facts) -> list[TrainerFact]:
     """The Trainers that are given what manual optimization refuses."""
     if "trainers.refused" not in facts.memo:
-        facts.memo["trainers.refused"] = [trainer for trainer in facts.trainers if refused(trainer)]
+        facts.memo["trainers.refused"] = [trainer for trainer in project_trainers(facts) if refused(trainer)]
     found: list[TrainerFact] = facts.memo["trainers.refused"]
     return found
 

@@ -15,7 +15,6 @@ WAYS = {
     "a factory that is called twice": f"    build()\n    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
     "a factory that hands on": f"    trainer = build(gradient_clip_val=0.5)\n{FIT}\n\ndef build(**given):\n"
     "    return Trainer(**given)\n",
-    "a subclass": f"    trainer = Own(gradient_clip_val=0.5)\n{FIT}\n\nclass Own(Trainer):\n    pass\n",
     "an option": "    import argparse\n\n    parser = argparse.ArgumentParser()\n"
     "    parser.add_argument('--clip', type=float, default=0.5)\n    args = parser.parse_args()\n"
     f"    trainer = Trainer(gradient_clip_val=args.clip)\n{FIT}",
@@ -28,6 +27,7 @@ REWRITTEN = {
     "a dictionary there": f"    trainer = Trainer(**{{'gradient_clip_val': 0.5}})\n{FIT}",
     "a partial": "    from functools import partial\n\n    build = partial(Trainer, gradient_clip_val=0.5)\n"
     f"    trainer = build()\n{FIT}",
+    "a subclass": f"    trainer = Own(gradient_clip_val=0.5)\n{FIT}\n\nclass Own(Trainer):\n    pass\n",
     "at once": "    Trainer(gradient_clip_val=0.5).fit(Model(), loader)\n",
     "a variable": f"    clip = 0.5\n    trainer = Trainer(gradient_clip_val=clip)\n{FIT}",
     "a second name": f"    T = Trainer\n    trainer = T(gradient_clip_val=0.5)\n{FIT}",
@@ -46,7 +46,7 @@ def test_some_are_rewritten(way: str) -> None:
     made = run_rules({"train.py": BEFORE.replace(GIVEN, REWRITTEN[way])}, rule("TBP108"))
     assert made.bugs == ()
     after = made.final()["train.py"].decode()
-    assert "on_before_optimizer_step" in after and "Trainer(gradient_clip_val" not in after
+    assert "on_before_optimizer_step" in after and "(gradient_clip_val" not in after
 
 
 def test_a_factory_of_another_file() -> None:

@@ -1,0 +1,38 @@
+"""The Trainers of a project with what reaches them, by whatever way they are built."""
+
+from __future__ import annotations
+
+from codemods.lightning.facts import Facts, TrainerFact
+from codemods.lightning.trainers import makers
+from codemods.lightning.written_out import BY_PATH, TRAINERS, Ways, views_of
+
+
+def project_trainers(facts: Facts, *, perhaps: bool = False) -> tuple[TrainerFact, ...]:
+    """Every Trainer of the files that were read, as it is written; and behind those of a file, where one is given what
+    is written elsewhere, the same with this written out. With `perhaps` what it may be given is, too."""
+    known: dict[bool, tuple[TrainerFact, ...]] = facts.memo.setdefault("project trainers", {})
+    if perhaps not in known:
+        every = (_ways_in(facts, path)[perhaps] for path in sorted(facts.files))
+        known[perhaps] = tuple(trainer for ways in every for trainer in ways)
+    return known[perhaps]
+
+
+def _ways_in(facts: Facts, path: str) -> Ways:
+    """The Trainers of a file without and with what they may be given."""
+    made: dict[str, Ways] = facts.memo.setdefault(BY_PATH, {})
+    if path not in made:
+        origin = facts.origin_of(path)
+        made[path] = _written_out(facts, path) if origin is facts else _ways_in(origin, path)
+    return made[path]
+
+
+def _written_out(facts: Facts, path: str) -> Ways:
+    plain, source = facts.files[path].trainers, facts.sources.get(path)
+    words = {"Trainer", *makers(facts, TRAINERS)}
+    file = facts.open(path) if source and any(word.encode() in source.unescaped for word in words) else None
+    views = views_of(file, facts, TRAINERS) if file else None
+    if views is None:
+        return plain, plain
+    sure, some = ([item for view in found for item in view.facts.files[path].trainers] for found in views.both)
+    certain = (*plain, *(item for item in sure if item not in plain))
+    return certain, (*certain, *(item for item in some if item not in certain))
