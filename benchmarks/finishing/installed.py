@@ -27,6 +27,9 @@ REPLACED = {
     "BaseProfiler": "Profiler",
 }
 """Old names of classes, so that what stands in subclasses of them is judged before they are renamed too."""
+OUTSIDE = ("pytorch_lightning.metrics.",)
+"""Modules that went to other packages whole: a class there is none of those that Lightning exports by its name, as
+its plugin Precision is not the metric."""
 TABLE_VALUES = ("accelerator", "strategy", "precision", "devices", "num_nodes", "plugins")
 NOT_TRIED = frozenset({"logger", "callbacks", "default_root_dir", "max_time", *TABLE_VALUES})
 
@@ -76,7 +79,7 @@ def by_name() -> dict[str, Any]:
 def class_of(dotted: str) -> type | None:
     """The class of a dotted name; by its last name where the module that held it is gone."""
     found = find(dotted)
-    if found is MISSING:
+    if found is MISSING and not dotted.startswith(OUTSIDE):
         name = dotted.rpartition(".")[2]
         found = by_name().get(REPLACED.get(name, name))
     return found if inspect.isclass(found) and "lightning" in found.__module__ else None

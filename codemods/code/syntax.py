@@ -101,13 +101,13 @@ def results(function: Function) -> list[ast.expr]:
     return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]
 
 
-def is_plain(function: Function, named: bool = False) -> bool:
-    """Whether a method is neither async, decorated, a generator, nor takes `*`, keyword-only ones or, unless `named`
-    holds, `**`."""
+def is_plain(function: Function, named: bool = False, decorated: bool = False) -> bool:
+    """Whether a method is neither async, a generator nor, unless `decorated` holds, decorated, and takes neither `*`,
+    keyword-only ones nor, unless `named` holds, `**`."""
     arguments = function.args
     return (
         isinstance(function, ast.FunctionDef)
-        and not function.decorator_list
+        and (decorated or not function.decorator_list)
         and not (arguments.vararg or arguments.kwonlyargs or arguments.posonlyargs)
         and (named or not arguments.kwarg)
         and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))

@@ -16,7 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import literal
 
 HERE = Path(__file__).parent
-KINDS = ("int?", "float?", "number?", "bool?", "option?", "flag?", "switch?", "unset?")
+KINDS = ("int?", "float?", "number?", "bool?", "option?", "flag?", "switch?", "unset?", "item?")
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ import ast
 from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, part_of_choice
+from codemods.lightning.options import default_of
 from codemods.lightning.versions import reaches
 
 STRATEGIES = frozenset(
@@ -56,7 +58,8 @@ LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
 
 @dataclass(frozen=True)
 class StrategyName:
-    """What an expression that names a strategy is now: its text, or None with the reason in `why`."""
+    """What an expression that names a strategy is now: its text, or None with the reason in `why`; beside a text, that
+    is what the text takes for granted."""
 
     text: str | None
     row: str | None = None
@@ -105,6 +108,20 @@ def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) 
         return None
     text = file.source_of(node) if node else ""
     return StrategyName(f'{text} or "auto"', "B16") if None in arms else StrategyName(text)
+
+
+def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
+    """What a part of a configuration, or an option of a command line, names: a strategy that is called so still, in
+    each of the project's configurations, or by default."""
+    if not isinstance(node, ast.Attribute | ast.Subscript):
+        return None
+    text, values = file.source_of(node), configured_values(facts, file, call, node)
+    if values and all(value is None or value in STRATEGIES for value in values) and values != (None,):
+        return StrategyName(f'{text} or "auto"', "B16") if None in values else StrategyName(text)
+    known, value = default_of(file, call, node)
+    if not known or value not in STRATEGIES or is_set(facts, getattr(node, "attr", "")):
+        return None
+    return StrategyName(text, None, f'{text} is taken to name a strategy, as "{value}" does, which it is by default')
 
 
 def _arms(node: ast.expr) -> list[ast.expr]:

@@ -16,6 +16,8 @@ DATA = "import pytorch_lightning as pl\n\nclass Data(pl.LightningDataModule):\n"
 
 WRONG = {
     "name: pl.metrics.Accuracy": "from pytorch_lightning.metrics import Accuracy\n",
+    "name: pl.metrics.Precision": "from pytorch_lightning.metrics import Precision\n"
+    "metric = Precision(num_classes=2)\nmetric.compute()\n",
     "name: pl.plugins.DDPPlugin": "import lightning.pytorch as pl\nplugin = pl.plugins.DDPPlugin()\n",
     "name: pl.Trainer.add_argparse_args": "from pytorch_lightning import Trainer\nTrainer.add_argparse_args(None)\n",
     "name: pl.Trainer.from_argparse_args": "import pytorch_lightning as pl\nt = pl.Trainer.from_argparse_args(args)\n",

@@ -21,11 +21,12 @@ GONE_KEYWORDS = ("on_tpu", "using_native_amp", "using_lbfgs")
 @dataclass(frozen=True)
 class HookSignature:
     """A hook of 1.x: how many arguments it was called with, the positions of those that 2.x does not give, and the
-    keywords that it was given besides."""
+    keywords that it was given besides; and what was its first argument, which another stood before up to 0.9."""
 
     arguments: int
     gone: tuple[int, ...]
     keywords: tuple[str, ...] = ()
+    first: str = ""
 
 
 HOOKS = {
@@ -33,7 +34,7 @@ HOOKS = {
     "optimizer_zero_grad": HookSignature(4, (3,)),
     "on_before_optimizer_step": HookSignature(2, (1,)),
     "configure_gradient_clipping": HookSignature(4, (1,)),
-    "backward": HookSignature(3, (1, 2)),
+    "backward": HookSignature(3, (1, 2), first="loss"),
     "lr_scheduler_step": HookSignature(3, (1,)),
 }
 CALLBACK_HOOKS = {"on_before_optimizer_step": HookSignature(4, (3,))}
@@ -51,14 +52,24 @@ def old_parameters(method: Function, hook: HookSignature) -> tuple[str, ...]:
     indexed = bool(set(positional) & set(INDICES))
     if len(positional) < hook.arguments and not indexed:
         return tuple(spoken)
-    if max(hook.gone) >= len(positional):
+    places = (0, *(index + 1 for index in hook.gone)) if _is_older(positional, hook) else hook.gone
+    if max(places) >= len(positional):
         raise NotPlain("it does not take the arguments that 1.x gave it")
-    gone = tuple(positional[index] for index in hook.gone)
+    gone = tuple(positional[index] for index in places)
     defaulted = set(names[len(names) - len(arguments.defaults) :]) if arguments.defaults else set()
     optional = hook.gone[-1] == hook.arguments - 1 and set(gone) <= defaulted
     if optional or (not indexed and any("closure" in name for name in gone)):
         return tuple(spoken)
     return (*gone, *spoken)
+
+
+def _is_older(positional: list[str], hook: HookSignature) -> bool:
+    """Whether a hook takes what releases up to 0.9 gave it."""
+    if not hook.first or len(positional) < hook.arguments or hook.first in positional[0]:
+        return False
+    if hook.first not in positional[1] and len(positional) > hook.arguments:
+        raise NotPlain(f"which of what it takes is the {hook.first} is not seen")
+    return hook.first in positional[1]
 
 
 def read_elsewhere(method: Function, name: str, dead: tuple[str, ...]) -> list[str]:

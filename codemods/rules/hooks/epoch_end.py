@@ -231,13 +231,21 @@ def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
 
 
 def plain_step(item: ClassNode, stage: Stage) -> Function | None:
-    """The class's own step, where what it returns can be kept at its `return` statements."""
+    """The class's own step, where what it returns can be kept at its `return` statements. Evaluation runs without
+    gradients anyway, whether or not a decorator says so."""
     step = item.methods.get(stage.step)
-    if step is None or not is_plain(step) or finally_leaves(step) or crowded_return(step):
+    if step is None or not is_plain(step, decorated=True) or finally_leaves(step) or crowded_return(step):
+        return None
+    if any(stage.train or not without_gradients(item, node) for node in step.decorator_list):
         return None
     if self_name(step) != "self" or any(is_super_call(node, stage.step) for node in walk(step)):
         return None
     return step
+
+
+def without_gradients(item: ClassNode, decorator: ast.expr) -> bool:
+    """Whether a decorator only runs a method without gradients."""
+    return item.scope.resolve(_called(decorator)) == "torch.no_grad"
 
 
 def takes_index(step: Function) -> bool:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, parameters, uses
+from codemods.code.syntax import Function, is_super_call, own_nodes, parameters, uses
 from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.lightning.instance_types import times_spoken
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
@@ -70,11 +71,19 @@ OPTIONAL = {
 
 BARE = ("prepare_data", *(f"{stage}_dataloader" for stage in ("train", "val", "test", "predict")))
 """Hooks of modules and of their data that no release gave anything."""
+EPOCHS = ("validation", "test", "predict")
+UNGIVEN = (
+    "configure_callbacks", "configure_optimizers", "on_after_backward", "on_fit_start", "on_fit_end",
+    "on_train_start", "on_train_end", "on_train_epoch_start", "on_validation_epoch_end", "on_test_epoch_end",
+    *(f"on_{stage}_{point}" for stage in EPOCHS for point in ("start", "end", "epoch_start")),
+)  # fmt: skip
+"""Those of modules alone."""
+HOOKS = (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *STEPS, *BARE) if name in item.methods]
+        hooks = [name for name in HOOKS if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
@@ -83,13 +92,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if kind == MODULE:
             yield from misnamed(file, facts, fact, item)
         for name in hooks:
-            if name in BARE and kind != CALLBACK and (match := _bare(file, item.methods[name])):
+            bare = (name in BARE and kind != CALLBACK) or (name in UNGIVEN and kind == MODULE)
+            if bare and (match := _bare(file, item.methods[name])):
                 yield match
         for name in hooks:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
         for name in hooks:
-            if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE):
+            if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
                 continue
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             if match:
@@ -126,6 +136,8 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     message = f"{name} gets no {shown} since Lightning {rule.since}"
     handed = _super_calls(method, name)
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
+    if used and times_spoken(facts, name) == 1 + len(handed):
+        used = [parameter for parameter in used if not _is_only_returned(method, parameter, handed)]
     if used:
         silent = "; it has a default, which is all that 2.x gives it" if method.args.defaults else ""
         advice = _ADVICE.get(name, "take what you need from self, the trainer or the module")
@@ -179,6 +191,13 @@ def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) ->
     return any(id(node) not in plain for node in uses(method, parameter))
 
 
+def _is_only_returned(method: Function, parameter: str, handed: list[ast.Call]) -> bool:
+    """Whether a hook does nothing with a parameter but give it back, which Lightning reads nowhere."""
+    plain = {id(argument) for call in handed for argument in call.args}
+    plain |= {id(node.value) for node in own_nodes(method) if isinstance(node, ast.Return)}
+    return all(id(node) in plain for node in uses(method, parameter))
+
+
 @touches("head")
 def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str) -> cst.FunctionDef:
     import libcst as cst
@@ -197,9 +216,9 @@ def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name:
             kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
         return found.with_changes(args=kept)
 
-    replaced = m.replace(node, call, shortened)
-    assert isinstance(replaced, cst.FunctionDef)
-    return replaced
+    given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
+    node = cst.ensure_type(m.replace(node, call, shortened), cst.FunctionDef)
+    return cst.ensure_type(m.replace(node, given, cst.Return()), cst.FunctionDef)
 
 
 def _optional(file: PythonFile, item: ClassNode, kind: str, name: str) -> Match | None:
@@ -302,7 +321,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
-        *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE)),
+        *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE, *UNGIVEN)),
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),

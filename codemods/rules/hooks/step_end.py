@@ -22,7 +22,7 @@ from codemods.code.syntax import (
 from codemods.lightning.calls import last_name
 from codemods.lightning.class_family import asked_of_another, family, naming_files
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.rules.hooks.epoch_end import Stage, plain_step
+from codemods.rules.hooks.epoch_end import Stage, plain_step, without_gradients
 from codemods.rules.tbptt.module import sets_flag
 
 
@@ -53,12 +53,13 @@ def always_gives(item: ClassNode, stage: Stage) -> bool:
     """Whether the class's own `*_step_end` is a plain method of what it is given that never returns None; 1.x kept
     the step's own result in place of None."""
     method = item.methods.get(stage.step_end)
-    return method is not None and _is_taking(method) and not may_return_none(method)
+    return method is not None and _is_taking(item, method) and not may_return_none(method)
 
 
-def _is_taking(method: Function) -> bool:
+def _is_taking(item: ClassNode, method: Function) -> bool:
     """Whether a `*_step_end` is a plain method of what it is given, of which each end is a value or plainly none."""
-    plain = is_plain(method) and len(parameters(method)) == 1
+    plain = is_plain(method, decorated=True) and len(parameters(method)) == 1
+    plain = plain and all(without_gradients(item, node) for node in method.decorator_list)
     return plain and not any(isinstance(value, ast.IfExp) for value in results(method))
 
 
@@ -66,7 +67,7 @@ def lacking(item: ClassNode, stage: Stage) -> str | None:
     """The parameter of the class's own `*_step_end` that has to be given back where it ends without a value, as 1.x
     did; None where there is no such end, or none that is plain."""
     method = item.methods.get(stage.step_end)
-    if method is None or not _is_taking(method) or not may_return_none(method):
+    if method is None or not _is_taking(item, method) or not may_return_none(method):
         return None
     name = parameters(method)[0]
     bound = any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in walk(method))

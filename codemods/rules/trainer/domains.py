@@ -24,9 +24,12 @@ _DEEP = 4
 def kinds_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> frozenset[str]:
     """The kind of a value; besides `number` where it is one, `option` where an option of a command line gives it, which
     is never an object of Lightning's, `switch` where that is a bool by default, `flag` where a text is
-    all else that it may be, and `unset` where it is None unless the command line says otherwise."""
+    all else that it may be, and `unset` where it is None unless the command line says otherwise; and `item` where it is
+    a part of something else."""
     kind = kind_of(facts, file, call, node)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        found.add("item")
     if kind_of_option(facts, file, call, node) is None:
         return frozenset(found)
     known, value = default_of(file, call, node)

@@ -14,7 +14,16 @@ from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.lightning.strategies import BY_PROCESSES, ONE, StrategyName, held, is_strategy, named, succeeded
+from codemods.lightning.strategies import (
+    BY_PROCESSES,
+    ONE,
+    StrategyName,
+    held,
+    is_strategy,
+    named,
+    set_outside,
+    succeeded,
+)
 from codemods.lightning.trainer_subclasses import (
     between,
     called,
@@ -107,7 +116,8 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value)
     if asked is None:
         return _unreadable(file, given, arguments)
-    named_by = held(facts, file, call, arguments.get("accelerator"))
+    accelerator = arguments.get("accelerator")
+    named_by = held(facts, file, call, accelerator) or set_outside(facts, file, call, accelerator)
     planned = plan_rewrite(file, facts, asked, given.value, arguments, named_by)
     if isinstance(planned, tuple):
         return _manual(file, given, *planned, row=asked.row)
@@ -184,7 +194,7 @@ def _with_strategy(
     return Rewrite(
         (*devices, ("strategy", text)),
         replaced_by,
-        "" if strategy.text else f"accelerator={old} named it: {BY_PROCESSES}",
+        strategy.why if strategy.text else f"accelerator={old} named it: {BY_PROCESSES}",
     )
 
 

@@ -14,6 +14,8 @@ from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
+from codemods.rules.trainer.kept_checkpoint import keeping
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
 NAME = "resume_from_checkpoint"
@@ -39,11 +41,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             advice = f"give fit(..., ckpt_path={text}) instead"
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
-        text = file.source_of(item.value)
+        kept = None if _is_same_at(file, facts, call, item, fits) else keeping(file, call, item)
+        text = KEPT if kept else file.source_of(item.value)
         edits = (NodeEdit(call.node, partial(replaced, name=NAME, new=())), *_given(file, fits, text))
+        edits = (*edits, kept) if kept else edits
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
         yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, edits, unit=unit)
     yield from _of_others(file, facts)
+
+
+def _is_same_at(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, fits: Sequence[Fit]) -> bool:
+    """Whether the checkpoint is the same where the Trainer is fitted in the file that builds it."""
+    return is_steady(file, call, item.value, [fit for home, fit in fits if home is file], facts)
 
 
 def _given(file: PythonFile, fits: Sequence[Fit], text: str) -> tuple[NodeEdit, ...]:
@@ -92,7 +101,7 @@ def _fits(
     name = kept_in(file, call)
     handed = name is not None and escapes(facts, file, call, name, "fit")
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
-    if not is_steady(file, call, item.value, here, facts):
+    if not is_steady(file, call, item.value, here, facts) and not (here and keeping(file, call, item)):
         return "its value may change before fit"
     fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:

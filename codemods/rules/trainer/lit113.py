@@ -66,8 +66,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))
             flagged = flagged or name is None
     yield from _by_hand(file, facts)
-    if not flagged:
-        yield from _tuned(file, facts, told)
+    yield from _tuned(file, facts, told, flagged)
 
 
 def _is_off(node: ast.expr) -> bool:
@@ -327,11 +326,16 @@ def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]
     return "safe", f"{reason}."
 
 
-def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST]) -> Iterator[Match]:
-    """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may."""
+def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bool) -> Iterator[Match]:
+    """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may. With `flagged`, a
+    Trainer that is not seen to be tuned has one, which is told where it is built: but for `Trainer(...).tune(...)`."""
     for call in file.calls_near([".tune"]):
         function = call.node.func
-        if not isinstance(function, ast.Attribute) or function.attr != "tune" or not call.node.args:
+        if not isinstance(function, ast.Attribute) or function.attr != "tune":
+            continue
+        if not (call.node.args or keyword(call.node, "model")) or (
+            flagged and not isinstance(function.value, ast.Call)
+        ):
             continue
         if call.node not in told and is_trainer(file, facts, call) is not False:
             reason = (

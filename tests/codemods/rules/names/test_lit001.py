@@ -44,6 +44,10 @@ def fails(entry: Gone) -> bool:
     aliased = "_graveyard" in str(getattr(found, "__module__", "")) or entry.new.endswith(
         getattr(found, "__name__", "?")
     )
+    if found is not None and name == "NeptuneLogger":
+        with pytest.raises(RuntimeError, match="Neptune"):
+            found()
+        return True
     return found is None or aliased or bool(caught) or name == "logging"
 
 
@@ -389,3 +393,10 @@ def test_a_statement_that_goes_on_behind_a_backslash(before: str, wanted: str | 
     after = made.final().get("a.py", f"{before}reset_seed()\n".encode()).decode()
     assert after == f"{wanted or before}reset_seed()\n"
     ast.parse(after)
+
+
+@pytest.mark.parametrize("module", ["loggers", "loggers.neptune"])
+def test_a_class_that_only_says_that_it_is_gone_is_named(module: str) -> None:
+    before = f"from pytorch_lightning.{module} import NeptuneLogger\n\nlogger = NeptuneLogger(project_name='a')\n"
+    [reason] = refusals({"a.py": before}, "LIT001")
+    assert "neptune's own client" in reason

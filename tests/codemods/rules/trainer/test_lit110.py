@@ -644,3 +644,11 @@ def test_none_that_hydra_gives_a_trainer_is_named() -> None:
     found = run_rules({"conf.py": UNSET}, rule("LIT110")).findings
     assert [each.message.split("=")[0] for each in found] == ["`accelerator", "`devices"]
     assert run_rules({"conf.py": UNSET.replace("pytorch_lightning.", "own.")}, rule("LIT110")).findings == ()
+
+
+@pytest.mark.parametrize("value", ["cfg.amp_backend", "cfg['general'].backend"])
+def test_a_backend_of_a_configuration_goes_with_apex(value: str) -> None:
+    text = f"from pytorch_lightning import Trainer\n\n\ndef f(cfg):\n    Trainer(max_epochs=1, amp_backend={value})\n"
+    assert run_rules({"a.py": text}, rule("LIT110")).changes == ()
+    wanted = text.replace(f", amp_backend={value}", "")
+    assert rewritten({"a.py": text}, rule("LIT110"), unsafe=True)["a.py"] == wanted

@@ -161,22 +161,57 @@ RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
         ("t = Trainer(resume_from_checkpoint='a')\ndef again(m):\n    t.fit(m)\nt.fit(1)\nagain(2)\n", "handed on"),
         (f"def f(m):\n    global t\n{RESUMED % 1}    t.fit(m)\n", "not seen"),
         (f"def f(m):\n{RESUMED % 1}    go = t.fit\n    t.fit(m)\n    go(m)\n", "handed on"),
-        (f"def f(c):\n{RESUMED % 'c[0]'}    c[0] = None\n    t.fit(1)\n", "may change"),
-        (f"def f(c):\n{RESUMED % 'c.get'}    setup(c)\n    t.fit(1)\n", "may change"),
-        (f"def f(c):\n{RESUMED % 'c.a'}    setup(vars(c))\n    t.fit(1)\n", "may change"),
-        (f"def f(c):\n{RESUMED % 'c.a.b'}    setup(c.a)\n    t.fit(1)\n", "may change"),
-        (f"def f(c):\n{RESUMED % 'c.a'}    c.change()\n    t.fit(1)\n", "may change"),
-        (f"def f(c):\n{RESUMED % 'c.a'}    d = [c]\n    d[0].b = 1\n    t.fit(1)\n", "may change"),
-        (
-            "def f(ps):\n    for i in range(3):\n        p = ps[i]\n        if i == 0:\n"
-            f"        {RESUMED % 'p'}        t.fit(1)\n",
-            "may change",
-        ),
+        ("t = Trainer(resume_from_checkpoint=c[0])\nc[0] = None\nt.fit(1)\n", "may change"),
+        (f"def f(c, ckpt_path):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(ckpt_path)\n", "may change"),
+        (f"def f(c):\n    global ckpt_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n    save(locals())\n", "may change"),
+        ("def f(c):\n    a = 1; t = Trainer(resume_from_checkpoint=c.a)\n    setup(c)\n    t.fit(1)\n", "may change"),
+        ("def f(c):\n    t = Trainer(logger=make(c), resume_from_checkpoint=c.a)\n    t.fit(f(c))\n", "may change"),
+        ("def f(c):\n    t = Trainer(max_epochs=c.n, resume_from_checkpoint=find(c))\n    t.fit(f(c))\n", "may change"),
     ],
 )  # fmt: skip
 def test_a_fit_or_a_change_that_is_not_seen(body: str, why: str) -> None:
     [reason] = refusals({"a.py": HEAD + body}, "LIT112")
     assert why in reason and "ckpt_path=" in reason
+
+
+@pytest.mark.parametrize(
+    ("value", "then"),
+    [
+        ("c[0]", "c[0] = None"),
+        ("c.get", "setup(c)"),
+        ("c.a", "setup(vars(c))"),
+        ("c.a.b", "setup(c.a)"),
+        ("c.a", "c.change()"),
+        ("c.a", "d = [c]; d[0].b = 1"),
+        ("find(c) if c.a else None", "setup(c)"),
+        ("os.path.join(c.a, 'last.ckpt')", "setup(c)"),
+    ],
+)
+def test_a_checkpoint_that_may_change_is_kept_as_it_was(value: str, then: str) -> None:
+    head = "def f(c):\n    # The loop.\n"
+    fit = f"    {then}\n    t.fit(1%s)\n    t.fit(2%s)\n"
+    wanted = f"{head}    ckpt_path = {value}\n    t = Trainer(callbacks=[])\n{fit % ((', ckpt_path=ckpt_path',) * 2)}"
+    assert after(f"{head}    t = Trainer(callbacks=[], resume_from_checkpoint={value})\n{fit % ('', '')}") == wanted
+
+
+def test_two_checkpoints_of_one_function_are_not_kept_by_one_name() -> None:
+    two = f"def f(c):\n{RESUMED % 'c.a'}    u = Trainer(resume_from_checkpoint=c.b)\n    t.fit(g(c))\n    u.fit(g(c))\n"
+    reasons = refusals({"a.py": HEAD + two}, "LIT112")
+    assert len(reasons) == 2 and all("may change" in reason for reason in reasons)
+
+
+def test_a_checkpoint_is_kept_behind_what_its_parts_say_nothing_of() -> None:
+    given = "def f(c):\n    t = Trainer(max_epochs=c.n, logger=Logs(), resume_from_checkpoint=c.a)\n    t.fit(f(c))\n"
+    kept = "def f(c):\n    ckpt_path = c.a\n    t = Trainer(max_epochs=c.n, logger=Logs())\n"
+    assert after(given) == f"{kept}    t.fit(f(c), ckpt_path=ckpt_path)\n"
+
+
+def test_each_turn_of_a_loop_fits_with_the_checkpoint_of_its_trainer() -> None:
+    head = "def f(ps):\n    for i in range(3):\n        p = ps[i]\n        if i == 0:\n"
+    given = f"{head}            t = Trainer(resume_from_checkpoint=p)\n        t.fit(1)\n"
+    kept = f"{head}            ckpt_path = p\n            t = Trainer()\n        t.fit(1, ckpt_path=ckpt_path)\n"
+    assert after(given) == kept
 
 
 @pytest.mark.parametrize(

@@ -282,3 +282,14 @@ def test_a_tuner_of_a_plain_trainer_is_built_of_it() -> None:
 @pytest.mark.parametrize("body", ["t = model.tuner\n", "import pytorch_lightning.tuner\n", "self.trainer.tuner = 3\n"])
 def test_other_tuners_are_not_named(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
+
+
+@pytest.mark.parametrize("flags", ["auto_lr_find=True", "fast_dev_run=True", "**given"])
+def test_a_trainer_that_is_tuned_where_it_is_built_is_named(flags: str) -> None:
+    body = f"pl.Trainer({flags}).tune(model=m, datamodule=d)\n"
+    assert any("Tuner(trainer).scale_batch_size" in reason for reason in refusals({"a.py": HEAD + body}, "LIT113"))
+
+
+def test_a_model_by_its_name_is_tuned_too() -> None:
+    body = "def f(trainer: pl.Trainer):\n    trainer.tune(model=m)\n"
+    assert len(refusals({"a.py": HEAD + body}, "LIT113")) == 1

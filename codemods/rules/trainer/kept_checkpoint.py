@@ -1,0 +1,103 @@
+"""A checkpoint that is worked out where a Trainer is built, and kept by a name until it is fitted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function
+from codemods.lightning.calls import space_of
+from codemods.rule import NodeEdit
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+NAME = "ckpt_path"
+_READ = (
+    ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.BoolOp,
+    ast.Compare, ast.BinOp, ast.UnaryOp, ast.Slice,
+)  # fmt: skip
+_STILL = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp)
+"""What does nothing where it is read, and whose value nothing that runs before it changes."""
+_JOINS = frozenset({"os.path.join", "os.path.exists", "os.path.isfile"})
+"""Functions that change nothing."""
+_TELLS_ALL = frozenset({"locals()", "vars()", "dir()"})
+_RUNS_TEXT = frozenset({"eval", "exec"})
+
+
+def keeping(file: PythonFile, call: CallNode, item: ast.keyword) -> NodeEdit | None:
+    """The edit that keeps the value of an argument by a name, in a line before the statement of a call; None where
+    that may be another value, or where the name would be seen."""
+    statement = next((each.node for each in file.assignments if each.node.value is call.node), None)
+    space = space_of(file, call)
+    text = file.source_of(item.value)
+    if statement is None or not isinstance(space, Function) or not _is_whole(text):
+        return None
+    if not _begins_line(file, statement) or _is_seen(space, item) or not _may_come_first(call, item):
+        return None
+    return NodeEdit(statement, partial(_with_line, text=f"{NAME} = {text}\n"), line=True)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether an expression can be assigned as it is written."""
+    try:
+        return len(ast.parse(f"{NAME} = {text}").body) == 1
+    except SyntaxError:
+        return False
+
+
+def _begins_line(file: PythonFile, statement: ast.stmt) -> bool:
+    own = file.lines[statement.lineno - 1]
+    return not own.encode()[: statement.col_offset].strip() and not own.rstrip().endswith(":")
+
+
+def _is_seen(space: ast.AST, item: ast.keyword) -> bool:
+    """Whether a function has the name already, tells of all its names, or gives the argument to several calls."""
+    for node in every_node(space):
+        if isinstance(node, ast.Name) and (node.id == NAME or node.id in _RUNS_TEXT):
+            return True
+        if isinstance(node, ast.Call) and not node.args and ast.unparse(node) in _TELLS_ALL:
+            return True
+        if isinstance(node, ast.keyword) and node.arg == item.arg and node is not item:
+            return True
+        bound = [getattr(node, each, None) for each in ("arg", "asname", "name")]
+        if NAME in (*bound, *getattr(node, "names", ())) and not isinstance(node, ast.keyword):
+            return True
+    return False
+
+
+def _may_come_first(call: CallNode, item: ast.keyword) -> bool:
+    """Whether the value of an argument is the same, and so are those of the arguments before it, where it is worked
+    out before them."""
+    before = [*_before(call.node, item)]
+    value = [each for each in every_node(item.value) if isinstance(each, ast.expr)]
+    if all(isinstance(each, _STILL) for each in before):
+        return True
+    joins = [each.func for each in value if isinstance(each, ast.Call) and call.scope.resolve(each.func) in _JOINS]
+    if not all(isinstance(each, _READ) or (isinstance(each, ast.Call) and each.func in joins) for each in value):
+        return False
+    names = {each.id for each in value if isinstance(each, ast.Name)}
+    acting = [each for each in before if isinstance(each, ast.Call | ast.NamedExpr | ast.Await | ast.Yield)]
+    return not any(isinstance(part, ast.Name) and part.id in names for each in acting for part in every_node(each))
+
+
+def _before(call: ast.Call, item: ast.keyword) -> Iterator[ast.expr]:
+    """What is worked out before an argument."""
+    given = call.keywords[: call.keywords.index(item)]
+    for each in (*call.args, *(other.value for other in given)):
+        yield from (node for node in every_node(each) if isinstance(node, ast.expr))
+
+
+def _with_line(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel[Any]:
+    import libcst as cst
+
+    from codemods.rewrite.edits import statements
+
+    (line,) = statements(text)
+    return cst.FlattenSentinel(
+        [line.with_changes(leading_lines=node.leading_lines), node.with_changes(leading_lines=())]
+    )

@@ -1,0 +1,57 @@
+"""OPT004: `backward` as releases up to 0.9 called it, with the Trainer before the loss."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule
+
+HEAD = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Net(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self(batch)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        (
+            "(self, trainer, loss, optimizer, optimizer_idx: int) -> None:\n        pass",
+            "(self, loss) -> None:\n        pass",
+        ),
+        ("(self, trainer, loss, opt, i):\n        loss.backward()", "(self, loss):\n        loss.backward()"),
+        (
+            "(self, trainer, loss, optimizer, optimizer_idx):\n"
+            "        super().backward(trainer, loss, optimizer, optimizer_idx)",
+            "(self, loss):\n        super().backward(loss)",
+        ),
+        ("(self, loss, optimizer, optimizer_idx):\n        loss.backward()", "(self, loss):\n        loss.backward()"),
+        ("(self, loss, loss_opt, i):\n        loss.backward()", "(self, loss):\n        loss.backward()"),
+    ],
+)
+def test_the_loss_is_what_stays(before: str, wanted: str) -> None:
+    text = f"{HEAD}    def backward{before}\n"
+    assert rewritten({"a.py": text}, rule("OPT004"))["a.py"] == f"{HEAD}    def backward{wanted}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("(self, trainer, loss, optimizer, optimizer_idx):\n        trainer.scale(loss).backward()", "`trainer`"),
+        ("(self, trainer, loss, optimizer, optimizer_idx):\n        optimizer.backward(loss)", "`optimizer`"),
+        ("(self, use_amp, loss, optimizer):\n        loss.backward()", "does not take"),
+        ("(self, a, b, c, optimizer_idx):\n        pass", "is the loss is not seen"),
+    ],
+)
+def test_what_reads_more_or_is_not_seen_is_left(body: str, why: str) -> None:
+    [reason] = refusals({"a.py": f"{HEAD}    def backward{body}\n"}, "OPT004")
+    assert why in reason

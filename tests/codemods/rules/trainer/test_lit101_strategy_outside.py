@@ -1,0 +1,89 @@
+"""LIT101: `gpus=` beside an `accelerator=` that a command line or a configuration gives, and that names a strategy."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+SCRIPT = """\
+import argparse
+from pytorch_lightning import Trainer
+
+
+def main(args):
+    trainer = Trainer(gpus=2, accelerator=args.accelerator)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--accelerator"{})
+main(parser.parse_args())
+"""
+HYDRA = """\
+import hydra
+from pytorch_lightning import Trainer
+
+
+@hydra.main(config_path="conf", config_name="base")
+def main(cfg):
+    trainer = Trainer(gpus=2, accelerator=cfg.accelerator)
+
+
+main()
+"""
+
+
+def test_an_option_that_is_ddp_by_default_is_taken_to_name_a_strategy() -> None:
+    text = SCRIPT.format(', default="ddp", type=str')
+    assert run_rules({"a.py": text}, rule("LIT101")).changes == ()
+    new = 'Trainer(devices=2, strategy=args.accelerator, accelerator="gpu")'
+    wanted = text.replace("Trainer(gpus=2, accelerator=args.accelerator)", new)
+    assert rewritten({"a.py": text}, rule("LIT101"), unsafe=True)["a.py"] == wanted
+    assert rewritten({"a.py": wanted}, rule("LIT101"), unsafe=True)["a.py"] == wanted
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "",
+        ", type=str",
+        ', default="gpu"',
+        ', default="dp"',
+        ", default=None",
+        ', default="ddp", required=True',
+        ", default=D",
+    ],
+)
+def test_an_option_that_may_name_anything_is_left(option: str) -> None:
+    text = SCRIPT.format(option)
+    assert rewritten({"a.py": text}, rule("LIT101"), unsafe=True)["a.py"] == text
+    [reason] = refusals({"a.py": text}, "LIT101")
+    assert "`accelerator=` is no literal" in reason
+
+
+@pytest.mark.parametrize(
+    "more",
+    ['    args.accelerator = "gpu"\n', "    args = change(args)\n"],
+)
+def test_an_option_that_code_sets_is_left(more: str) -> None:
+    text = SCRIPT.format(', default="ddp"').replace("    trainer = ", f"{more}    trainer = ")
+    assert rewritten({"a.py": text}, rule("LIT101"), unsafe=True)["a.py"] == text
+
+
+@pytest.mark.parametrize("value", ["ddp", "ddp_spawn"])
+def test_what_every_configuration_says_is_a_strategy(value: str) -> None:
+    files = {"a.py": HYDRA, "conf/base.yaml": f"accelerator: {value}\n", "conf/other.yaml": "accelerator: ddp\n"}
+    after = rewritten(files, rule("LIT101"))
+    assert 'Trainer(devices=2, strategy=cfg.accelerator, accelerator="gpu")' in after.pop("a.py")
+    assert after == {path: text for path, text in files.items() if path != "a.py"}
+
+
+def test_no_strategy_is_any() -> None:
+    files = {"a.py": HYDRA, "conf/base.yaml": "accelerator: ddp\n", "conf/other.yaml": "accelerator: null\n"}
+    assert 'strategy=cfg.accelerator or "auto"' in rewritten(files, rule("LIT101"))["a.py"]
+
+
+@pytest.mark.parametrize("value", ["gpu", "dp", "null", "[ddp]"])
+def test_a_configuration_that_says_something_else_is_left(value: str) -> None:
+    files = {"a.py": HYDRA, "conf/base.yaml": f"accelerator: {value}\n"}
+    assert rewritten(files, rule("LIT101"), unsafe=True) == files
