@@ -17,9 +17,15 @@ from typing import Any
 _UNREACHED = frozenset({
     "ConnectError", "ConnectionError", "LocalEntryNotFoundError", "OfflineModeIsEnabled", "URLError", "gaierror",
 })  # fmt: skip
+_FETCHING = ("huggingface_hub", "timm")
+_OF_OTHERS = ("datasets", "diffusers", "transformers")
+"""What asks a hub for more than weights."""
 _LIGHTNING = ("pytorch_lightning", "lightning", "lightning_fabric", "lightning_lite", "lightning_utilities")
 _OURS = "_fixer_harness."
 _READERS = (os.path.join("torch", "serialization.py"), os.path.join("torch", "hub.py"))  # noqa: PTH118
+
+FETCHED: dict[str, str] = {}
+"""Files that a server did not give, by where they were to be put: what was asked for."""
 
 
 class Blank(dict[str, Any]):
@@ -47,8 +53,10 @@ def unreached(error: BaseException | None) -> bool:
 
 
 def is_missing(error: BaseException | None, frames: tuple[tuple[FrameType, int], ...]) -> bool:
-    """Whether a script failed for weights that are not there, and that it loads itself."""
+    """Whether a script failed for weights that are not there, and that it loads itself, or a library does for it."""
     names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
+    if unreached(error) and any(name.partition(".")[0] in _FETCHING for name in names):
+        return not any(name.partition(".")[0] in _OF_OTHERS for name in names)
     reader = next((number for number, name in enumerate(names) if name in ("torch.serialization", "torch.hub")), 0)
     asking = next((name for name in reversed(names[:reader]) if not name.startswith(_OURS)), "")
     return wanted(error, frames) and not _is_lightnings(asking)
@@ -69,7 +77,6 @@ def blank(names: list[str] | None) -> Iterator[None]:
         yield
         return
     modules: Any = Module
-    fetched: dict[str, str] = {}
     nothing = io.BytesIO()
     torch.save({}, nothing)
     load, download, fill = torch.load, hub.download_url_to_file, modules.load_state_dict
@@ -79,7 +86,7 @@ def blank(names: list[str] | None) -> Iterator[None]:
         is_here = not isinstance(source, str | os.PathLike) or os.path.exists(source)  # noqa: PTH110
         if is_here or _is_lightnings(str(sys._getframe(1).f_globals.get("__name__"))):
             return load(source, *args, **kwargs)
-        name = fetched.get(os.fspath(source), str(source))
+        name = FETCHED.get(os.fspath(source), str(source))
         if name not in names:
             names.append(name)
         nothing.seek(0)
@@ -91,7 +98,7 @@ def blank(names: list[str] | None) -> Iterator[None]:
         try:
             return download(url, dst, *args, **kwargs)
         except OSError:
-            fetched[os.fspath(dst)] = url
+            FETCHED[os.fspath(dst)] = url
 
     @functools.wraps(fill)
     def filled(self: Any, weights: Any, *args: Any, **kwargs: Any) -> Any:
@@ -100,17 +107,17 @@ def blank(names: list[str] | None) -> Iterator[None]:
         return fill(self, weights, *args, **kwargs)
 
     modules.load_state_dict = filled
-    _put(load, loaded)
-    _put(download, downloaded)
+    put(load, loaded)
+    put(download, downloaded)
     try:
         yield
     finally:
         modules.load_state_dict = fill
-        _put(loaded, load)
-        _put(downloaded, download)
+        put(loaded, load)
+        put(downloaded, download)
 
 
-def _put(old: Any, new: Any) -> None:
+def put(old: Any, new: Any) -> None:
     """Another function in the place of one, also where modules took it when they were imported."""
     for module in list(sys.modules.values()):
         held = getattr(module, "__dict__", {})

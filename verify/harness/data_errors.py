@@ -378,7 +378,8 @@ def _downloaded(frames: Sequence[tuple[FrameType, int]], root: Path) -> Entry | 
 
 
 def _is_own(frame: FrameType, root: Path) -> bool:
-    return Path(frame.f_code.co_filename).resolve().is_relative_to(root.resolve())
+    path = frame.f_code.co_filename
+    return not path.startswith("<") and Path(path).resolve().is_relative_to(root.resolve())
 
 
 def _all(error: BaseException) -> list[FrameType]:

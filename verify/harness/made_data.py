@@ -11,8 +11,9 @@ import io
 import json
 import pickle
 import random
+import shutil
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,10 @@ _SIZE, _WIDE = 28, 32
 _CIFAR = {"cifar-10-batches-py": ("labels", 10), "cifar-100-python": ("fine_labels", 100)}
 
 
-def write(plan: Iterable[Entry], root: Path) -> None:
-    """Make what a plan says that is not there yet."""
+def write(plan: Iterable[Entry], root: Path, where: Callable[[str, Path], Path] | None = None) -> None:
+    """Make what a plan says that is not there yet: where the code looks for it, or `where` a path is to be."""
     for entry in plan:
-        for place, make in _files(entry, place_of(entry["path"], root)):
+        for place, make in _files(entry, (where or place_of)(entry["path"], root)):
             if not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 make(place)
@@ -39,6 +40,33 @@ def write(plan: Iterable[Entry], root: Path) -> None:
 def place_of(path: str, root: Path) -> Path:
     """Where the path of an entry is: from the root, from the home, or as it is where it is absolute."""
     return root / Path(path).expanduser()
+
+
+_HOME, _ROOT = "HOME", "ROOT"
+
+
+def kept_place(path: str, folder: Path) -> Path:
+    """Where a folder of data has what is at a path: below HOME what is in the home, below ROOT what is elsewhere on the
+    machine, and all else as it lies in the project."""
+    if path.startswith("~/"):
+        return folder / _HOME / path[2:]
+    return folder / _ROOT / path[1:] if path.startswith("/") else folder / path
+
+
+def lay(folder: Path, root: Path, outside: Sequence[str]) -> list[str]:
+    """Put the files of such a folder where the code looks for them, unless the project has one there or the machine's
+    own files would be written: the paths at which they are now."""
+    found = []
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        head, *rest = file.relative_to(folder).parts
+        said, top = {_HOME: ("~/", Path.home()), _ROOT: ("/", Path("/"))}.get(head, (f"{head}/", root / head))
+        place = top.joinpath(*rest)
+        is_ours = head != _ROOT or any(place.is_relative_to(each) for each in outside)
+        if is_ours and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, place)
+            found.append((said + "/".join(rest)).rstrip("/"))
+    return found
 
 
 def remove(entry: Entry, root: Path) -> None:

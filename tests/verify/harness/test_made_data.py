@@ -16,7 +16,7 @@ import pytest
 from verify.harness import data_errors
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs
-from verify.harness.made_data import Entry, cells, remove, table, told, write
+from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
 
 
 def raised(root: Path, text: str, **names: Any) -> BaseException:
@@ -200,6 +200,19 @@ def _held(place: str) -> Callable[..., Any]:
     module, name = place.split(".")
     held: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return held
+
+
+def test_what_is_kept_is_laid_where_the_code_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, root, home, outside = (tmp_path / name for name in ("kept", "tree", "home", "mnt"))
+    monkeypatch.setenv("HOME", str(home))
+    paths = ["data/a.csv", "b.csv", "~/c/d.csv", f"{outside}/e.csv", "/etc/fixer-never.csv"]
+    write([table(path, "csv") for path in paths], root, lambda path, folder: kept_place(path, kept))
+    root.mkdir()
+    (root / "b.csv").write_text("its own")
+    assert sorted(lay(kept, root, [str(outside)])) == sorted([paths[0], paths[2], paths[3]])
+    assert (root / "b.csv").read_text() == "its own"
+    assert (home / "c" / "d.csv").is_file() and (outside / "e.csv").is_file()
+    assert not Path("/etc/fixer-never.csv").exists()
 
 
 def test_the_same_plan_makes_the_same_files(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""Weights that libraries fetch from the Hugging Face hub for a script, where it is not reached: what they would be
+loaded into stays random.
+
+Runs in the target's interpreter, beside the harness, with what alone_weights puts in place of the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from .alone_weights import FETCHED, Blank, put, unreached
+from .hub import chain
+from .trackers import Changed
+
+Function = Callable[..., Any]
+
+
+def stand_in(names: list[str]) -> None:
+    """Have it so for what is imported from now on; what was asked for is added to `names`."""
+
+    def from_hub(repo_id: Any, filename: Any, *args: Any, **kwargs: Any) -> str:
+        place = os.path.join(tempfile.gettempdir(), "hub", str(repo_id), str(filename))  # noqa: PTH118
+        FETCHED[place] = f"{repo_id}/{filename}"
+        return place
+
+    def untrained(model: Any, given: Any = None, *args: Any, **kwargs: Any) -> None:
+        names.append(f"{getattr(given, 'architecture', None) or type(model).__name__} of timm")
+
+    def from_file(filename: Any, *args: Any, **kwargs: Any) -> Blank:
+        names.append(FETCHED[os.fspath(filename)])
+        return Blank()
+
+    _whenever("huggingface_hub.file_download", "hf_hub_download", lambda plain: _patient(plain, from_hub))
+    _whenever("safetensors.torch", "load_file", lambda plain: _for_fetched(plain, from_file))
+    for place in ("timm.models._builder", "timm.models.helpers"):
+        _whenever(place, "load_pretrained", lambda plain: _patient(plain, untrained))
+
+
+def _patient(plain: Function, otherwise: Function) -> Function:
+    """A function that does as ever where a server answers, and else something with what it was given."""
+
+    @functools.wraps(plain)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except Exception as error:
+            if not any(map(unreached, chain(error))):
+                raise
+        return otherwise(*args, **kwargs)
+
+    return asked
+
+
+def _for_fetched(plain: Function, otherwise: Function) -> Function:
+    """A reader of files that reads another way what no server gave."""
+
+    @functools.wraps(plain)
+    def read(filename: Any, *args: Any, **kwargs: Any) -> Any:
+        is_fetched = isinstance(filename, str | os.PathLike) and os.fspath(filename) in FETCHED
+        return (otherwise if is_fetched else plain)(filename, *args, **kwargs)
+
+    return read
+
+
+def _whenever(place: str, name: str, make: Callable[[Function], Function]) -> None:
+    """Another function by a name of a module, now or once it is imported."""
+
+    def change(module: Any) -> None:
+        if (plain := getattr(module, name, None)) is not None:
+            put(plain, make(plain))
+
+    if place in sys.modules:
+        change(sys.modules[place])
+    else:
+        sys.meta_path.insert(0, Changed(place, change))
