@@ -44,6 +44,8 @@ def proven(
     [
         ("starts_with_a_table", ("cross_entropy(", "cross_entropy(2 * "), "changed"),
         ("starts_with_a_table", ('row["label"]', 'row["lable"]'), "regressed"),
+        ("starts_with_pickles", ('held["marks"]', 'held["mark"]'), "regressed"),
+        ("starts_with_pickles", ("mse_loss(", "2 * torch.nn.functional.mse_loss("), "changed"),
         ("starts_with_a_question", ("int(input(", "int(2 * input("), "regressed"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
@@ -72,6 +74,10 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
                 "made-up files in place of data that is not here: data/train.csv (64 rows of image_id, label, age), "
                 "data/val.csv (64 rows of image_id, label, age), data/pictures (64 .jpg files)"
             ],
+        ),
+        (
+            "starts_with_pickles",
+            ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
         ),
         (
             "starts_with_pictures",

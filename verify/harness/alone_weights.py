@@ -10,7 +10,7 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -56,10 +56,15 @@ def is_missing(error: BaseException | None, frames: tuple[tuple[FrameType, int],
     """Whether a script failed for weights that are not there, and that it loads itself, or a library does for it."""
     names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
     if unreached(error) and any(name.partition(".")[0] in _FETCHING for name in names):
-        return not any(name.partition(".")[0] in _OF_OTHERS for name in names)
+        return not is_of_others(names)
     reader = next((number for number, name in enumerate(names) if name in ("torch.serialization", "torch.hub")), 0)
     asking = next((name for name in reversed(names[:reader]) if not name.startswith(_OURS)), "")
     return wanted(error, frames) and not _is_lightnings(asking)
+
+
+def is_of_others(names: Iterable[str]) -> bool:
+    """Whether a library asks a hub that wants more of it than weights, by the modules whose code is running."""
+    return any(name.partition(".")[0] in _OF_OTHERS for name in names)
 
 
 def _is_lightnings(name: str) -> bool:

@@ -10,10 +10,10 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from .alone_weights import FETCHED, Blank, put, unreached
+from .alone_weights import FETCHED, Blank, is_of_others, put, unreached
 from .hub import chain
 from .trackers import Changed
 
@@ -49,11 +49,18 @@ def _patient(plain: Function, otherwise: Function) -> Function:
         try:
             return plain(*args, **kwargs)
         except Exception as error:
-            if not any(map(unreached, chain(error))):
+            if not any(map(unreached, chain(error))) or is_of_others(_running()):
                 raise
         return otherwise(*args, **kwargs)
 
     return asked
+
+
+def _running() -> Iterator[str]:
+    frame: Any = sys._getframe(1)
+    while frame:
+        yield str(frame.f_globals.get("__name__"))
+        frame = frame.f_back
 
 
 def _for_fetched(plain: Function, otherwise: Function) -> Function:

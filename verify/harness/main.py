@@ -153,6 +153,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     held = beside("provided")
     beside("compat_shims").lend(held.LENT)
     beside("compat_shims").lend_loading(held.LENT)
+    beside("companions").lend(held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
@@ -169,8 +170,10 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
         beside("hub_weights").stand_in(held.WEIGHTS)
     if spec.get("hub") or is_alone:
         beside("hub").stand_in(held.HUB)
+    beside("data_search").watch_pictures(beside("data_errors").UNREAD)
     if spec.get("made") or spec["mode"] == "data":
-        beside("made_data").accepted(Path.cwd())
+        beside("data_sets").accepted([Path.cwd(), Path.home()])
+        beside("hub_datasets").stand_in(beside("made_data").cells)
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:

@@ -72,6 +72,14 @@ def test_weights_of_a_hub_stay_random(names: list[str]) -> None:
     assert names == ["a/b/c.bin", "a/b/c.safetensors", "resnet18 of timm"]
 
 
+def test_who_wants_more_than_weights_hears_that_there_are_none(names: list[str]) -> None:
+    asking: dict[str, Any] = {"__name__": "transformers.utils.hub", "hub": of("huggingface_hub.file_download")}
+    exec("def ask():\n    return hub.hf_hub_download('a/b', 'c.bin')\n", asking)
+    with pytest.raises(URLError):
+        asking["ask"]()
+    assert names == []
+
+
 def test_what_is_here_is_read_and_what_is_wrong_fails(names: list[str], tmp_path: Path) -> None:
     assert of("safetensors.torch").load_file(tmp_path / "own.safetensors") == {"read": "own.safetensors"}
     with pytest.raises(ValueError, match="broken"):

@@ -6,16 +6,18 @@ import csv
 import glob
 import json
 import linecache
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from verify.harness import data_errors
+from verify.harness import data_errors, hub_datasets
 from verify.harness.data_errors import following, may_follow
-from verify.harness.data_search import watch_globs
+from verify.harness.data_search import watch_globs, watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
 
 
@@ -153,6 +155,117 @@ def test_arrays_of_an_archive_get_their_names(tmp_path: Path) -> None:
     assert entry["names"] == ["arr_0", "x", "y"]
     with np.load(tmp_path / "a.npz") as held:
         assert held["x"].shape == (64, 32)
+
+
+UNPICKLED = "import pickle\nwith open(root / 'a.pkl', 'rb') as file:\n    held = pickle.load(file)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "what"),
+    [
+        ("[row['age'] + 1 for row in held]", "object", "rows"),
+        ("held['x'].shape, held['y'].mean()", "object", "rows"),
+        ("held.shape[0], held.astype('int64')", "object", "array"),
+        ("[value.shape for value in held.values()]", "object", "by name"),
+    ],
+)
+def test_what_is_unpickled_is_what_the_code_takes_it_for(text: str, form: str, what: str, tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, UNPICKLED + text)
+    assert (entry["form"], entry.get("what", "rows")) == (form, what)
+
+
+def test_parts_that_are_unpickled_together_are_as_many_as_they_are_put_into(tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, UNPICKLED.replace("held =", "x, y, z =") + "x.shape, y.shape, z.shape\n")
+    assert (entry["what"], entry["count"]) == ("parts", 3)
+    assert told(entry) == "a.pkl (3 arrays)"
+
+
+def test_a_picture_that_opencv_gives_nothing_for_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cv2: Any = ModuleType("cv2")
+    cv2.imread = lambda name, *flags: np.ones((4, 4, 3)) if Path(name).exists() else None
+    monkeypatch.setitem(sys.modules, "cv2", cv2)
+    monkeypatch.setattr(data_errors, "UNREAD", {})
+    watch_pictures(data_errors.UNREAD)
+    monkeypatch.chdir(tmp_path)
+    text = "import cv2\nfor number in range(3):\n    cv2.imread(f'pics/{number}.tif').shape\n"
+    plan = climbed(tmp_path, text)
+    assert (plan[-1]["path"], plan[-1]["suffix"]) == ("pics", ".tif")
+    data_errors.UNREAD.clear()
+    assert not may_follow(raised(tmp_path, "None.shape"), tmp_path)
+
+
+def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "site" / "pycocotools").mkdir(parents=True)
+    (tmp_path / "site" / "pycocotools" / "coco.py").write_text(
+        "import json\n\ndef COCO(path):\n    return json.load(open(path))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    root = tmp_path / "tree"
+    root.mkdir()
+    text = (
+        "from pycocotools.coco import COCO\nheld = COCO(root / 'all.json')\n"
+        "for each in held['images']:\n    open(root / 'pictures' / each['file_name'], 'rb').read()\n"
+        "assert {one['image_id'] for one in held['annotations']} == {each['id'] for each in held['images']}\n"
+    )
+    first, pictures = climbed(root, text)
+    assert (first["form"], pictures["path"], pictures["pattern"], pictures["count"]) == (
+        "coco",
+        "pictures",
+        "{}.jpg",
+        64,
+    )
+
+
+LOADS = """
+class ConnectionError(OSError):
+    pass
+
+def load_dataset(path, name=None, data_files=None, **given):
+    raise ConnectionError(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "columns"),
+    [
+        ("load_dataset('imdb')", "imdb", ["text", "label"]),
+        ("load_dataset('glue', 'mrpc')", "glue/mrpc", ["sentence1", "sentence2", "label", "idx"]),
+        ("load_dataset('csv', data_files='a.csv')", None, []),
+    ],
+)
+def test_a_set_of_the_hub_is_planned_by_its_name(
+    call: str, path: str | None, columns: list[str], tmp_path: Path
+) -> None:
+    names: dict[str, Any] = {"__name__": "datasets.load"}
+    exec(LOADS, names)
+    error = raised(tmp_path, call, load_dataset=names["load_dataset"])
+    found = following(error, (), (), tmp_path)
+    assert (found and found[0][0]["path"]) == path
+    assert not found or [*found[0][0]["columns"]] == columns
+    assert found is None or "of the Hugging Face hub (64 rows" in told(found[0][0])
+    assert may_follow(error, tmp_path) is bool(path)
+
+
+def test_a_planned_set_has_the_parts_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    package: Any = ModuleType("datasets")
+    package.load = SimpleNamespace()
+    package.Dataset = SimpleNamespace(from_dict=Columns)
+    package.DatasetDict, package.ClassLabel = dict, lambda names: names
+    package.load_dataset = lambda path, name=None, **given: "its own"
+    monkeypatch.setitem(sys.modules, "datasets", package)
+    hub_datasets.stand_in(cells)
+    made = {**table("glue/sst2", "hub"), "columns": {"sentence": "words", "label": "class"}}
+    write([made], Path())
+    whole = package.load_dataset("glue", "sst2")
+    assert [*whole] == ["train", "validation", "test"] and whole["test"]["label"][:3] == [0, 1, 0]
+    assert package.load.load_dataset("glue", "sst2", split="train[:10%]")["sentence"] == cells(made, "sentence")
+    assert package.load_dataset("glue", name="cola") == "its own"
+
+
+class Columns(dict[str, Any]):
+    def cast_column(self, name: str, kind: Any) -> Columns:
+        assert (name, kind) == ("label", ["class0", "class1"])
+        return self
 
 
 @pytest.mark.parametrize(
