@@ -165,7 +165,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     if result.verdict == "inconclusive":
         there = pair.after
         advised = advice([result, first], after, there.left, there.interpreter.packages)
-        result = replace(result, facts=(*result.facts, *advised))
+        others = tuple(fact for fact in result.facts if not advised or fact != NAME_A_SCRIPT)
+        result = replace(result, facts=(*others, *advised))
     return replace(result, problems=problems, left=left)
 
 

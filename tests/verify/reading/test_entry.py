@@ -414,3 +414,18 @@ def test_the_files_that_load_one_are_those_that_reach_it(tmp_path: Path) -> None
     for path in sources.paths():
         assert sources.loaders(path) == {other for other in sources.paths() if path in sources.reach(other)[0]}
     assert sources.loaders("c.py") == {"a.py", "b.py", "c.py", "d.py"}
+
+
+@pytest.mark.parametrize(
+    ("line", "needed"),
+    [
+        ("from torch.utils.tensorboard import SummaryWriter", True),
+        ("from torch.utils import tensorboard", True),
+        ("import torch.utils.tensorboard", True),
+        ("from torch.utils.data import DataLoader", False),
+        ("from own.utils import tensorboard", False),
+    ],
+)
+def test_writers_of_tensorboard_need_its_package(line: str, needed: bool, tmp_path: Path) -> None:
+    outside = Sources(tree(tmp_path / "p", train=f"{line}\n")).reach("train.py")[1]
+    assert ("tensorboard" in outside) is needed
