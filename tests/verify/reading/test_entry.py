@@ -312,6 +312,7 @@ TYPED = (
     "         free: str = typer.Option('x'), last: str = typer.Argument(None)): ...\napp()\n"
 )
 TYPER_ARGS = ("configs/b.yaml", "1", "--depth", "1", "--name", "fixer", "--out-dir", "fixer-output")
+ASKS = "import argparse\nargparse.ArgumentParser().add_argument("
 ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.mark_flag_as_required('config')\n"
 
 
@@ -330,6 +331,13 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         ("import argparse\nargparse.ArgumentParser().add_argument('--data', required=True)\n", ("--data", ".")),
         ("import argparse\nargparse.ArgumentParser().add_argument('--secret', required=True)\n", ()),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '', required=True)\n", ("--dataroot", ".")),
+        (f"{ASKS}'--train_filepath', required=True)\n", ("--train_filepath", "data/train_filepath.csv")),
+        (f"{ASKS}'--dev-json', type=str, required=True)\n", ("--dev-json", "data/dev_json.json")),
+        (f"{ASKS}'--model_file', required=True)\n", ()),
+        (f"{ASKS}'--vocab-file', required=True)\n", ()),
+        (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
+        (f"{ASKS}'gpus', type=str)\n", ("1",)),
+        (f"{ASKS}'--gpu_model', required=True)\n", ()),
         ("from absl import flags\nflags.DEFINE_integer('steps', None, '', required=True)\n", ("--steps", "1")),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '')\n", ()),
         ("print('nothing')\n", ()),
