@@ -134,7 +134,7 @@ def lines_of(error: BaseException) -> str:
     return "\n".join(linecache.getline(frame.f_code.co_filename, line).strip() for frame, line in frames)
 
 
-def write_file(place: Path, suffix: str, seed: int) -> None:
+def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32, 32)) -> None:
     """A small file of a kind; the same for the same seed. Pictures are PNG by any name, and sounds WAV: readers go by
     the content."""
     drawn = random.Random(seed)
@@ -146,7 +146,7 @@ def write_file(place: Path, suffix: str, seed: int) -> None:
     elif suffix in (".npy", ".npz"):
         import numpy
 
-        made = numpy.random.RandomState(seed).rand(32, 32).astype("float32")
+        made = numpy.random.RandomState(seed).rand(*shape).astype("float32")
         with place.open("wb") as file:
             if suffix == ".npy":
                 numpy.save(file, made)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
-from . import data_objects, data_sets
+from . import data_objects, data_sets, data_shapes
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
 from .made_data import FILES, Entry, cells, place_of, table
 
@@ -111,7 +111,8 @@ def following(
         return changed
     if _EMPTY.search(f"{type(error).__name__} {error}"):
         return _with_globs(plan, globs, own, root)
-    return None
+    shaped = data_shapes.following(error, plan)
+    return _with(plan, shaped) if shaped else None
 
 
 def may_follow(error: BaseException, root: Path) -> bool:

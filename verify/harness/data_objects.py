@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import data_shapes
+
 Entry = dict[str, Any]
 _OF_FRAMES = frozenset({
     "columns", "drop", "dropna", "groupby", "head", "iloc", "iterrows", "loc", "reset_index", "sample", "to_numpy",
@@ -47,15 +49,14 @@ def told(entry: Entry) -> str:
 
 def write(entry: Entry, rows: list[dict[str, Any]], place: Path) -> None:
     """Pickle what an entry says: records, arrays by name or in a row, one array."""
-    import numpy
 
-    def array(seed: int) -> Any:
-        return numpy.random.RandomState(seed).rand(len(rows), 32).astype("float32")
+    def array(seed: int, name: str = "") -> Any:
+        return data_shapes.array(entry, len(rows), seed, name)
 
     what = entry.get("what", "rows")
     made: Mapping[str, Any] | Any = rows
     if entry["under"]:
-        made = {name: array(seed) for seed, name in enumerate(entry["under"])}
+        made = {name: array(seed, name) for seed, name in enumerate(entry["under"])}
     elif what == "array":
         made = array(0)
     elif what == "parts":

@@ -16,14 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import data_objects, data_sets
+from . import data_objects, data_sets, data_shapes
 from .alone_files import SIDE, write_file
 from .data_sets import ROWS
 
 Entry = dict[str, Any]
 """A path below the project's root, below the home or an absolute one, its `kind`, and what that kind has besides."""
 FILES, CLASSES = 16, 2
-_WIDE = 32
 
 
 def write(plan: Iterable[Entry], root: Path, where: Callable[[str, Path], Path] | None = None) -> None:
@@ -116,14 +115,19 @@ def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], N
     if kind == "table":
         yield place, partial(_write_table, entry)
     elif kind == "file":
-        yield place, partial(write_file, suffix=entry["suffix"], seed=entry["seed"])
+        yield place, partial(write_file, suffix=entry["suffix"], seed=entry["seed"], shape=_shape(entry))
     elif kind == "arrays":
         yield place, partial(_write_arrays, entry)
     elif kind in ("folder", "numbered"):
         for number in range(entry["count"]):
-            yield place / _name(entry, number), partial(write_file, suffix=entry["suffix"], seed=number)
+            make = partial(write_file, suffix=entry["suffix"], seed=number, shape=_shape(entry))
+            yield place / _name(entry, number), make
     else:
         yield from data_sets.files(entry, place)
+
+
+def _shape(entry: Entry) -> tuple[int, ...]:
+    return data_shapes.shape_of(entry) if data_shapes.shapes_of(entry) else ()
 
 
 def _name(entry: Entry, number: int) -> str:
@@ -178,8 +182,7 @@ def _coco(entry: Entry) -> dict[str, Any]:
 def _write_arrays(entry: Entry, place: Path) -> None:
     import numpy
 
-    made: dict[str, Any] = {name: numpy.random.RandomState(seed).rand(ROWS, _WIDE).astype("float32")
-            for seed, name in enumerate(entry["names"])}  # fmt: skip
+    made = {name: data_shapes.array(entry, ROWS, seed, name) for seed, name in enumerate(entry["names"])}
     if entry["form"] == "npz":
         numpy.savez(place, **made)
         return

@@ -194,6 +194,35 @@ def test_a_picture_that_opencv_gives_nothing_for_is_made(tmp_path: Path, monkeyp
     assert not may_follow(raised(tmp_path, "None.shape"), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("torch.nn.Linear(10, 2)(torch.tensor(np.load(root / 'a.npy')))", [32, 10]),
+        ("torch.nn.LSTM(7, 2)(torch.tensor(np.load(root / 'a.npy')))", [32, 7]),
+        ("torch.nn.Conv2d(4, 2, 3)(torch.tensor(np.load(root / 'a.npy'))[None])", [4, 32, 3]),
+        ("height, width, colours = np.load(root / 'a.npy').shape", [32, 32, 3]),
+        ("np.load(root / 'a.npy')[0][..., :2][0, 0, 0]", [1, 32, 32, 3]),
+        ("torch.nn.Linear(5, 2)(torch.tensor(np.load(root / 'a.npz')['x']))", [5]),
+        (
+            "held = pickle.load(open(root / 'a.pkl', 'rb'))\n"
+            "loss = torch.nn.functional.cross_entropy(torch.nn.Linear(6, 2)(torch.tensor(held['x'])), "
+            "torch.tensor(held['label']))",
+            [6],
+        ),
+    ],
+)
+def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int], tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, f"import pickle\nimport numpy as np\nimport torch\n{text}\n")
+    assert entry["shape"] == shape
+
+
+@pytest.mark.parametrize("message", ["it is broken", "mat1 is nothing", "invalid shape of the moon"])
+def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path) -> None:
+    plan = [{"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}]
+    assert following(ValueError(message), plan, (), tmp_path) is None
+    assert following(ValueError("too many indices for array"), [table("a.csv", "csv")], (), tmp_path) is None
+
+
 def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "site" / "pycocotools").mkdir(parents=True)
     (tmp_path / "site" / "pycocotools" / "coco.py").write_text(
