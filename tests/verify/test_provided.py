@@ -46,6 +46,8 @@ def proven(
         ("starts_with_a_table", ('row["label"]', 'row["lable"]'), "regressed"),
         ("starts_with_pickles", ('held["marks"]', 'held["mark"]'), "regressed"),
         ("starts_with_pickles", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_tensors", ("Linear(12", "Linear(13"), "regressed"),
+        ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
@@ -79,6 +81,7 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
             "starts_with_pickles",
             ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
         ),
+        ("starts_with_tensors", ["made-up files in place of data that is not here: data/train.pt (2 arrays)"]),
         (
             "starts_with_pictures",
             [

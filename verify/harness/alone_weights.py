@@ -10,9 +10,11 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
+
+from .data_objects import is_saved_data
 
 _UNREACHED = frozenset({
     "ConnectError", "ConnectionError", "LocalEntryNotFoundError", "OfflineModeIsEnabled", "URLError", "gaierror",
@@ -57,6 +59,8 @@ def is_missing(error: BaseException | None, frames: tuple[tuple[FrameType, int],
     names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
     if unreached(error) and any(name.partition(".")[0] in _FETCHING for name in names):
         return not is_of_others(names)
+    if isinstance(error, FileNotFoundError) and is_saved_data(str(error.filename)):
+        return False
     reader = next((number for number, name in enumerate(names) if name in ("torch.serialization", "torch.hub")), 0)
     asking = next((name for name in reversed(names[:reader]) if not name.startswith(_OURS)), "")
     return wanted(error, frames) and not _is_lightnings(asking)
@@ -72,8 +76,9 @@ def _is_lightnings(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def blank(names: list[str] | None) -> Iterator[None]:
-    """Let weights be loaded that are not there; what stood in their place is added to `names`: None changes nothing."""
+def blank(names: list[str] | None, spared: Callable[[str], bool] = lambda path: False) -> Iterator[None]:
+    """Let weights be loaded that are not there, but for files that are `spared`; what stood in their place is added to
+    `names`: None changes nothing."""
     import torch
     from torch import hub
     from torch.nn import Module
@@ -89,6 +94,7 @@ def blank(names: list[str] | None) -> Iterator[None]:
     @functools.wraps(load)
     def loaded(source: Any, *args: Any, **kwargs: Any) -> Any:
         is_here = not isinstance(source, str | os.PathLike) or os.path.exists(source)  # noqa: PTH110
+        is_here = is_here or spared(os.fspath(source))
         if is_here or _is_lightnings(str(sys._getframe(1).f_globals.get("__name__"))):
             return load(source, *args, **kwargs)
         name = FETCHED.get(os.fspath(source), str(source))

@@ -163,6 +163,8 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     """The entry for a path that was not found, by how it is called and by the code that reads it."""
     suffix, lines = PurePosixPath(place).suffix.lower(), lines_of(error)
     lines += f"\n{_statement(own[-1])}" if own else ""
+    if data_objects.is_saved_data(place):
+        return {**table(place, "object"), "what": "rows"}
     if _NEVER.search(place.rpartition("/")[2].lower()):
         return None
     reading = _READ.search(lines)

@@ -55,6 +55,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         f"its configuration leaves values open: name them with `args = [...]` {SETTINGS}",
     ),
     (
+        r"\bbudget of [^;:]* ended before",
+        f'it had too little time: give it more with `budget = "30m"` {SETTINGS}',
+    ),
+    (
         r"executed nothing of what was changed",
         f'name a command that does, with `script = "..."` and `args = [...]` {SETTINGS}',
     ),
@@ -89,6 +93,18 @@ def advice(
     told += [*_of_data(failures, sources), *_of_made(found), *(line for text in texts for line in _matching(text))]
     known = (_filled(line, failures, found) for line in told)
     return tuple(Fact("next", text, block(text, sources)) for text in itertools.islice(known, 1))
+
+
+def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
+    """What is left to say where nothing better is known: where a script stops."""
+    for item in tried:
+        failure = None if item.after is None or item.alone else item.after.failure
+        if item.after is not None and failure is not None and failure.place:
+            told = (
+                f"{item.after.script} stops at {failure.place}: mend that, or name a command that gets through `fit`, "
+            )
+            return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)
+    return ()
 
 
 def _filled(text: str, failures: Iterable[Failure], tried: Iterable[Evidence]) -> str:

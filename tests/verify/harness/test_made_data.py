@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from verify.harness import data_errors, hub_datasets
+from verify.harness import data_errors, data_objects, hub_datasets
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs, watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
@@ -221,6 +222,35 @@ def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path)
     plan = [{"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}]
     assert following(ValueError(message), plan, (), tmp_path) is None
     assert following(ValueError("too many indices for array"), [table("a.csv", "csv")], (), tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "is_data"),
+    [
+        ("data/train.pt", True),
+        ("cache/features.pth", True),
+        ("data/processed/graphs.pt", True),
+        ("data/pretrained.pt", False),
+        ("weights/train.pth", False),
+        ("train_best.pth", False),
+        ("data/model.pt", False),
+        ("resnet.pth", False),
+        ("data/train.ckpt", False),
+        ("testing.pt", False),
+    ],
+)
+def test_what_torch_loads_is_data_by_its_name(path: str, is_data: bool) -> None:
+    assert data_objects.is_saved_data(path) is is_data
+
+
+def test_what_torch_loads_as_data_is_made(tmp_path: Path) -> None:
+    text = (
+        "import torch\nx, y = torch.load(root / 'data/train.pt')\nloss = (torch.nn.Linear(9, 1)(x) - y.mean()).mean()\n"
+        "held = torch.load(root / 'data/test.pt')\nheld['x'].shape\n"
+    )
+    first, second = climbed(tmp_path, text)
+    assert (first["what"], first["shape"], second["under"]) == ("parts", [9], ["x"])
+    assert torch.load(tmp_path / "data" / "train.pt")[0].shape == (64, 9)
 
 
 def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from fixer.config import read_config
 from tests.verify.trees import tree
 from verify.evidence import Evidence, Fact, Failure, Recording
-from verify.judging.advice import advice
+from verify.judging.advice import advice, last_resort
 from verify.judging.pasted import block
 from verify.reading.missing_files import missing_file
 from verify.reading.sources import Sources
@@ -134,6 +134,7 @@ GIVES = [
     ("ValueError", "num_samples should be a positive integer value, but got num_samples=0", DATA),
     ("URLError", "<urlopen error [Errno -3] Temporary failure in name resolution>", DATA),
     ("RuntimeError", "No CUDA GPUs are available", ""),
+    ("Cut", "the budget of 5 min ended before this was done", '[tool.fixer.verify]\nbudget = "30m"'),
     ("FileNotFoundError", f"{NOT_THERE}'made/x.npy'", '[tool.fixer.verify]\nsetup = ["python prepare.py"]'),
 ]  # fmt: skip
 
@@ -143,6 +144,14 @@ def test_what_is_to_be_done_can_be_pasted(kind: str, message: str, text: str, tm
     found = advised(tmp_path, "pass\n", message, kind, prepare=MAKES)
     assert [fact.paste for fact in found] == [text]
     assert not text or read_config(text, "pyproject.toml").verify.enabled
+
+
+def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
+    failure = Failure("TypeError", "it is no number", "data.py:7")
+    ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
+    (fact,) = last_resort([Evidence("g", (), None, "inconclusive", "x", after=ended)])
+    assert fact.text.startswith("train.py stops at data.py:7: mend that, or name a command")
+    assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
 
 
 def test_settings_that_fixer_would_refuse_are_not_offered(tmp_path: Path) -> None:
