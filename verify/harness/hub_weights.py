@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .alone_weights import FETCHED, Blank, is_of_others, put, unreached
@@ -18,6 +18,7 @@ from .hub import chain
 from .trackers import Changed
 
 Function = Callable[..., Any]
+_OF_TIMM = ("load_pretrained", "load_custom_pretrained")
 
 
 def stand_in(names: list[str]) -> None:
@@ -35,10 +36,10 @@ def stand_in(names: list[str]) -> None:
         names.append(FETCHED[os.fspath(filename)])
         return Blank()
 
-    _whenever("huggingface_hub.file_download", "hf_hub_download", lambda plain: _patient(plain, from_hub))
-    _whenever("safetensors.torch", "load_file", lambda plain: _for_fetched(plain, from_file))
-    for place in ("timm.models._builder", "timm.models.helpers"):
-        _whenever(place, "load_pretrained", lambda plain: _patient(plain, untrained))
+    _whenever("huggingface_hub.file_download", ("hf_hub_download",), lambda plain: _patient(plain, from_hub))
+    _whenever("safetensors.torch", ("load_file",), lambda plain: _for_fetched(plain, from_file))
+    _whenever("timm.models._builder", _OF_TIMM, lambda plain: _patient(plain, untrained))
+    _whenever("timm.models.helpers", _OF_TIMM, lambda plain: _patient(plain, untrained))
 
 
 def _patient(plain: Function, otherwise: Function) -> Function:
@@ -49,11 +50,16 @@ def _patient(plain: Function, otherwise: Function) -> Function:
         try:
             return plain(*args, **kwargs)
         except Exception as error:
-            if not any(map(unreached, chain(error))) or is_of_others(_running()):
+            if not any(map(_is_absent, chain(error))) or is_of_others(_running()):
                 raise
         return otherwise(*args, **kwargs)
 
     return asked
+
+
+def _is_absent(error: BaseException) -> bool:
+    """Whether an error is of a server that does not answer, or of a file that it did not give."""
+    return unreached(error) or (isinstance(error, FileNotFoundError) and str(error.filename) in FETCHED)
 
 
 def _running() -> Iterator[str]:
@@ -74,11 +80,11 @@ def _for_fetched(plain: Function, otherwise: Function) -> Function:
     return read
 
 
-def _whenever(place: str, name: str, make: Callable[[Function], Function]) -> None:
-    """Another function by a name of a module, now or once it is imported."""
+def _whenever(place: str, names: Sequence[str], make: Callable[[Function], Function]) -> None:
+    """Other functions by these names of a module, now or once it is imported."""
 
     def change(module: Any) -> None:
-        if (plain := getattr(module, name, None)) is not None:
+        for plain in filter(None, [getattr(module, name, None) for name in names]):
             put(plain, make(plain))
 
     if place in sys.modules:

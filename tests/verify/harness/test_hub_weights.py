@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from verify.harness import hub_weights
-from verify.harness.alone_weights import blank, is_missing
+from verify.harness.alone_weights import FETCHED, blank, is_missing
 
 
 class URLError(OSError):
@@ -34,6 +34,12 @@ def load_pretrained(model: Any, pretrained_cfg: Any = None, strict: bool = True)
     raise RuntimeError("no weights") from URLError("Name or service not known")
 
 
+def load_custom_pretrained(model: Any, pretrained_cfg: Any = None) -> None:
+    """As timm reads weights of its own format: from a file that it has a server give it."""
+    FETCHED["cache/vit.npz"] = "http://weights/vit.npz"
+    open("cache/vit.npz")  # noqa: PTH123, SIM115
+
+
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     found: list[str] = []
@@ -43,13 +49,19 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         "timm.models._builder": load_pretrained,
         "timm.models.helpers": None,
     }
+    of_timm = load_custom_pretrained
     for place, function in held.items():
         module = ModuleType(place)
         if function is not None:
             setattr(module, function.__name__, function)
+        if place.startswith("timm"):
+            module.load_custom_pretrained = of_timm  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, place, module)
     own = sys.modules[__name__]
-    kept = {name: getattr(own, name) for name in ("hf_hub_download", "load_file", "load_pretrained")}
+    kept = {
+        name: getattr(own, name)
+        for name in ("hf_hub_download", "load_file", "load_pretrained", "load_custom_pretrained")
+    }
     with blank(found):
         hub_weights.stand_in(found)
         yield found
@@ -68,8 +80,9 @@ def test_weights_of_a_hub_stay_random(names: list[str]) -> None:
     place = of("huggingface_hub.file_download").hf_hub_download("a/b", filename="c.safetensors")
     layer.load_state_dict(of("safetensors.torch").load_file(place))
     of("timm.models._builder").load_pretrained(layer, SimpleNamespace(architecture="resnet18"))
+    of("timm.models._builder").load_custom_pretrained(layer)
     assert torch.equal(layer.weight, before)
-    assert names == ["a/b/c.bin", "a/b/c.safetensors", "resnet18 of timm"]
+    assert names == ["a/b/c.bin", "a/b/c.safetensors", "resnet18 of timm", "Linear of timm"]
 
 
 def test_who_wants_more_than_weights_hears_that_there_are_none(names: list[str]) -> None:
