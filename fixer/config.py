@@ -24,7 +24,8 @@ class VerifyConfig:
     proof.
     The interpreters are paths from the project's root. `torch` is "project" for a baseline on the torch that the
     project pins, "target" for one on the torch of the target. `accelerator` is "cpu" where no other is to be used,
-    and `devices` how many train a script together. `packages` are requirements besides those of the project.
+    and `devices` how many train a script together. `packages` are requirements besides those of the project. `data` is
+    a folder whose files lie in both trees as well where they have none of that name.
     """
 
     enabled: bool = True
@@ -41,6 +42,7 @@ class VerifyConfig:
     accelerator: str = "auto"
     devices: int = 1
     packages: tuple[str, ...] = ()
+    data: str | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def _config(table: _Table) -> Config:
 
 def _verify(table: _Table) -> VerifyConfig:
     table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "budget", "baseline-python",
-                "target-python", "torch", "accelerator", "devices", "packages")  # fmt: skip
+                "target-python", "torch", "accelerator", "devices", "packages", "data")  # fmt: skip
     variables = _Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
@@ -159,6 +161,7 @@ def _verify(table: _Table) -> VerifyConfig:
         accelerator=table.choice("accelerator", ("auto", "cpu")),
         devices=table.count("devices", VerifyConfig().devices),
         packages=_packages(table),
+        data=table.string("data"),
     )
 
 

@@ -26,6 +26,7 @@ from verify.budget import TRIALS as TRIALS_STAGE
 from verify.budget import Budget, Clock, Interrupted
 from verify.environments.eras import oldest
 from verify.evidence import Evidence, Fact, Rung
+from verify.given_data import LARGEST
 from verify.prove import prove
 from verify.reading.entry import EntrySettings
 from verify.reading.modules import touches
@@ -43,7 +44,7 @@ class ProofOptions:
     whether the baseline is on the project's own torch, folders outside the project that it may read, one to keep what
     is recorded in, what a tree trains on, what is to be run where its own settings are not what holds, and requirements
     to install besides those of the project. `clock` bounds the whole proof, `finished` is a folder for the runs that
-    came to their end, and `required` the rung that is asked for."""
+    came to their end, and `required` the rung that is asked for. `data` is a folder of files for both trees."""
 
     python: Path | None = None
     timeout: float | None = None
@@ -58,6 +59,7 @@ class ProofOptions:
     clock: Clock | None = None
     finished: Path | None = None
     required: Rung | None = None
+    data: Path | None = None
 
 
 def proof_options(
@@ -104,7 +106,25 @@ def proof_options(
         config.packages,
         Clock(Budget(budget or seconds_of(config.budget or DEFAULT_BUDGET), further=further)),
         required=required,
+        data=_data(project),
     )
+
+
+def _data(project: Project) -> Path | None:
+    """The folder of data that the settings name. Raises UsageError where it is not there or is more than is copied."""
+    named = project.config.verify.data
+    if named is None:
+        return None
+    place, setting = project.root / Path(named).expanduser(), f"pyproject.toml: [tool.fixer.verify] data: '{named}'"
+    if not place.is_dir():
+        raise UsageError(f"{setting} is no folder; name one whose files the training reads, or take the setting out")
+    size = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+    if size > LARGEST:
+        raise UsageError(
+            f"{setting} holds {size >> 20} MiB, and every run gets a copy; a short training needs few files: name a "
+            f"folder of {LARGEST >> 20} MiB at most"
+        )
+    return place
 
 
 def _is_tracked(project: Project, place: Path) -> bool:
@@ -156,6 +176,7 @@ def request(
         clock=how.clock,
         finished=how.finished,
         required=how.required,
+        data=how.data,
     )
 
 

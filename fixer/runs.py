@@ -42,7 +42,8 @@ def keep(result: Result, project: Identity, records: Path | None = None) -> str:
     try:
         for file in sorted(records.iterdir()) if records else ():
             (place / RECORDS).mkdir(exist_ok=True)
-            shutil.copyfile(file, place / RECORDS / file.name)
+            copy = shutil.copytree if file.is_dir() else shutil.copyfile
+            copy(file, place / RECORDS / file.name)
         (place / f".{RESULT}").write_text(text, encoding="ascii")
         (place / f".{RESULT}").replace(place / RESULT)
     except OSError:

@@ -32,11 +32,13 @@ class Fact:
     `ran`: what was executed, and on what. `compared`: which numbers, and how far they are apart at most.
     `explained by`: the finding without which the numbers are the same. `also`: what else was seen. `not compared` and
     `not executed`: what the verdict says nothing of. `provided`: what the runs had besides the project's files and
-    packages. `next`: what its owner can do.
+    packages. `next`: what its owner can do. `paste` is that as lines for the project's pyproject.toml, empty where it
+    is nothing of settings.
     """
 
     kind: FactKind
     text: str
+    paste: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from verify.environments.interpreters import Unavailable
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Evidence, Fact
 from verify.follow import ProgressLine
-from verify.judging.advice import advice
+from verify.judging.advice import advice, last_resort
 from verify.judging.by_hand import stopped_at
 from verify.judging.executed_parts import further, installed_from, parts
 from verify.judging.proof_list import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
@@ -131,7 +131,9 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = _unprovided(judgement, before, new)
         by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
-            judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(by_hand))
+            judgement = replace(judgement, verdict="inconclusive")
+        if judgement.verdict == "inconclusive" and not new.recording.fitted and by_hand:
+            judgement = judgement.with_facts(replace_by_hand(by_hand))
         ran = executed(before, after, request.changed, [new])
         touched = touches(after.root, request.changed, ran.held if new.held else [entry.script])
         is_cut = entry.script in clock.cut
@@ -163,10 +165,20 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     result = _with_alone(alone, first) if alone else first
     result = with_cut(result, bench, is_whole=False)
     if result.verdict == "inconclusive":
-        there = pair.after
-        advised = advice([result, first], after, there.left, there.interpreter.packages)
-        result = replace(result, facts=(*result.facts, *advised))
+        result = _led_on(result, first, after, pair.after)
     return replace(result, problems=problems, left=left)
+
+
+def _led_on(result: Evidence, first: Evidence, after: Sources, there: ReadyEnvironment) -> Evidence:
+    """What could not be told, with the one thing to do about it."""
+    if any(fact.kind == "next" and fact != NAME_A_SCRIPT for fact in result.facts):
+        return result
+    advised = advice([result, first], after, there.left, there.interpreter.packages)
+    if advised:
+        return replace(result, facts=(*(fact for fact in result.facts if fact != NAME_A_SCRIPT), *advised))
+    if NAME_A_SCRIPT in result.facts:
+        return result
+    return replace(result, facts=(*result.facts, *last_resort([result, first])))
 
 
 _LACKING = re.compile(r"No module named '(\w+)'")

@@ -39,7 +39,7 @@ class Request:
     `as_asked` runs the tree after in what its manifests ask for, where that can be had.
     `clock` says how long all of it may take, None for as long as `Budget` says. `finished` is a folder to keep the runs
     in that came to their end, and to take them from. `required` is the rung that is asked for: what is proven without a
-    run reaches *conforms* at most.
+    run reaches *conforms* at most. `data` is a folder whose files lie in both trees as well.
     """
 
     group: str
@@ -68,6 +68,7 @@ class Request:
     clock: Clock | None = None
     finished: Path | None = None
     required: Rung | None = None
+    data: Path | None = None
 
 
 @dataclass

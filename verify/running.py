@@ -21,6 +21,7 @@ from verify.environments.manifests import own_distribution
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Failure
 from verify.follow import ProgressLine, Tell, following
+from verify.given_data import copy_of
 from verify.harness import HARNESS
 from verify.harness.standins import STAND_INS
 from verify.judging.record import CRASHED, RunRecord, read
@@ -30,7 +31,7 @@ from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
-from verify.reading.variables import lent
+from verify.reading.variables import lent as variables_for
 from verify.request import Bench, Pair, Request
 from verify.retried import Watching, otherwise, settled
 from verify.sandbox.jail import OUTSIDE
@@ -184,21 +185,24 @@ def run_spec(
     places, budget = [record, *(Path(recipe["record"]) for recipe in recipes)], cast("float | None", spec.get("budget"))
     key = ""
     if folder:
-        held = [bench.contained.said, bench.request.accelerator, bench.request.devices]
+        held: list[object] = [bench.contained.said, bench.request.accelerator, bench.request.devices]
+        held += [_digest(bench.request.data, bench)] if bench.request.data else []
         key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
         if outcome := finished.take(folder, key, places, budget):
             return outcome, record
     check_out(sources.root, tree, sources.paths())
     with following(spec, record, tell):
-        outcome, record = run_harness(name, {**full, **_lent(sources, spec, tree.parent)}, ready, tree, bench)
+        lent = _lent(sources, spec, tree.parent, bench.request.data)
+        outcome, record = run_harness(name, {**full, **lent}, ready, tree, bench)
     if folder:
         finished.keep(folder, key, outcome, places, budget)
     return outcome, record
 
 
-def _lent(sources: Sources, spec: Mapping[str, object], home: Path) -> dict[str, object]:
-    """What a run has besides its tree: variables that its code reads and nothing sets, programs that are missing."""
-    variables = lent(sources, home / "lent")
+def _lent(sources: Sources, spec: Mapping[str, object], home: Path, data: Path | None) -> dict[str, object]:
+    """What a run has besides its tree: variables that its code reads and nothing sets, programs that are missing, and
+    the `data` that the user named."""
+    variables = variables_for(sources, home / "lent")
     for value in variables.values():
         if Path(value).parent == home / "lent":
             Path(value).mkdir(parents=True, exist_ok=True)
@@ -207,7 +211,8 @@ def _lent(sources: Sources, spec: Mapping[str, object], home: Path) -> dict[str,
         programs.mkdir(exist_ok=True)
         (programs / name).write_text(_DOES_NOTHING, encoding="utf-8")
         (programs / name).chmod(0o755)
-    return {"lent": variables, "path": str(programs)}
+    given = {"given": copy_of(data, home)} if data else {}
+    return {"lent": variables, "path": str(programs), **given}
 
 
 def _digest(root: Path, bench: Bench) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fixer.reports.words import one_line, plain, rung
+from fixer.reports.words import block, one_line, plain, rung
 from fixer.result import Commit, Result
 
 if TYPE_CHECKING:
@@ -34,17 +34,18 @@ _FIRST: tuple[FactKind, ...] = (
 
 @dataclass(frozen=True)
 class EvidenceLine:
-    """One thing that a proof says, with the word that stands before it."""
+    """One thing that a proof says, with the word that stands before it, and the lines of settings that it asks for."""
 
     label: str
     text: str
+    paste: str = ""
 
 
 def lines(evidence: Evidence) -> list[EvidenceLine]:
     """All that a proof says besides its verdict and its reason."""
     from verify.judging.proof_list import facts_of
 
-    return [EvidenceLine(fact.kind, one_line(fact.text)) for fact in facts_of(evidence)]
+    return [EvidenceLine(fact.kind, one_line(fact.text), block(fact.paste)) for fact in facts_of(evidence)]
 
 
 def brief(evidence: Evidence, most: int, known: Sequence[EvidenceLine] = ()) -> list[EvidenceLine]:

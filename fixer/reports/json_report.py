@@ -107,7 +107,7 @@ def _evidence(evidence: Evidence) -> Json:
         "rung": evidence.rung,
         "verdict": evidence.outcome,
         "reason": evidence.reason,
-        "facts": [{"kind": line.label, "text": line.text} for line in lines(evidence)],
+        "facts": [{"kind": line.label, "text": line.text, "paste": line.paste} for line in lines(evidence)],
         "environments": [_environment(environment) for environment in evidence.environments],
         "before": _recording(evidence.before),
         "after": _recording(evidence.after),

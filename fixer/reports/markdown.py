@@ -144,8 +144,10 @@ def _proof(result: Result) -> list[str]:
 
 
 def numbers(evidence: Evidence) -> str:
-    told = [list_item(f"{line.label}: {escape(shortened(line.text))}") for line in evidence_list.lines(evidence)]
+    facts = evidence_list.lines(evidence)
+    told = [list_item(f"{line.label}: {escape(shortened(line.text))}") for line in facts]
     lines = [f"**{evidence.outcome}** {code(evidence.group)}: {escape(shortened(evidence.reason))}\n\n", *told, "\n"]
+    lines += [fence(line.paste, "toml") + "\n" for line in facts if line.paste]
     rows = words.comparison(evidence)
     if rows:
         lines += [_row("", "before", "after"), _row(*["---"] * 3)]

@@ -258,11 +258,19 @@ def _brief(page: Page, head: Sequence[Part], evidence: Evidence, earlier: Eviden
     told = [*brief(evidence, room - len(told), lines(earlier) if earlier and again else ()), *told]
     for number, line in enumerate(told, 1):
         room -= _fact(page, line, 4, most=min(2, room - len(told) + number))
+    for line in told:
+        if len(line.paste.splitlines()) <= room:
+            room -= _pasted(page, line)
 
 
 def _first(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
     return words.one_line(names[0]) + (f", and {len(names) - 1} more" if names[1:] else "")
+
+
+def _pasted(page: Page, line: EvidenceLine) -> int:
+    """The lines of settings that one asks for, as they are to be copied."""
+    return sum(page.line([(text, "")], 8, most=1) for text in line.paste.splitlines())
 
 
 def _fact(page: Page, line: EvidenceLine, indent: int, most: int | None = None) -> int:
@@ -273,6 +281,7 @@ def _whole(page: Page, result: Result, evidence: Evidence) -> None:
     page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
     for line in lines(evidence):
         _fact(page, line, 4)
+        _pasted(page, line)
     for share in evidence.shares:
         page.line([(words.one_line(share.code), "bold"), (f"  {share.outcome}", _VERDICTS[share.outcome])], 4)
         for line in share_lines(share):

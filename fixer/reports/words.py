@@ -38,6 +38,11 @@ def plain(text: str) -> str:
     return _UNSEEN.sub(_escaped, text)
 
 
+def block(text: str) -> str:
+    """Lines of others, each on one line."""
+    return "\n".join(map(one_line, text.splitlines()))
+
+
 def one_line(text: str) -> str:
     """The text on one line, safe to show."""
     return plain(" ".join(text.split()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,12 @@ REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorc
 
 
 def proven(
-    folder: Path, name: str, said: list[str], spoiled: tuple[str, str] = ("", ""), other: tuple[str, str] = ("", "")
+    folder: Path,
+    name: str,
+    said: list[str],
+    spoiled: tuple[str, str] = ("", ""),
+    other: tuple[str, str] = ("", ""),
+    request: Request = REQUEST,
 ) -> Evidence:
     """What a proof says of a project, with one text for an `other`; of one whose patched tree was `spoiled` so."""
     before = {path: text.replace(*other) for path, text in project(name).items()}
@@ -30,7 +36,7 @@ def proven(
         tree(folder / role, **{path.removesuffix(".py"): text for path, text in files.items() if path.endswith(".py")})
         for role, files in (("before", before), ("after", after))
     ]
-    return prove(*trees, REQUEST, said.append)
+    return prove(*trees, request, said.append)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +44,12 @@ def proven(
     [
         ("starts_with_a_table", ("cross_entropy(", "cross_entropy(2 * "), "changed"),
         ("starts_with_a_table", ('row["label"]', 'row["lable"]'), "regressed"),
+        ("starts_with_pickles", ('held["marks"]', 'held["mark"]'), "regressed"),
+        ("starts_with_pickles", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_tensors", ("Linear(12", "Linear(13"), "regressed"),
+        ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
+        ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
     ],
 )
@@ -55,12 +67,21 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
         ),
         ("starts_with_a_folder", []),
         (
+            "starts_with_a_question",
+            ["answers to what the code asks at a terminal: How many epochs: 1, Overwrite earlier runs: yes"],
+        ),
+        (
             "starts_with_a_table",
             [
                 "made-up files in place of data that is not here: data/train.csv (64 rows of image_id, label, age), "
                 "data/val.csv (64 rows of image_id, label, age), data/pictures (64 .jpg files)"
             ],
         ),
+        (
+            "starts_with_pickles",
+            ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
+        ),
+        ("starts_with_tensors", ["made-up files in place of data that is not here: data/train.pt (2 arrays)"]),
         (
             "starts_with_pictures",
             [
@@ -74,6 +95,20 @@ def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_p
     evidence = proven(tmp_path, name, [])
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
+
+
+def test_what_was_made_up_is_kept_and_can_be_given_to_the_next_run(tmp_path: Path) -> None:
+    asked = replace(REQUEST, records=tmp_path / "records")
+    proven(tmp_path / "first", "starts_with_a_table", [], request=asked)
+    kept = tmp_path / "records" / "data"
+    table = (kept / "data" / "train.csv").read_text()
+    (kept / "data" / "train.csv").write_text(table.replace("sample003", "sample004"))
+    said: list[str] = []
+    evidence = proven(tmp_path / "second", "starts_with_a_table", said, request=replace(REQUEST, data=kept))
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    (provided,) = (fact.text for fact in evidence.facts if fact.kind == "provided")
+    assert provided.startswith("files of the folder that `data` names: data/pictures/sample000.jpg")
+    assert not any("finding out" in line for line in said)
 
 
 def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) -> None:

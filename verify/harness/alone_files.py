@@ -20,11 +20,14 @@ from pathlib import Path
 
 MOST = 6
 """So many files and folders are made for one candidate."""
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp"})
-SUFFIXES = (".npy", ".npz", ".wav", ".txt", ".png", ".jpg", ".jpeg", ".bmp")
-_SIDE, _RATE = 64, 16_000
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif"})
+SOUNDS = frozenset({".wav", ".flac", ".ogg", ".mp3"})
+SUFFIXES = (".npy", ".npz", ".txt", *sorted(SOUNDS), *sorted(PICTURES))
+SIDE, _RATE = 64, 16_000
 _WORDS = ("one", "small", "line", "of", "words", "here")
-_ABSENT = re.compile(r"(?i)not exist|no such file|not found|cannot find|can't find|missing")
+_ABSENT = re.compile(
+    r"(?i)not exist|no such file|not found|cannot find|can't find|unable to find|missing|error opening"
+)
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 LISTS = re.compile(r"\b(?:listdir|scandir|iterdir|walk)\(")
 READERS = (
@@ -131,24 +134,25 @@ def lines_of(error: BaseException) -> str:
     return "\n".join(linecache.getline(frame.f_code.co_filename, line).strip() for frame, line in frames)
 
 
-def write_file(place: Path, suffix: str, seed: int) -> None:
-    """A small file of a kind; the same for the same seed. Pictures are PNG by any name: readers go by the content."""
+def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32, 32)) -> None:
+    """A small file of a kind; the same for the same seed. Pictures are PNG by any name, and sounds WAV: readers go by
+    the content."""
     drawn = random.Random(seed)
     if suffix in PICTURES:
-        rows = b"".join(b"\0" + bytes(drawn.randrange(256) for _ in range(3 * _SIDE)) for _ in range(_SIDE))
-        head = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
+        rows = b"".join(b"\0" + bytes(drawn.randrange(256) for _ in range(3 * SIDE)) for _ in range(SIDE))
+        head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
         parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
         place.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts))
     elif suffix in (".npy", ".npz"):
         import numpy
 
-        made = numpy.random.RandomState(seed).rand(32, 32).astype("float32")
+        made = numpy.random.RandomState(seed).rand(*shape).astype("float32")
         with place.open("wb") as file:
             if suffix == ".npy":
                 numpy.save(file, made)
             else:
                 numpy.savez(file, made)
-    elif suffix == ".wav":
+    elif suffix in SOUNDS:
         with wave.open(str(place), "wb") as sound:
             sound.setnchannels(1)
             sound.setsampwidth(2)

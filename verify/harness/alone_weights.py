@@ -10,16 +10,24 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
+
+from .data_objects import is_saved_data
 
 _UNREACHED = frozenset({
     "ConnectError", "ConnectionError", "LocalEntryNotFoundError", "OfflineModeIsEnabled", "URLError", "gaierror",
 })  # fmt: skip
+_FETCHING = ("huggingface_hub", "timm")
+_OF_OTHERS = ("datasets", "diffusers", "transformers")
+"""What asks a hub for more than weights."""
 _LIGHTNING = ("pytorch_lightning", "lightning", "lightning_fabric", "lightning_lite", "lightning_utilities")
 _OURS = "_fixer_harness."
 _READERS = (os.path.join("torch", "serialization.py"), os.path.join("torch", "hub.py"))  # noqa: PTH118
+
+FETCHED: dict[str, str] = {}
+"""Files that a server did not give, by where they were to be put: what was asked for."""
 
 
 class Blank(dict[str, Any]):
@@ -47,11 +55,20 @@ def unreached(error: BaseException | None) -> bool:
 
 
 def is_missing(error: BaseException | None, frames: tuple[tuple[FrameType, int], ...]) -> bool:
-    """Whether a script failed for weights that are not there, and that it loads itself."""
+    """Whether a script failed for weights that are not there, and that it loads itself, or a library does for it."""
     names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
+    if unreached(error) and any(name.partition(".")[0] in _FETCHING for name in names):
+        return not is_of_others(names)
+    if isinstance(error, FileNotFoundError) and is_saved_data(str(error.filename)):
+        return False
     reader = next((number for number, name in enumerate(names) if name in ("torch.serialization", "torch.hub")), 0)
     asking = next((name for name in reversed(names[:reader]) if not name.startswith(_OURS)), "")
     return wanted(error, frames) and not _is_lightnings(asking)
+
+
+def is_of_others(names: Iterable[str]) -> bool:
+    """Whether a library asks a hub that wants more of it than weights, by the modules whose code is running."""
+    return any(name.partition(".")[0] in _OF_OTHERS for name in names)
 
 
 def _is_lightnings(name: str) -> bool:
@@ -59,8 +76,9 @@ def _is_lightnings(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def blank(names: list[str] | None) -> Iterator[None]:
-    """Let weights be loaded that are not there; what stood in their place is added to `names`: None changes nothing."""
+def blank(names: list[str] | None, spared: Callable[[str], bool] = lambda path: False) -> Iterator[None]:
+    """Let weights be loaded that are not there, but for files that are `spared`; what stood in their place is added to
+    `names`: None changes nothing."""
     import torch
     from torch import hub
     from torch.nn import Module
@@ -69,7 +87,6 @@ def blank(names: list[str] | None) -> Iterator[None]:
         yield
         return
     modules: Any = Module
-    fetched: dict[str, str] = {}
     nothing = io.BytesIO()
     torch.save({}, nothing)
     load, download, fill = torch.load, hub.download_url_to_file, modules.load_state_dict
@@ -77,9 +94,10 @@ def blank(names: list[str] | None) -> Iterator[None]:
     @functools.wraps(load)
     def loaded(source: Any, *args: Any, **kwargs: Any) -> Any:
         is_here = not isinstance(source, str | os.PathLike) or os.path.exists(source)  # noqa: PTH110
+        is_here = is_here or spared(os.fspath(source))
         if is_here or _is_lightnings(str(sys._getframe(1).f_globals.get("__name__"))):
             return load(source, *args, **kwargs)
-        name = fetched.get(os.fspath(source), str(source))
+        name = FETCHED.get(os.fspath(source), str(source))
         if name not in names:
             names.append(name)
         nothing.seek(0)
@@ -91,7 +109,7 @@ def blank(names: list[str] | None) -> Iterator[None]:
         try:
             return download(url, dst, *args, **kwargs)
         except OSError:
-            fetched[os.fspath(dst)] = url
+            FETCHED[os.fspath(dst)] = url
 
     @functools.wraps(fill)
     def filled(self: Any, weights: Any, *args: Any, **kwargs: Any) -> Any:
@@ -100,17 +118,17 @@ def blank(names: list[str] | None) -> Iterator[None]:
         return fill(self, weights, *args, **kwargs)
 
     modules.load_state_dict = filled
-    _put(load, loaded)
-    _put(download, downloaded)
+    put(load, loaded)
+    put(download, downloaded)
     try:
         yield
     finally:
         modules.load_state_dict = fill
-        _put(loaded, load)
-        _put(downloaded, download)
+        put(loaded, load)
+        put(downloaded, download)
 
 
-def _put(old: Any, new: Any) -> None:
+def put(old: Any, new: Any) -> None:
     """Another function in the place of one, also where modules took it when they were imported."""
     for module in list(sys.modules.values()):
         held = getattr(module, "__dict__", {})

@@ -63,7 +63,7 @@ def lend_python(used: dict[str, None]) -> None:
     made: Any = inspect
 
     def getargspec(function: Any) -> Arguments:
-        used[f"inspect.getargspec to {_asking()}"] = None
+        used[f"inspect.getargspec to {asking()}"] = None
         return Arguments(*inspect.getfullargspec(function)[:4])
 
     made.getargspec = getargspec
@@ -78,21 +78,22 @@ def lend_loading(used: dict[str, None]) -> None:
 
     @functools.wraps(original)
     def load(*args: Any, **kwargs: Any) -> Any:
-        asking = _asking()
-        if "weights_only" not in kwargs and asking.startswith(
+        module = asking()
+        if "weights_only" not in kwargs and module.startswith(
             ("pytorch_lightning.", "lightning.", "lightning_fabric.")
         ):
             kwargs["weights_only"] = False
-            used[f"torch.load of whole checkpoints to {asking}"] = None
+            used[f"torch.load of whole checkpoints to {module}"] = None
         return original(*args, **kwargs)
 
     torch.load = load
 
 
-def _asking() -> str:
-    """The module whose code is running, but for what imports and for this one."""
+def asking(*through: str) -> str:
+    """The module whose code is running, but for what imports, for this one and for what it goes `through`."""
     frame: Any = sys._getframe(1)
-    while frame and (name := str(frame.f_globals.get("__name__"))).startswith(("importlib.", __name__)):
+    ours = ("importlib.", __name__, *through)
+    while frame and (name := str(frame.f_globals.get("__name__"))).startswith(ours):
         frame = frame.f_back
     return name if frame else "?"
 
@@ -112,7 +113,7 @@ def _lend_names(numpy: Any, used: dict[str, None]) -> None:
             except AttributeError:
                 if name not in _BUILTINS and _RENAMED.get(name) not in vars(numpy):
                     raise
-        used[f"numpy.{name} to {_asking()}"] = None
+        used[f"numpy.{name} to {asking()}"] = None
         return _BUILTINS[name] if name in _BUILTINS else vars(numpy)[_RENAMED[name]]
 
     numpy.__getattr__ = lent
@@ -126,7 +127,7 @@ def _lend_classes(used: dict[str, None]) -> None:
     def lent(name: str) -> Any:
         if name not in collections.abc.__all__ or name == "Buffer":
             raise AttributeError(f"module 'collections' has no attribute {name!r}", name=name, obj=collections)
-        used[f"collections.{name} to {_asking()}"] = None
+        used[f"collections.{name} to {asking()}"] = None
         return getattr(collections.abc, name)
 
     made.__getattr__ = lent

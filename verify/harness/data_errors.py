@@ -10,17 +10,31 @@ import itertools
 import linecache
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
+from . import data_objects, data_sets, data_shapes
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
 from .made_data import FILES, Entry, cells, place_of, table
 
 OUTSIDE: list[str] = []
 """Folders that are the run's own, empty, outside of its copy: what is to be there may be made up as well."""
-_TABLES = {".csv": ",", ".tsv": "\t", ".json": "", ".jsonl": "", ".parquet": "", ".feather": ""}
+UNREAD: dict[str, None] = {}
+"""Files that are not here and that were read all the same, by readers that say nothing of that."""
+_OF_NOTHING = re.compile(r"NoneType|empty\(\)|must be numpy array|not a numpy array")
+_TABLES = {
+    ".csv": ",",
+    ".tsv": "\t",
+    ".json": "",
+    ".jsonl": "",
+    ".parquet": "",
+    ".feather": "",
+    ".pkl": "",
+    ".pickle": "",
+}
+_ARRAYS = {".npz": "npz", ".h5": "h5", ".hdf5": "h5", ".hdf": "h5", ".mat": "mat"}
 _READ = re.compile(r"\bread_(csv|table|json|parquet|pickle|feather)\(")
 _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|sh|so|pyx?|ipynb)$|conf|hparam|setting")
 """What is no data: weights, settings, code."""
@@ -33,6 +47,7 @@ _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
     r"not (?:found )?in axis|object '\w+' doesn't exist|Missing column"
 )
+_OF_SETS = re.compile(r"^[\"']?Column '?(\w+)'? (?:not in the dataset|doesn't exist)")
 _KINDS: tuple[tuple[str, str], ...] = (
     (r"label|target|class|category|sentiment|^y$|fold|split|is_|has_|gender|sex", "class"),
     (r"path|file|fname|image|img|photo|audio|wav|video|mask", "name"),
@@ -78,33 +93,40 @@ def following(
     """The plan with what an error asks for, and in words what that is; None where it asks for nothing that is known."""
     frames = list(traceback.walk_tb(error.__traceback__))
     own = [frame for frame, _ in frames if _is_own(frame, root)]
-    if made := _downloaded(frames, root):
+    if (made := _set_asked(error, frames, root)) and made["path"] not in {entry["path"] for entry in plan}:
         return _with(plan, made)
     for name in _paths(error):
-        place = _inside(name, root)
+        place = inside(name, root)
         if place and not place_of(place, root).exists():
             found = _file(place, error, own, plan)
             return _with(plan, found) if found else None
         if place and place_of(place, root).is_dir() and isinstance(error, IsADirectoryError):
             return _flattened(plan, place)
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
+    if thing := data_objects.following(error, plan, line):
+        return _with(plan, thing)
     if names := _columns(error, own, line):
         return _with_columns(_nearest_last(plan, frames), names, own, line)
     if changed := _with_kind(error, plan, own):
         return changed
     if _EMPTY.search(f"{type(error).__name__} {error}"):
         return _with_globs(plan, globs, own, root)
-    return None
+    shaped = data_shapes.following(error, plan)
+    return _with(plan, shaped) if shaped else None
 
 
 def may_follow(error: BaseException, root: Path) -> bool:
     """Whether an error says that data is not there which could be made up."""
     frames = list(traceback.walk_tb(error.__traceback__))
-    if _downloaded(frames, root) or _EMPTY.search(f"{type(error).__name__} {error}"):
+    if _set_asked(error, frames, root) or _EMPTY.search(f"{type(error).__name__} {error}"):
         return True
-    places = [place for name in _paths(error) if (place := _inside(name, root)) and not place_of(place, root).exists()]
+    places = [place for name in _paths(error) if (place := inside(name, root)) and not place_of(place, root).exists()]
     own = [frame for frame, _ in frames if _is_own(frame, root)]
     return any(_file(place, error, own, ()) for place in places)
+
+
+def _set_asked(error: BaseException, frames: Sequence[tuple[FrameType, int]], root: Path) -> Entry | None:
+    return data_sets.asked(error, frames, lambda path: inside(path, root))
 
 
 def _with(plan: Sequence[Entry], entry: Entry) -> tuple[list[Entry], str] | None:
@@ -117,12 +139,14 @@ def _with(plan: Sequence[Entry], entry: Entry) -> tuple[list[Entry], str] | None
 
 
 def _paths(error: BaseException) -> list[str]:
+    if UNREAD and _OF_NOTHING.search(str(error)):
+        return [list(UNREAD)[-1]]
     if isinstance(error, IsADirectoryError) and isinstance(error.filename, str):
         return [error.filename]
     return [] if isinstance(error, LookupError | AttributeError | TypeError) else paths_named(error)
 
 
-def _inside(name: str, root: Path) -> str | None:
+def inside(name: str, root: Path) -> str | None:
     """Where a path leads: from the root of the project, from the home, which is the run's own, or in one of the folders
     `OUTSIDE`; None for any other, and below a file."""
     place, top, home = (root / name).resolve(), root.resolve(), Path.home().resolve()
@@ -139,15 +163,19 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     """The entry for a path that was not found, by how it is called and by the code that reads it."""
     suffix, lines = PurePosixPath(place).suffix.lower(), lines_of(error)
     lines += f"\n{_statement(own[-1])}" if own else ""
+    if data_objects.is_saved_data(place):
+        return {**table(place, "object"), "what": "rows"}
     if _NEVER.search(place.rpartition("/")[2].lower()):
         return None
     reading = _READ.search(lines)
     form = reading[1] if reading else suffix.lstrip(".") if suffix in _TABLES else ""
-    form = {"table": "tsv"}.get(form, form)
+    form = {"table": "tsv", "pkl": "object"}.get(form, "object" if form == "pickle" and not reading else form)
+    if any(frame.f_code.co_filename.endswith("pycocotools/coco.py") for frame in _all(error)):
+        return {**table(place, "coco"), "columns": {"file_name": "name"}}
     if form:
         return _table(place, form, lines)
-    if suffix in (".npz", ".h5", ".hdf5", ".hdf"):
-        return {"path": place, "kind": "arrays", "form": "npz" if suffix == ".npz" else "h5", "names": ["arr_0"]}
+    if suffix in _ARRAYS:
+        return {"path": place, "kind": "arrays", "form": _ARRAYS[suffix], "names": ["arr_0"]}
     reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
     kind = suffix if suffix in SUFFIXES else "" if suffix else reader
     if kind:
@@ -235,7 +263,7 @@ def _with_globs(
     """Files for the patterns that found none, and for folders that were walked and are not there."""
     made = list(plan)
     for pattern in globs:
-        place = _inside(pattern, root)
+        place = inside(pattern, root)
         if place is None or any(each["path"] == place or each.get("glob") == pattern for each in plan):
             continue
         parts = PurePosixPath(place).parts
@@ -265,6 +293,8 @@ def _columns(error: BaseException, own: Sequence[FrameType], line: str) -> list[
         pairs = re.findall(r"(\w+)(?:\(.*\))?\[['\"](\w+)['\"]\]", line)
         held = own[-1].f_locals if own else {}
         return [key for name, key in pairs if isinstance(held.get(name), list) or name == "load"][:1]
+    if column := _OF_SETS.search(text):
+        return [column[1]]
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
         text = error.args[0]
         if (name := text.partition(" is not a file in the archive")[0]) != text or not _COLUMNS.search(text):
@@ -287,7 +317,7 @@ def _with_columns(
         if entry["kind"] == "arrays" and not {*names} <= {*entry["names"]}:
             changed = {**entry, "names": [*entry["names"], *names]}
         elif entry["kind"] == "table" and not {*names} <= {*entry["columns"]}:
-            if entry["form"] == "json" and _is_top(names[0], entry, own, line):
+            if entry["form"] in ("json", "object") and _is_top(names[0], entry, own, line):
                 changed = {**entry, "under": [*entry["under"], names[0]]}
             else:
                 wanted = [*names, *_asked_beside(names[0], own)]
@@ -310,8 +340,8 @@ def _nearest_last(plan: Sequence[Entry], frames: Sequence[tuple[FrameType, int]]
 def _is_top(name: str, entry: Entry, own: Sequence[FrameType], line: str) -> bool:
     """Whether a key is asked of all that a file holds, and not of a record in it."""
     holder = re.search(rf"(\w+)\[['\"]{re.escape(name)}['\"]\]", line)
-    if not holder or not own or re.search(r"json\.loads?\(.*\)\[", line):
-        return "json.load" in line
+    if not holder or not own or re.search(r"(?:json|pickle)\.loads?\(.*\)\[", line):
+        return re.search(r"(?:json|pickle)\.load", line) is not None
     value = own[-1].f_locals.get(holder[1])
     return isinstance(value, list) or (isinstance(value, dict) and {*value} == {*entry["under"]})
 
@@ -354,31 +384,9 @@ def _with_kind(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameT
     return None
 
 
-# -- torchvision's own
-
-
-def _downloaded(frames: Sequence[tuple[FrameType, int]], root: Path) -> Entry | None:
-    """What a data set of torchvision's asks a server for, in its own format, where that is known."""
-    for frame, _ in reversed(frames):
-        if not frame.f_code.co_filename.replace("\\", "/").endswith(("datasets/mnist.py", "datasets/cifar.py")):
-            continue
-        held: Any = frame.f_locals.get("self")
-        if held is None or not hasattr(held, "root"):
-            continue
-        if frame.f_code.co_filename.endswith("mnist.py"):
-            place = _inside(str(held.raw_folder), root)
-            return {"path": place, "kind": "digits"} if place else None
-        lists: Mapping[str, Any] = vars(type(held)) | {
-            name: getattr(held, name) for name in ("train_list", "test_list", "meta")
-        }
-        names = [name for name, *_ in (*lists["train_list"], *lists["test_list"])] + [lists["meta"]["filename"]]
-        place = _inside(str(Path(held.root) / held.base_folder), root)
-        return {"path": place, "kind": "cifar", "names": names} if place else None
-    return None
-
-
 def _is_own(frame: FrameType, root: Path) -> bool:
-    return Path(frame.f_code.co_filename).resolve().is_relative_to(root.resolve())
+    path = frame.f_code.co_filename
+    return not path.startswith("<") and Path(path).resolve().is_relative_to(root.resolve())
 
 
 def _all(error: BaseException) -> list[FrameType]:

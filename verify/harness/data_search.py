@@ -18,6 +18,7 @@ from typing import Any
 from .alone_data import aside
 from .data_errors import following
 from .made_data import Entry, remove, write
+from .trackers import Changed
 
 TRIES = 40
 MORE_ROWS = 1024
@@ -74,6 +75,26 @@ def _tried(
         more = [{**entry, "rows": MORE_ROWS} if entry in few else entry for entry in plan]
         return {"plan": more, "why": "it trains on no batch; made more rows"}
     return {"plan": None, "why": "it trains"}
+
+
+def watch_pictures(unread: dict[str, None]) -> None:
+    """Note the files that are not here and that OpenCV is asked to read: it gives None for them, and says nothing."""
+
+    def change(module: Any) -> None:
+        plain = module.imread
+
+        @functools.wraps(plain)
+        def imread(filename: Any, *args: Any, **kwargs: Any) -> Any:
+            if not os.path.exists(filename):  # noqa: PTH110
+                unread[str(filename)] = None
+            return plain(filename, *args, **kwargs)
+
+        module.imread = imread
+
+    if "cv2" in sys.modules:
+        change(sys.modules["cv2"])
+    else:
+        sys.meta_path.insert(0, Changed("cv2", change))
 
 
 def watch_globs(found: dict[str, None]) -> None:

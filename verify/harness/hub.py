@@ -18,6 +18,9 @@ from .trackers import Changed
 
 Make = Callable[..., Any]
 _FAMILIES: tuple[tuple[str, str], ...] = (
+    (r"longformer", "longformer"),
+    (r"mpnet", "mpnet"),
+    (r"xlnet", "xlnet"),
     (r"xlm-r|xlm_r", "xlm-roberta"),
     (r"camembert", "camembert"),
     (r"roberta", "roberta"),
@@ -25,10 +28,16 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"albert", "albert"),
     (r"electra", "electra"),
     (r"deberta", "deberta-v2"),
-    (r"bert", "bert"),
+    (r"bert|minilm", "bert"),
     (r"gpt-?2|dialogpt", "gpt2"),
     (r"\bm?t5|flan|ul2", "t5"),
     (r"bart", "bart"),
+    (r"pegasus", "pegasus"),
+    (r"opus-mt|marian", "marian"),
+    (r"wav2vec", "wav2vec2"),
+    (r"hubert", "hubert"),
+    (r"swin", "swin"),
+    (r"\bvit\b|vit-|deit|dino", "vit"),
 )
 """What kind of model a name of the hub is of, by the first row that fits."""
 _ABSENT = re.compile(r"Can't load (?:the )?(?:tokenizer|configuration|model)|couldn't connect|offline mode")
@@ -40,11 +49,18 @@ _WIDTHS: tuple[tuple[str, dict[str, int]], ...] = (
     (r"bart-base", {"d_model": 768, "encoder_attention_heads": 12, "decoder_attention_heads": 12,
                     "encoder_ffn_dim": 3072, "decoder_ffn_dim": 3072}),
     (r"t5-base", {"d_model": 768, "num_heads": 12, "d_ff": 3072}),
+    (r"minilm", {"hidden_size": 384, "num_attention_heads": 12, "intermediate_size": 1536}),
     (r"electra-base", {**_BASE, "embedding_size": 768}),
     (r"large", _LARGE),
     (r"(?:albert|deberta).*base", _BASE),
 )  # fmt: skip
 """The widths of models by their names, the first row that fits, where they are not the default of their kind."""
+_OF_HUB = frozenset({
+    "cache_dir", "force_download", "local_files_only", "proxies", "resume_download", "return_unused_kwargs", "revision",
+    "subfolder", "token", "use_auth_token", "_commit_hash", "_from_auto", "_from_pipeline", "trust_remote_code",
+    "code_revision",
+})  # fmt: skip
+"""What `from_pretrained` of a configuration takes for itself."""
 _VOCABULARY = 512
 _LONGEST = 512
 _LETTERS = [chr(code) for code in range(33, 127)]
@@ -61,6 +77,8 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("transformers.models.auto.auto_factory", ("_BaseAutoModelClass",), "model"),
     ("transformers.configuration_utils", ("PretrainedConfig", "PreTrainedConfig"), "config"),
     ("transformers.models.auto.configuration_auto", ("AutoConfig",), "config"),
+    ("transformers.image_processing_base", ("ImageProcessingMixin",), "processor"),
+    ("transformers.feature_extraction_utils", ("FeatureExtractionMixin",), "processor"),
     ("transformers.tokenization_utils_base", ("PreTrainedTokenizerBase",), "tokenizer"),
     ("transformers.models.auto.tokenization_auto", ("AutoTokenizer",), "tokenizer"),
 )
@@ -98,24 +116,30 @@ def _patient(original: Make, kind: str, asked: list[str]) -> Make:
 
     @functools.wraps(original)
     def from_pretrained(cls: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
-        family = _family(str(name))
+        family = _family(str(name)) or _family_of(cls)
         if str(name) not in asked or family is None:
             try:
                 return original(cls, name, *args, **kwargs)
             except Exception as error:
-                if not any(map(_is_unreached, _chain(error))) or family is None:
+                if not any(map(_is_unreached, chain(error))) or family is None:
                     raise
             asked.append(str(name))
         if kind == "tokenizer":
             return tokenizer(family)
+        if kind == "processor":
+            return cls()
         given = kwargs.get("config")
         config = _config(cls, family, str(name), kwargs) if given is None or isinstance(given, str) else given
-        return config if kind == "config" else _model(cls, config)
+        if kind == "model":
+            return _model(cls, config)
+        if not kwargs.get("return_unused_kwargs"):
+            return config
+        return config, {key: value for key, value in kwargs.items() if not hasattr(config, key) and key not in _OF_HUB}
 
     return from_pretrained
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -123,6 +147,13 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _family(name: str) -> str | None:
     return next((family for pattern, family in _FAMILIES if re.search(pattern, name.lower())), None)
+
+
+def _family_of(cls: Any) -> str | None:
+    """The family of a class that is of one, whatever its model is called."""
+    own = getattr(cls, "config_class", None) or cls
+    named = getattr(own, "model_type", "") if isinstance(own, type) else ""
+    return str(named) or _family(re.sub(r"(?:Tokenizer|ImageProcessor|FeatureExtractor)(?:Fast)?$", "", cls.__name__))
 
 
 def _config(cls: Any, family: str, name: str, given: dict[str, Any]) -> Any:

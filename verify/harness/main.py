@@ -23,28 +23,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 OLDEST = (3, 10)
-LENT: dict[str, None] = {}
-"""What was lent to whom."""
-COMPILED: dict[str, None] = {}
-"""The Cython files of the project that were compiled for it."""
-INSTALLED: dict[str, None] = {}
-"""What the project asked for of its own distribution."""
-MOVED: dict[str, None] = {}
-"""Who asked for CUDA, where there is none."""
 CALLED: list[Any] = []
 """What sees which functions of the project are called, once it is in place."""
-VARIABLES: dict[str, None] = {}
-"""Which of the environment variables that were lent were read."""
-PROGRAMS: dict[str, None] = {}
-"""In place of which programs stands one that does nothing."""
-MADE: dict[str, None] = {}
-"""Which files were made up."""
-HUB: list[str] = []
-"""What of the Hugging Face hub a small one stands in for."""
-WEIGHTS: list[str] = []
-"""Which weights are not here: what they would have been loaded into stays random."""
-OPENED: dict[str, None] = {}
-"""Which configurations of the project were opened, and for whom."""
 
 
 class Record:
@@ -64,10 +44,10 @@ def main(spec_path: str, rank: int | None = None) -> int:
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
     record = Record(beside("ranks").place_of(spec["record"], rank))
     limit(spec)
-    lend_what_is_missing(spec)
+    beside("provided").lend(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
-        beside("compat_shims").lend(LENT)
+        beside("compat_shims").lend({})
         with contextlib.suppress(ImportError):
             lend_operators()
         beside("facts").facts(spec["uses"], record)
@@ -97,21 +77,6 @@ def limit(spec: dict[str, Any]) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(1, 9)
-
-
-def lend_what_is_missing(spec: dict[str, Any]) -> None:
-    """Set the variables that the project reads and nothing sets, and put programs that are not here behind the rest."""
-    beside("variables").lend(spec.get("lent", {}), VARIABLES)
-    if spec.get("offline"):
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # without a network its client tries again for minutes
-    if programs := spec.get("programs", ()):
-        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
-        PROGRAMS.update(dict.fromkeys(programs))
-    beside("data_errors").OUTSIDE[:] = spec.get("outside", ())
-    if plan := [json.loads(text) for text in spec.get("made", ())]:
-        tools = beside("made_data")
-        tools.write(plan, Path.cwd())
-        MADE.update(dict.fromkeys(map(tools.told, plan)))
 
 
 # -- training
@@ -148,6 +113,7 @@ def as_started(spec: dict[str, Any]) -> tuple[Path, Path]:
     script = root / spec["script"]
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
+    sys.path += [str(place) for place in script.parent.parents if root in place.parents]  # a project in the project
     sys.argv = [str(script), *spec["args"]]
     return root, script
 
@@ -161,6 +127,8 @@ def find_data(spec: dict[str, Any], record: Record) -> int:
     tools = beside("data_search")
     watch.record = tools.until_fitted
     found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
+    made = beside("made_data")
+    made.write(found, Path(spec["record"]).with_name("made"), made.kept_place)
     record("made", plan=found)
     record("end")
     return 0
@@ -183,23 +151,30 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
         raise RuntimeError(f"a proof runs on Python {OLDEST[0]}.{OLDEST[1]} or newer")
     watch: Any
     beside("trackers").watch_trackers(str(Path.cwd()), lambda name, value: watch.handed(name, value))
-    beside("compat_shims").lend(LENT)
-    beside("compat_shims").lend_loading(LENT)
+    held = beside("provided")
+    beside("compat_shims").lend(held.LENT)
+    beside("compat_shims").lend_loading(held.LENT)
+    beside("companions").lend(held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
-    sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
-    beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
+    sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
+    beside("installed").install(spec.get("own"), Path.cwd(), held.INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))
-    beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
-    beside("config_access").tell_opened(str(Path.cwd()), OPENED)
+    beside("devices").without_cuda(str(Path.cwd()), device, held.MOVED)
+    beside("config_access").tell_opened(str(Path.cwd()), held.OPENED)
     watch = beside("watch").Watch(record, {**spec, "device": device})
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
-    if spec.get("hub"):
-        beside("hub").stand_in(HUB)
+    is_alone = spec["mode"] in ("search", "replay")
+    if spec.get("blank") or is_alone:
+        beside("hub_weights").stand_in(held.WEIGHTS)
+    if spec.get("hub") or is_alone:
+        beside("hub").stand_in(held.HUB)
+    beside("data_search").watch_pictures(beside("data_errors").UNREAD)
     if spec.get("made") or spec["mode"] == "data":
-        beside("made_data").accepted(Path.cwd())
+        beside("data_sets").accepted([Path.cwd(), Path.home()])
+        beside("hub_datasets").stand_in(beside("made_data").cells)
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:
@@ -312,10 +287,7 @@ def tell_exits(root: Path, record: Record, tell: Callable[[], None]) -> None:
 
 def given() -> dict[str, list[str] | None]:
     """What the project had so far besides its files of code and its packages, and which functions of it were called."""
-    kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
-    kinds |= {"variables": VARIABLES, "programs": PROGRAMS, "made": MADE, "blank": dict.fromkeys(WEIGHTS)}
-    kinds["hub"] = dict.fromkeys(HUB)
-    return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
+    return {**beside("provided").told(), "calls": CALLED[-1].report()}
 
 
 def loaded(root: Path, script: Path) -> list[str]:
@@ -345,7 +317,8 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
 
 def run_as_main(spec: dict[str, Any], script: Path) -> None:
     """Run the script as `__main__`, without weights that are not here where that is asked for."""
-    with beside("alone_weights").blank(WEIGHTS if spec.get("blank") else None):
+    weights = beside("provided").WEIGHTS if spec.get("blank") else None
+    with beside("alone_weights").blank(weights, beside("data_objects").is_saved_data):
         if spec["module"]:
             runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)
         else:

@@ -82,18 +82,27 @@ STAND_INS = {
         "a folder, a number, an address or a word, as its use or its name tells",
         "what is read from there: the folder is empty",
     ),
+    "questions": StandIn(
+        "the person whom the code asks at its terminal (`input`, `getpass`)",
+        "an answer that the code takes: what it compares with, a number where it makes one, `y` to a yes or no, else "
+        "an empty line",
+        "each line is answered a few times, then it finds the end of all input",
+    ),
     "data": StandIn(
         "data that a first run did not find",
-        "small files of the kind that the code reads: tables, pictures, arrays, lines, sounds, MNIST and CIFAR",
+        "small files of the kind that the code reads: tables, pictures, arrays, lines, sounds, pickled objects, COCO's "
+        "annotations, MNIST, CIFAR, SVHN, STL10, CelebA; a small set for what `load_dataset` asks a hub for",
         "what is in them: columns and values are as the code asks for them by its errors, and mean nothing",
     ),
     "weights": StandIn(
-        "weights that the code loads from an address, or from a file that is not here, in a first run",
+        "weights that the code loads from an address, or from a file that is not here, in a first run (by torch, timm "
+        "or the client of the Hugging Face hub)",
         "an empty file, from which nothing is loaded",
         "the modules keep the weights that they begin with; what else is asked of the file is empty",
     ),
     "hub": StandIn(
-        "models, configurations and tokenizers that transformers asks the Hugging Face hub for, in a first run",
+        "models, configurations, tokenizers and processors that transformers asks the Hugging Face hub for, in a first "
+        "run or by a module that is trained alone",
         "ones of the same kind with two layers, random weights and a vocabulary of letters",
         "the numbers of layers and of words; every word is taken apart into its letters",
     ),

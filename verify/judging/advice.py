@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from verify.environments import naming
 from verify.environments.baseline import LIGHTNING
 from verify.environments.distributions import AMBIGUOUS, distribution, names_of
 from verify.evidence import Evidence, Fact, Failure, Recording
+from verify.judging.pasted import block
 from verify.judging.proof_list import SETTINGS
 from verify.reading.missing_files import missing_file
 from verify.reading.sources import Sources
@@ -19,6 +21,11 @@ from verify.reading.sources import Sources
 _MISSING = re.compile(
     r"NotFoundError: No module named '(?P<name>[\w.]+)|PackageMissing: (?P<other>[\w.]+) is not installed"
 )
+_FOLDER = "fixer-data"
+_DATA = f'`data = "{_FOLDER}"`'
+_MADE = "made-up files in place of data"
+_OF_US = re.compile(r"/fixer-verify-")
+_OF_RUN = re.compile(r"^.*/fixer-verify-[^/]+/[^/]+/(?:tree|home)/")
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"arguments are required|Missing (?:option|argument|parameter)|required (?:option|flag)|must have a value",
@@ -36,16 +43,21 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
         r"Network is unreachable|offline mode|Name or service not known|OfflineModeIsEnabled",
-        "it downloads, and the proof runs without network: name a command that needs nothing from outside " + SETTINGS,
+        "it downloads, and the proof runs without network: put what it would fetch into a folder, as it lies in the "
+        f"project then, and name that with {_DATA} {SETTINGS}",
     ),
     (
         r"empty iterable|num_samples should be a positive",
-        "its data set is empty here: name a command that trains on data which is in the repository, with "
-        f'`script = "..."` and `args = [...]` {SETTINGS}',
+        "its data set is empty here: put a few of its files into a folder, as they lie in the project, and name that "
+        f"with {_DATA} {SETTINGS}",
     ),
     (
         r"MissingMandatoryValue|Missing mandatory value|InterpolationKeyError|You must specify",
         f"its configuration leaves values open: name them with `args = [...]` {SETTINGS}",
+    ),
+    (
+        r"\bbudget of [^;:]* ended before",
+        f'it had too little time: give it more with `budget = "30m"` {SETTINGS}',
     ),
     (
         r"executed nothing of what was changed",
@@ -57,7 +69,6 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
 )
 _REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
-_MOST = 2
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
 
@@ -68,7 +79,8 @@ def advice(
     left: Mapping[str, str] = _NOTHING,
     installed: Mapping[str, str] = _NOTHING,
 ) -> tuple[Fact, ...]:
-    """What to do about the reasons for which nothing of a tree trained; nothing where none is known.
+    """The one thing to do about the reasons for which nothing of a tree trained, the surest first; nothing where none
+    is known.
 
     `left` are the packages that were not asked for, with the reasons, and `installed` what the environment holds.
     """
@@ -76,16 +88,27 @@ def advice(
     failures = [run.failure for item in found for run in _runs(item) if run.failure]
     texts = [text for item in found for text in (item.reason, *(fact.text for fact in item.facts))]
     texts += [f"{failure.type}: {failure.message}" for failure in failures]
-    if compiled := _to_compile(texts, sources.root):
-        return (compiled,)
     missing = [match for text in texts if (match := _MISSING.search(text))]
-    told = [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
-    told += [*_of_data(failures, sources), *(line for text in texts for line in _matching(text))]
-    known = [_to_paste(line, failures, found) for line in told]
-    return tuple(Fact("next", text) for text in list(dict.fromkeys(known))[:_MOST])
+    told = [*_to_compile(texts, sources.root)]
+    told += [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
+    told += [*_of_data(failures, sources), *_of_made(found), *(line for text in texts for line in _matching(text))]
+    known = (_filled(line, failures, found) for line in told)
+    return tuple(Fact("next", text, block(text, sources)) for text in itertools.islice(known, 1))
 
 
-def _to_paste(text: str, failures: Iterable[Failure], tried: Iterable[Evidence]) -> str:
+def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
+    """What is left to say where nothing better is known: where a script stops."""
+    for item in tried:
+        failure = None if item.after is None or item.alone else item.after.failure
+        if item.after is not None and failure is not None and failure.place:
+            told = (
+                f"{item.after.script} stops at {failure.place}: mend that, or name a command that gets through `fit`, "
+            )
+            return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)
+    return ()
+
+
+def _filled(text: str, failures: Iterable[Failure], tried: Iterable[Evidence]) -> str:
     """Advice with the script that was run and the arguments that it asked for, where those are known: settings that can
     be taken over as they stand."""
     scripts = (run.script for item in tried for run in (item.after,) if run is not None and not item.alone)
@@ -100,25 +123,57 @@ def _runs(item: Evidence) -> list[Recording]:
     return [run for run in (item.after, *(part.after for part in item.alone)) if run is not None]
 
 
-def _to_compile(texts: Iterable[str], root: Path) -> Fact | None:
+def _to_compile(texts: Iterable[str], root: Path) -> Iterator[str]:
     for module in (name for text in texts for name in _COMPILED.findall(text)):
         if source := next(iter((*root.rglob(f"{module}.pyx"), *root.rglob(f"{module}/*.pyx"))), None):
             where = source.relative_to(root).as_posix()
-            told = f"{where} has to be compiled first: name the command with `setup = [...]` and a `script` {SETTINGS}"
-            return Fact("next", told)
-    return None
+            how = '["python setup.py build_ext --inplace"]' if (root / "setup.py").is_file() else "[...]"
+            yield f"{where} has to be compiled first: name the command with `setup = {how}` and a `script` {SETTINGS}"
 
 
 def _of_data(failures: Iterable[Failure], sources: Sources) -> Iterator[str]:
     """What to do about data that is not there: only what nothing in the project writes is not in the repository."""
     for failure in failures:
         missing = missing_file(failure, sources)
+        if missing and _OF_US.search(_OF_RUN.sub("", missing.path)):
+            continue
         if missing and missing.written:
-            yield f"`{missing.path}` is written at {missing.written}: run that first, with `setup = [...]` {SETTINGS}"
+            writer = missing.written.rpartition(":")[0]
+            how = (
+                "[...]"
+                if failure.place and failure.place.startswith(f"{writer}:")
+                else json.dumps([f"python {writer}"])
+            )
+            yield f"`{missing.path}` is written at {missing.written}: run that first, with `setup = {how}` {SETTINGS}"
         elif missing:
             yield (
-                f"`{missing.path}` is not in the repository: name a command that trains on a sample that is, with "
-                f'`script = "..."` and `args = [...]` {SETTINGS}'
+                f"`{_OF_RUN.sub('', missing.path)}` is not in the repository: put a small one to "
+                f"{_FOLDER}/{_kept_at(missing.path)}, "
+                f"which need not be committed, and name that folder with {_DATA} {SETTINGS}"
+            )
+
+
+def _kept_at(path: str) -> str:
+    """Where a folder of data has a file: from the root, from the home, or from where it is on the machine."""
+    own = _OF_RUN.sub("", path)
+    if own != path:
+        return own if path[: len(path) - len(own)].endswith("/tree/") else f"HOME/{own}"
+    return (
+        f"HOME/{path[2:]}"
+        if path.startswith("~/")
+        else f"ROOT{path}"
+        if path.startswith("/")
+        else path.removeprefix("./")
+    )
+
+
+def _of_made(tried: Iterable[Evidence]) -> Iterator[str]:
+    """What to do about data that was made up and with which a script does not train."""
+    for item in tried:
+        if item.after is not None and not item.after.fitted and any(_MADE in fact.text for fact in item.facts):
+            yield (
+                "the data that was made up for it does not do: `fixer report` says where its recordings are, whose "
+                f"folder data has it; copy that to {_FOLDER}, mend it by hand, and name it with {_DATA} {SETTINGS}"
             )
 
 

@@ -23,6 +23,8 @@ _GIVEN = {
     "installed": "a version of the project's own distribution, which is not installed",
     "variables": "environment variables that the code reads and nothing sets",
     "programs": "programs that do nothing, in place of those that are not installed",
+    "given": "files of the folder that `data` names",
+    "asked": "answers to what the code asks at a terminal",
     "made": "made-up files in place of data that is not here",
     "blank": "random weights in place of those that are not here",
     "hub": "small untrained models and tokenizers in place of those of the Hugging Face hub",
@@ -57,7 +59,8 @@ class RunRecord:
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
-    verify.harness.standins does, what of ours the failure that ended it is about. `made` are the files that were made
+    verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
+    gave, `asked` the questions that were answered. `made` are the files that were made
     up, `blank` the weights that were not here, `hub` what was made in place of what a hub has; it `lacks` "data",
     "weights" or "hub" where it failed for that.
     """
@@ -78,6 +81,8 @@ class RunRecord:
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
+    given: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
     hub: tuple[str, ...] = ()
@@ -145,11 +150,11 @@ def _read(path: Path, script: str) -> RunRecord:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            given: dict[str, Any] = {name: tuple(map(str, event.get(name, ()))) for name in _GIVEN}
+            provided: dict[str, Any] = {name: tuple(map(str, event.get(name, ()))) for name in _GIVEN}
             opened = tuple(map(str, event.get("opened", ())))
             warned = tuple(map(str, event.get("warnings", ())))
             raw = replace(raw, loaded=tuple(event["files"]), opened=opened)
-            raw = replace(raw, **given)
+            raw = replace(raw, **provided)
             if (calls := event.get("calls")) is not None:
                 raw = replace(raw, calls=tuple(map(str, calls)))
     last = fits[-1] if fits else {}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from verify.given_data import KEPT, keep_made
+
 INDEX = "index.jsonl"
 ROOM = 32 * 2**20
 """Bytes of recordings that are kept of one run; what does not go in is named in the index."""
@@ -34,6 +36,8 @@ def keep(folder: Path, codes: Iterable[str], started: Iterable[Started]) -> None
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         for one in started:
+            if one.spec["mode"] == "data":
+                keep_made(one.record, folder)
             for record, told in _written(one):
                 if record.is_file() and not record.is_symlink():
                     what = filter(None, (told["script"] or told["mode"], told["class"]))
@@ -89,4 +93,5 @@ def told(folder: Path) -> str | None:
     if not left:
         return None
     out = f"; {sum(left)} left out, {INDEX} says why" if any(left) else ""
-    return f"{len(left) - sum(left)} recordings in {folder}, {INDEX} says what each is{out}"
+    data = f"; {KEPT} has the data that was made up" if (folder / KEPT).is_dir() else ""
+    return f"{len(left) - sum(left)} recordings in {folder}, {INDEX} says what each is{out}{data}"

@@ -12,10 +12,16 @@ from verify.reading.commands import Command
 from verify.reading.sources import Sources, imports
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
-_OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work)(_|$)")
+_OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work|workspace)(_|$)")
 _FOLDER = re.compile(r"(^|_)(data|dataset|datasets|root|dir|folder|path)(_|$)|(data|root|dir|path)$")
 _LOADED = re.compile(r"ckpt|checkpoint|weight|model|resume|pretrained|file")
 _MADE_FOR_DATA = ("data", "dataset", "datasets", "sample", "samples", "example", "examples")
+_FILE = re.compile(r"(^|_)(file|filepath|filename|csv|tsv|jsonl?)s?(_|$)|file$")
+_NO_DATA = re.compile(r"ckpt|checkpoint|weight|model|resume|pretrained|vocab|token|config|cfg|conf|log|out")
+_KINDS = ("jsonl", "json", "tsv", "txt", "npy", "pkl", "csv")
+"""What a file of data holds where its option says it; the last where it says nothing."""
+_DEVICES = re.compile(r"((n|num|nb)_)?(gpus?|gpu_?ids?|devices?)")
+_DATE = re.compile(r"(^|_)date(_|$)")
 _NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
 _FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
 _HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
@@ -169,6 +175,12 @@ def _value(asked: RequiredArgument, root: Path, script: str, said: Sequence[Comm
         return _config(root, script, said)
     if asked.kind in ("int", "float"):
         return "1"
+    if asked.kind in ("", "str") and _DEVICES.fullmatch(asked.name):
+        return "1"
+    if asked.kind in ("", "str", "Path") and _FILE.search(asked.name) and not _NO_DATA.search(asked.name):
+        return f"data/{asked.name}.{next((kind for kind in _KINDS if kind in asked.name), _KINDS[-1])}"
+    if asked.kind in ("", "str") and _DATE.search(asked.name):
+        return "2020-01-01"
     if asked.kind in ("", "str", "Path") and _OUTPUT.search(asked.name):
         return "fixer-output"
     if asked.kind in ("", "str", "Path") and _FOLDER.search(asked.name) and not _LOADED.search(asked.name):

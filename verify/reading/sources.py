@@ -194,8 +194,15 @@ class Sources:
                 seen.update(dict.fromkeys(new))
                 queue.extend(new)
                 if not files and not found.level and not found.optional:
-                    outside.add(found.module.split(".")[0])
+                    outside.update(_needed(found))
         return tuple(seen), frozenset(outside - sys.stdlib_module_names)
+
+
+def _needed(found: Import) -> Iterator[str]:
+    """The packages that an import cannot do without: torch's writers of TensorBoard are that package's."""
+    yield found.module.split(".")[0]
+    if "tensorboard" in (*found.module.split(".")[1:], *found.names) and found.module.startswith("torch.utils"):
+        yield "tensorboard"
 
 
 def _parse(path: Path) -> ast.Module | None:

@@ -361,6 +361,19 @@ def test_a_proof_takes_at_most_eight_lines(evidence: Evidence, width: int | None
     assert all(f"{fact.kind} {number}" in every for number in range(4) for fact in evidence.facts)
 
 
+SETTINGS = '[tool.fixer.verify]\ndata = "fixer-data"'
+STUCK = Evidence("G", ("LIT101",), "conforms", "inconclusive", "it is empty",
+                 facts=(Fact("next", 'name it with `data = "fixer-data"`', SETTINGS),))  # fmt: skip
+
+
+def test_settings_can_be_copied_as_they_stand() -> None:
+    result = Result("verify", None, "2.6.6", evidence=(STUCK,))
+    for verbose in (False, True):
+        assert "\n".join(f"        {line}" for line in SETTINGS.splitlines()) in report(result, verbose=verbose)
+    assert f"```toml\n{SETTINGS}\n```\n" in render(result, OutputFormat.markdown, RULES)
+    assert "<pre>[tool.fixer.verify]\ndata = &#34;fixer-data&#34;</pre>" in render(result, OutputFormat.html, RULES)
+
+
 def test_groups_of_one_run_do_not_repeat_what_it_said() -> None:
     other = replace(PRESERVED, group="B", touched=(FileCoverage("b.py", "not loaded"),))
     text = report(replace(RUN, evidence=(PRESERVED, other)))

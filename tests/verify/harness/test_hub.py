@@ -44,6 +44,12 @@ class Model:
         raise OSError(f"Can't load the model for '{name}'")
 
 
+class Auto:
+    @classmethod
+    def from_pretrained(cls, name: str, **given: Any) -> Any:
+        raise OSError(f"We couldn't connect to 'https://huggingface.co' to load {name}")
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
@@ -51,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     package.AutoConfig = SimpleNamespace(for_model=lambda family: Config())
     monkeypatch.setitem(sys.modules, "transformers", package)
     monkeypatch.setattr(hub, "tokenizer", lambda family: SimpleNamespace(pad_token_id=0, family=family))
-    for cls, kind in ((Config, "config"), (Model, "model")):
+    for cls, kind in ((Config, "config"), (Model, "model"), (Auto, "model")):
         monkeypatch.setattr(cls, "from_pretrained", cls.__dict__["from_pretrained"])
         hub._changed(SimpleNamespace(Own=cls), ("Own", "NotThere"), kind, found)
     return found
@@ -71,9 +77,19 @@ def test_what_is_here_is_broken_or_unknown_is_left(asked: list[str], tmp_path: P
     assert Model.from_pretrained(str(tmp_path / "bert")) == "its own"
     with pytest.raises(ValueError, match="broken"):
         Model.from_pretrained("bert-broken")
-    with pytest.raises(OSError, match="Can't load"):
-        Model.from_pretrained("someone/something-else")
+    with pytest.raises(OSError, match="couldn't connect"):
+        Auto.from_pretrained("someone/something-else")
     assert asked == []
+
+
+def test_a_class_of_one_family_needs_no_name(asked: list[str]) -> None:
+    assert Model.from_pretrained("someone/something-else").config.num_hidden_layers == 2
+
+
+def test_older_releases_are_given_what_the_configuration_does_not_take(asked: list[str]) -> None:
+    given = {"num_labels": 3, "output_loading_info": True, "cache_dir": None, "return_unused_kwargs": True}
+    config, left = Config.from_pretrained("bert-base-cased", **given)
+    assert (config.num_labels, left) == (3, {"output_loading_info": True})
 
 
 def test_a_wrong_argument_still_fails(asked: list[str]) -> None:
@@ -89,7 +105,9 @@ def test_a_wrong_argument_still_fails(asked: list[str]) -> None:
         ("distilbert-base", "distilbert"),
         ("microsoft/DialoGPT-small", "gpt2"),
         ("google/mt5-small", "t5"),
-        ("facebook/wav2vec2-base", None),
+        ("sentence-transformers/all-MiniLM-L6-v2", "bert"),
+        ("google/vit-base-patch16-224", "vit"),
+        ("facebook/opt-125m", None),
     ],
 )
 def test_families_go_by_name(name: str, family: str | None) -> None:

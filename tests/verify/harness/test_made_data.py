@@ -6,17 +6,20 @@ import csv
 import glob
 import json
 import linecache
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from verify.harness import data_errors
+from verify.harness import data_errors, data_objects, hub_datasets
 from verify.harness.data_errors import following, may_follow
-from verify.harness.data_search import watch_globs
-from verify.harness.made_data import Entry, cells, remove, table, told, write
+from verify.harness.data_search import watch_globs, watch_pictures
+from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
 
 
 def raised(root: Path, text: str, **names: Any) -> BaseException:
@@ -155,6 +158,175 @@ def test_arrays_of_an_archive_get_their_names(tmp_path: Path) -> None:
         assert held["x"].shape == (64, 32)
 
 
+UNPICKLED = "import pickle\nwith open(root / 'a.pkl', 'rb') as file:\n    held = pickle.load(file)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "what"),
+    [
+        ("[row['age'] + 1 for row in held]", "object", "rows"),
+        ("held['x'].shape, held['y'].mean()", "object", "rows"),
+        ("held.shape[0], held.astype('int64')", "object", "array"),
+        ("[value.shape for value in held.values()]", "object", "by name"),
+    ],
+)
+def test_what_is_unpickled_is_what_the_code_takes_it_for(text: str, form: str, what: str, tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, UNPICKLED + text)
+    assert (entry["form"], entry.get("what", "rows")) == (form, what)
+
+
+def test_parts_that_are_unpickled_together_are_as_many_as_they_are_put_into(tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, UNPICKLED.replace("held =", "x, y, z =") + "x.shape, y.shape, z.shape\n")
+    assert (entry["what"], entry["count"]) == ("parts", 3)
+    assert told(entry) == "a.pkl (3 arrays)"
+
+
+def test_a_picture_that_opencv_gives_nothing_for_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cv2: Any = ModuleType("cv2")
+    cv2.imread = lambda name, *flags: np.ones((4, 4, 3)) if Path(name).exists() else None
+    monkeypatch.setitem(sys.modules, "cv2", cv2)
+    monkeypatch.setattr(data_errors, "UNREAD", {})
+    watch_pictures(data_errors.UNREAD)
+    monkeypatch.chdir(tmp_path)
+    text = "import cv2\nfor number in range(3):\n    cv2.imread(f'pics/{number}.tif').shape\n"
+    plan = climbed(tmp_path, text)
+    assert (plan[-1]["path"], plan[-1]["suffix"]) == ("pics", ".tif")
+    data_errors.UNREAD.clear()
+    assert not may_follow(raised(tmp_path, "None.shape"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("torch.nn.Linear(10, 2)(torch.tensor(np.load(root / 'a.npy')))", [32, 10]),
+        ("torch.nn.LSTM(7, 2)(torch.tensor(np.load(root / 'a.npy')))", [32, 7]),
+        ("torch.nn.Conv2d(4, 2, 3)(torch.tensor(np.load(root / 'a.npy'))[None])", [4, 32, 3]),
+        ("height, width, colours = np.load(root / 'a.npy').shape", [32, 32, 3]),
+        ("np.load(root / 'a.npy')[0][..., :2][0, 0, 0]", [1, 32, 32, 3]),
+        ("torch.nn.Linear(5, 2)(torch.tensor(np.load(root / 'a.npz')['x']))", [5]),
+        (
+            "held = pickle.load(open(root / 'a.pkl', 'rb'))\n"
+            "loss = torch.nn.functional.cross_entropy(torch.nn.Linear(6, 2)(torch.tensor(held['x'])), "
+            "torch.tensor(held['label']))",
+            [6],
+        ),
+    ],
+)
+def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int], tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, f"import pickle\nimport numpy as np\nimport torch\n{text}\n")
+    assert entry["shape"] == shape
+
+
+@pytest.mark.parametrize("message", ["it is broken", "mat1 is nothing", "invalid shape of the moon"])
+def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path) -> None:
+    plan = [{"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}]
+    assert following(ValueError(message), plan, (), tmp_path) is None
+    assert following(ValueError("too many indices for array"), [table("a.csv", "csv")], (), tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "is_data"),
+    [
+        ("data/train.pt", True),
+        ("cache/features.pth", True),
+        ("data/processed/graphs.pt", True),
+        ("data/pretrained.pt", False),
+        ("weights/train.pth", False),
+        ("train_best.pth", False),
+        ("data/model.pt", False),
+        ("resnet.pth", False),
+        ("data/train.ckpt", False),
+        ("testing.pt", False),
+    ],
+)
+def test_what_torch_loads_is_data_by_its_name(path: str, is_data: bool) -> None:
+    assert data_objects.is_saved_data(path) is is_data
+
+
+def test_what_torch_loads_as_data_is_made(tmp_path: Path) -> None:
+    text = (
+        "import torch\nx, y = torch.load(root / 'data/train.pt')\nloss = (torch.nn.Linear(9, 1)(x) - y.mean()).mean()\n"
+        "held = torch.load(root / 'data/test.pt')\nheld['x'].shape\n"
+    )
+    first, second = climbed(tmp_path, text)
+    assert (first["what"], first["shape"], second["under"]) == ("parts", [9], ["x"])
+    assert torch.load(tmp_path / "data" / "train.pt")[0].shape == (64, 9)
+
+
+def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "site" / "pycocotools").mkdir(parents=True)
+    (tmp_path / "site" / "pycocotools" / "coco.py").write_text(
+        "import json\n\ndef COCO(path):\n    return json.load(open(path))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    root = tmp_path / "tree"
+    root.mkdir()
+    text = (
+        "from pycocotools.coco import COCO\nheld = COCO(root / 'all.json')\n"
+        "for each in held['images']:\n    open(root / 'pictures' / each['file_name'], 'rb').read()\n"
+        "assert {one['image_id'] for one in held['annotations']} == {each['id'] for each in held['images']}\n"
+    )
+    first, pictures = climbed(root, text)
+    assert (first["form"], pictures["path"], pictures["pattern"], pictures["count"]) == (
+        "coco",
+        "pictures",
+        "{}.jpg",
+        64,
+    )
+
+
+LOADS = """
+class ConnectionError(OSError):
+    pass
+
+def load_dataset(path, name=None, data_files=None, **given):
+    raise ConnectionError(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "columns"),
+    [
+        ("load_dataset('imdb')", "imdb", ["text", "label"]),
+        ("load_dataset('glue', 'mrpc')", "glue/mrpc", ["sentence1", "sentence2", "label", "idx"]),
+        ("load_dataset('csv', data_files='a.csv')", None, []),
+    ],
+)
+def test_a_set_of_the_hub_is_planned_by_its_name(
+    call: str, path: str | None, columns: list[str], tmp_path: Path
+) -> None:
+    names: dict[str, Any] = {"__name__": "datasets.load"}
+    exec(LOADS, names)
+    error = raised(tmp_path, call, load_dataset=names["load_dataset"])
+    found = following(error, (), (), tmp_path)
+    assert (found and found[0][0]["path"]) == path
+    assert not found or [*found[0][0]["columns"]] == columns
+    assert found is None or "of the Hugging Face hub (64 rows" in told(found[0][0])
+    assert may_follow(error, tmp_path) is bool(path)
+
+
+def test_a_planned_set_has_the_parts_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    package: Any = ModuleType("datasets")
+    package.load = SimpleNamespace()
+    package.Dataset = SimpleNamespace(from_dict=Columns)
+    package.DatasetDict, package.ClassLabel = dict, lambda names: names
+    package.load_dataset = lambda path, name=None, **given: "its own"
+    monkeypatch.setitem(sys.modules, "datasets", package)
+    hub_datasets.stand_in(cells)
+    made = {**table("glue/sst2", "hub"), "columns": {"sentence": "words", "label": "class"}}
+    write([made], Path())
+    whole = package.load_dataset("glue", "sst2")
+    assert [*whole] == ["train", "validation", "test"] and whole["test"]["label"][:3] == [0, 1, 0]
+    assert package.load.load_dataset("glue", "sst2", split="train[:10%]")["sentence"] == cells(made, "sentence")
+    assert package.load_dataset("glue", name="cola") == "its own"
+
+
+class Columns(dict[str, Any]):
+    def cast_column(self, name: str, kind: Any) -> Columns:
+        assert (name, kind) == ("label", ["class0", "class1"])
+        return self
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -200,6 +372,19 @@ def _held(place: str) -> Callable[..., Any]:
     module, name = place.split(".")
     held: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return held
+
+
+def test_what_is_kept_is_laid_where_the_code_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, root, home, outside = (tmp_path / name for name in ("kept", "tree", "home", "mnt"))
+    monkeypatch.setenv("HOME", str(home))
+    paths = ["data/a.csv", "b.csv", "~/c/d.csv", f"{outside}/e.csv", "/etc/fixer-never.csv"]
+    write([table(path, "csv") for path in paths], root, lambda path, folder: kept_place(path, kept))
+    root.mkdir()
+    (root / "b.csv").write_text("its own")
+    assert sorted(lay(kept, root, [str(outside)])) == sorted([paths[0], paths[2], paths[3]])
+    assert (root / "b.csv").read_text() == "its own"
+    assert (home / "c" / "d.csv").is_file() and (outside / "e.csv").is_file()
+    assert not Path("/etc/fixer-never.csv").exists()
 
 
 def test_the_same_plan_makes_the_same_files(tmp_path: Path) -> None:

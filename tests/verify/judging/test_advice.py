@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from fixer.config import read_config
 from tests.verify.trees import tree
-from verify.evidence import Evidence, Failure, Recording
-from verify.judging.advice import advice
+from verify.evidence import Evidence, Fact, Failure, Recording
+from verify.judging.advice import advice, last_resort
+from verify.judging.pasted import block
 from verify.reading.missing_files import missing_file
 from verify.reading.sources import Sources
 
@@ -22,14 +24,18 @@ def told(folder: Path, *reasons: str) -> str:
 
 
 def lacking(folder: Path, script: str, message: str, kind: str = "FileNotFoundError", **others: str) -> str:
-    """What is advised for a script that ended with an exception."""
+    """What is advised for a script that ended with an exception, in words."""
+    return "\n".join(fact.text for fact in advised(folder, script, message, kind, **others))
+
+
+def advised(folder: Path, script: str, message: str, kind: str, **others: str) -> tuple[Fact, ...]:
     root = tree(folder / "p", train=script, **others)
     ended = Recording("train.py", False, Failure(kind, message, "train.py:1"), *[()] * 3, 0, None, None, *[()] * 2,
                       None, None, 0.0)  # fmt: skip
     tried = Evidence("g", (), None, "inconclusive", f"neither tree trains: {kind}", after=ended)
     facts = advice([tried], Sources(root))
     assert {fact.kind for fact in facts} <= {"next"}
-    return "\n".join(fact.text for fact in facts)
+    return facts
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,7 @@ def test_nothing_is_made_up_and_not_all_is_told(tmp_path: Path) -> None:
     assert told(tmp_path, "ModuleNotFoundError: No module named 'pytorch_lightning.utilities.cli'") == ""
     assert told(tmp_path, "ModuleNotFoundError: No module named 'data.an4' at a.py:1") == ""
     many = told(tmp_path, "gaierror; No CUDA GPUs; arguments are required", "No CUDA GPUs")
-    assert len(many.splitlines()) == 2
+    assert len(many.splitlines()) == 1
 
 
 def test_what_has_to_be_compiled_is_named(tmp_path: Path) -> None:
@@ -87,7 +93,7 @@ def test_data_that_the_project_makes_itself_is_not_asked_for(
 ) -> None:
     found = lacking(tmp_path, script, f"{NOT_THERE}'data/train.csv'", **others)
     assert said in found and "not in the repository" not in found
-    assert "`setup = [...]`" in found
+    assert "`setup = " in found
 
 
 @pytest.mark.parametrize(
@@ -118,5 +124,53 @@ def test_settings_can_be_taken_over_as_they_stand(tmp_path: Path) -> None:
     asked = "exit status 2: train.py: error: the following arguments are required: --data, -b/--batch-size"
     said = lacking(tmp_path, "pass\n", asked, "SystemExit")
     assert '`script = "train.py"` and `args = ["--data", "...", "--batch-size", "..."]`' in said
-    other = lacking(tmp_path / "other", "open('data/a.csv')\n", f"{NOT_THERE}'data/a.csv'")
-    assert '`script = "train.py"` and `args = [...]`' in other
+
+
+DATA = '[tool.fixer.verify]\ndata = "fixer-data"'
+GIVES = [
+    ("SystemExit", "exit status 2: train.py: error: the following arguments are required: --data",
+     '[tool.fixer.verify]\nscript = "train.py"\nargs = ["--data", "..."]  # in place of "...", what only you know'),
+    ("FileNotFoundError", f"{NOT_THERE}'data/train.csv'", DATA),
+    ("ValueError", "num_samples should be a positive integer value, but got num_samples=0", DATA),
+    ("URLError", "<urlopen error [Errno -3] Temporary failure in name resolution>", DATA),
+    ("RuntimeError", "No CUDA GPUs are available", ""),
+    ("Cut", "the budget of 5 min ended before this was done", '[tool.fixer.verify]\nbudget = "30m"'),
+    ("FileNotFoundError", f"{NOT_THERE}'made/x.npy'", '[tool.fixer.verify]\nsetup = ["python prepare.py"]'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "message", "text"), GIVES)
+def test_what_is_to_be_done_can_be_pasted(kind: str, message: str, text: str, tmp_path: Path) -> None:
+    found = advised(tmp_path, "pass\n", message, kind, prepare=MAKES)
+    assert [fact.paste for fact in found] == [text]
+    assert not text or read_config(text, "pyproject.toml").verify.enabled
+
+
+def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
+    failure = Failure("TypeError", "it is no number", "data.py:7")
+    ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
+    (fact,) = last_resort([Evidence("g", (), None, "inconclusive", "x", after=ended)])
+    assert fact.text.startswith("train.py stops at data.py:7: mend that, or name a command")
+    assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
+
+
+def test_settings_that_fixer_would_refuse_are_not_offered(tmp_path: Path) -> None:
+    sources = Sources(tree(tmp_path / "p", train="pass\n"))
+    assert block('name it with `script = "other.py"`', sources) == ""
+    assert block('name it with `script = "..."` and `args = [...]`', sources) == ""
+    assert block('name it with `script = "train.py"` and `args = [...]`', sources).endswith('\nscript = "train.py"')
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("data/a.csv", "data/a.csv"),
+        ("./data/a.csv", "data/a.csv"),
+        ("/mnt/a.csv", "ROOT/mnt/a.csv"),
+        ("~/a.csv", "HOME/a.csv"),
+        ("/tmp/fixer-verify-1-abc/after0/tree/data/a.csv", "data/a.csv"),
+        ("/tmp/fixer-verify-1-abc/after0/home/a.csv", "HOME/a.csv"),
+    ],
+)
+def test_a_file_is_put_where_the_folder_of_data_has_it(path: str, place: str, tmp_path: Path) -> None:
+    assert f"put a small one to fixer-data/{place}," in lacking(tmp_path, "pass\n", f"{NOT_THERE}'{path}'")

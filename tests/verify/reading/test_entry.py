@@ -312,6 +312,7 @@ TYPED = (
     "         free: str = typer.Option('x'), last: str = typer.Argument(None)): ...\napp()\n"
 )
 TYPER_ARGS = ("configs/b.yaml", "1", "--depth", "1", "--name", "fixer", "--out-dir", "fixer-output")
+ASKS = "import argparse\nargparse.ArgumentParser().add_argument("
 ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.mark_flag_as_required('config')\n"
 
 
@@ -330,6 +331,13 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         ("import argparse\nargparse.ArgumentParser().add_argument('--data', required=True)\n", ("--data", ".")),
         ("import argparse\nargparse.ArgumentParser().add_argument('--secret', required=True)\n", ()),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '', required=True)\n", ("--dataroot", ".")),
+        (f"{ASKS}'--train_filepath', required=True)\n", ("--train_filepath", "data/train_filepath.csv")),
+        (f"{ASKS}'--dev-json', type=str, required=True)\n", ("--dev-json", "data/dev_json.json")),
+        (f"{ASKS}'--model_file', required=True)\n", ()),
+        (f"{ASKS}'--vocab-file', required=True)\n", ()),
+        (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
+        (f"{ASKS}'gpus', type=str)\n", ("1",)),
+        (f"{ASKS}'--gpu_model', required=True)\n", ()),
         ("from absl import flags\nflags.DEFINE_integer('steps', None, '', required=True)\n", ("--steps", "1")),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '')\n", ()),
         ("print('nothing')\n", ()),
@@ -414,3 +422,18 @@ def test_the_files_that_load_one_are_those_that_reach_it(tmp_path: Path) -> None
     for path in sources.paths():
         assert sources.loaders(path) == {other for other in sources.paths() if path in sources.reach(other)[0]}
     assert sources.loaders("c.py") == {"a.py", "b.py", "c.py", "d.py"}
+
+
+@pytest.mark.parametrize(
+    ("line", "needed"),
+    [
+        ("from torch.utils.tensorboard import SummaryWriter", True),
+        ("from torch.utils import tensorboard", True),
+        ("import torch.utils.tensorboard", True),
+        ("from torch.utils.data import DataLoader", False),
+        ("from own.utils import tensorboard", False),
+    ],
+)
+def test_writers_of_tensorboard_need_its_package(line: str, needed: bool, tmp_path: Path) -> None:
+    outside = Sources(tree(tmp_path / "p", train=f"{line}\n")).reach("train.py")[1]
+    assert ("tensorboard" in outside) is needed

@@ -1,0 +1,79 @@
+"""Shapes of made-up arrays, by what the code that computes with them says of the first ones.
+
+Runs in the target's interpreter, beside the harness: standard library, and numpy where arrays are made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+Entry = dict[str, Any]
+_WHOLE = ((32, 32), (32, 32, 3), (3, 32, 32), (32,), (1, 32, 32, 3), (16, 16, 16))
+"""What a file of one array may hold, in the order in which that is tried."""
+_EACH = ((32,), (32, 32), (3, 32, 32), (32, 32, 3), ())
+"""The same of one of many in a file."""
+_LABELS = re.compile(r"label|target|class|^y$|^y_|_y$", re.IGNORECASE)
+_LAST = re.compile(
+    r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)"
+    r"|input\.size\(-1\) must be equal to input_size\. Expected (\d+)"
+    r"|Given normalized_shape=\[(\d+)\]"
+)
+"""What the last side has to be."""
+_CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
+_ABOUT = re.compile(
+    r"dimension|too many indices|axes don't match|out of bounds for axis|values to unpack|size mismatch|broadcast"
+    r"|must match the size|Expected [234]D|Expected \d-D|expected stride|same number of dimensions|is invalid for input"
+    r"|cannot reshape|number of input channels|scalar variable|to have \d+ channels"
+)
+
+
+def following(error: BaseException, plan: Sequence[Entry]) -> Entry | None:
+    """The last arrays of a plan in another shape, where an error is about one; None where it says nothing of it."""
+    entry = next((each for each in reversed(plan) if shapes_of(each)), None)
+    if entry is None or not isinstance(error, ValueError | RuntimeError | IndexError | TypeError):
+        return None
+    now = shape_of(entry)
+    tried = [tuple(each) for each in entry.get("shapes", ())] + [now]
+    new = _told(str(error), now)
+    if new is None and _ABOUT.search(str(error)):
+        new = next((shape for shape in shapes_of(entry) if shape not in tried), None)
+    return (
+        None if new is None or new in tried else {**entry, "shape": list(new), "shapes": [list(each) for each in tried]}
+    )
+
+
+def _told(text: str, now: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that an error names."""
+    if (last := _LAST.search(text)) and now:
+        return (*now[:-1], int(next(filter(None, last.groups()))))
+    if channels := _CHANNELS.search(text):
+        wanted, got = map(int, channels.groups())
+        if got in now:
+            at = now.index(got)
+            return (*now[:at], wanted, *now[at + 1 :])
+    return None
+
+
+def shapes_of(entry: Entry) -> tuple[tuple[int, ...], ...]:
+    """The shapes that arrays of an entry may have; none of one that has no arrays."""
+    if entry.get("suffix") in (".npy", ".npz"):
+        return _WHOLE
+    is_array = entry["kind"] == "arrays" or (entry.get("form") == "object" and (entry["under"] or "what" in entry))
+    return _EACH if is_array else ()
+
+
+def shape_of(entry: Entry) -> tuple[int, ...]:
+    """The shape of arrays of an entry: of the whole file, or of each of many in it."""
+    return tuple(entry["shape"]) if "shape" in entry else shapes_of(entry)[0]
+
+
+def array(entry: Entry, rows: int, seed: int, name: str = "") -> Any:
+    """Many numbers of the shape of an entry; of what is called a label, classes."""
+    import numpy
+
+    state = numpy.random.RandomState(seed)
+    if _LABELS.search(name):
+        return state.randint(0, 2, rows)
+    return state.rand(rows, *shape_of(entry)).astype("float32")

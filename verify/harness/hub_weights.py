@@ -1,0 +1,93 @@
+"""Weights that libraries fetch from the Hugging Face hub for a script, where it is not reached: what they would be
+loaded into stays random.
+
+Runs in the target's interpreter, beside the harness, with what alone_weights puts in place of the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .alone_weights import FETCHED, Blank, is_of_others, put, unreached
+from .hub import chain
+from .trackers import Changed
+
+Function = Callable[..., Any]
+_OF_TIMM = ("load_pretrained", "load_custom_pretrained")
+
+
+def stand_in(names: list[str]) -> None:
+    """Have it so for what is imported from now on; what was asked for is added to `names`."""
+
+    def from_hub(repo_id: Any, filename: Any, *args: Any, **kwargs: Any) -> str:
+        place = os.path.join(tempfile.gettempdir(), "hub", str(repo_id), str(filename))  # noqa: PTH118
+        FETCHED[place] = f"{repo_id}/{filename}"
+        return place
+
+    def untrained(model: Any, given: Any = None, *args: Any, **kwargs: Any) -> None:
+        names.append(f"{getattr(given, 'architecture', None) or type(model).__name__} of timm")
+
+    def from_file(filename: Any, *args: Any, **kwargs: Any) -> Blank:
+        names.append(FETCHED[os.fspath(filename)])
+        return Blank()
+
+    _whenever("huggingface_hub.file_download", ("hf_hub_download",), lambda plain: _patient(plain, from_hub))
+    _whenever("safetensors.torch", ("load_file",), lambda plain: _for_fetched(plain, from_file))
+    _whenever("timm.models._builder", _OF_TIMM, lambda plain: _patient(plain, untrained))
+    _whenever("timm.models.helpers", _OF_TIMM, lambda plain: _patient(plain, untrained))
+
+
+def _patient(plain: Function, otherwise: Function) -> Function:
+    """A function that does as ever where a server answers, and else something with what it was given."""
+
+    @functools.wraps(plain)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except Exception as error:
+            if not any(map(_is_absent, chain(error))) or is_of_others(_running()):
+                raise
+        return otherwise(*args, **kwargs)
+
+    return asked
+
+
+def _is_absent(error: BaseException) -> bool:
+    """Whether an error is of a server that does not answer, or of a file that it did not give."""
+    return unreached(error) or (isinstance(error, FileNotFoundError) and str(error.filename) in FETCHED)
+
+
+def _running() -> Iterator[str]:
+    frame: Any = sys._getframe(1)
+    while frame:
+        yield str(frame.f_globals.get("__name__"))
+        frame = frame.f_back
+
+
+def _for_fetched(plain: Function, otherwise: Function) -> Function:
+    """A reader of files that reads another way what no server gave."""
+
+    @functools.wraps(plain)
+    def read(filename: Any, *args: Any, **kwargs: Any) -> Any:
+        is_fetched = isinstance(filename, str | os.PathLike) and os.fspath(filename) in FETCHED
+        return (otherwise if is_fetched else plain)(filename, *args, **kwargs)
+
+    return read
+
+
+def _whenever(place: str, names: Sequence[str], make: Callable[[Function], Function]) -> None:
+    """Other functions by these names of a module, now or once it is imported."""
+
+    def change(module: Any) -> None:
+        for plain in filter(None, [getattr(module, name, None) for name in names]):
+            put(plain, make(plain))
+
+    if place in sys.modules:
+        change(sys.modules[place])
+    else:
+        sys.meta_path.insert(0, Changed(place, change))
