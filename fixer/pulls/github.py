@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -77,6 +77,11 @@ class GitHub:
         """Closes it, with another body."""
         with _answers():
             self.repository.get_pull(number).edit(body=body, state="closed")
+
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Gives it labels, besides those that it has."""
+        with _answers():
+            self.repository.get_issue(number).add_to_labels(*labels)
 
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitHub:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,11 @@ class GitLab:
         """Closes it, with another body."""
         with _answers():
             self.target.mergerequests.update(number, {"description": body, "state_event": "close"})
+
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Gives it labels, besides those that it has."""
+        with _answers():
+            self.target.mergerequests.update(number, {"add_labels": ",".join(labels)})
 
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitLab:
