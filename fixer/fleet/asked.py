@@ -51,6 +51,13 @@ class RepositoryOptions:
     memory: int | None = None
 
     @property
+    def of_result(self) -> RepositoryOptions:
+        """Those that a plan or a proof depends on, and not what becomes of it or what it may need."""
+        plain = RepositoryOptions()
+        besides = ("limit", "deliver", "labels", "cpus", "gpus", "memory")
+        return replace(self, **{name: getattr(plain, name) for name in besides})
+
+    @property
     def seconds(self) -> float:
         """The seconds after which a plan or a proof is ended."""
         return seconds_of(self.limit)

@@ -146,8 +146,11 @@ class FleetState:
                 self._connection.execute(
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
-                if row.repository != one or row.kind == _GONE:
+                before, after = row.repository.options, one.options
+                if row.kind == _GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
                     self._set(one.name, {"state": "queued", "reason": "", "kind": "", "switched_off": None})
+                elif row.state == "delivered" and before.deliver != after.deliver:
+                    self._set(one.name, {"state": "proven" if after.prove else "planned", "reason": ""})
             for name in known:
                 self._set(name, {"state": "left out", "reason": "it is not in the fleet any more", "kind": _GONE})
 
