@@ -128,3 +128,29 @@ def schema() -> None:
     from fixer.fleet.asked import schema as of_file
 
     typer.echo(json.dumps(of_file(), indent=2))
+
+
+@app.command()
+def report(
+    state: StateFolder = FOLDER,
+    html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a line a repository.", metavar="FILE")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write it as one JSON object.", metavar="FILE")] = None,
+) -> None:
+    """Write how a fleet stands: by repository, by rule, by what is left by hand. Without a file, JSON is printed."""
+    from fixer.fleet import report as reports
+    from fixer.fleet.state import opened
+    from fixer.options import writable
+
+    top = state.absolute()
+    places = {name: writable(f"--{name} {to}", to) for name, to in (("html", html), ("csv", csv), ("json", json)) if to}
+    with opened(top) as held:
+        found = reports.of_fleet(held, top)
+    for name, place in places.items():
+        if name == "html":
+            text = reports.as_html(found, place.absolute().parent)
+        else:
+            text = reports.as_csv(found) if name == "csv" else reports.as_json(found)
+        place.write_bytes(text.encode("utf-8", "replace"))
+    if not places:
+        typer.echo(reports.as_json(found), nl=False)
