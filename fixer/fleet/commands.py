@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fixer.errors import CommandEnded, UsageError
+
+if TYPE_CHECKING:
+    from fixer.fleet.asked import FleetOptions
+    from fixer.fleet.pool import FleetEngine
 
 app = typer.Typer(
     name="fleet",
@@ -17,6 +22,15 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+
+class EngineName(str, Enum):
+    """The engines that `--engine` takes."""
+
+    pool = "pool"
+    ray = "ray"
+
+
 StateFolder = Annotated[
     Path, typer.Option("--state", help="Folder of the fleet: its state, clones, results and pages.", metavar="FOLDER")
 ]
@@ -36,6 +50,10 @@ def run(
     ] = None,
     state: StateFolder = FOLDER,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Run no code of any repository.")] = False,
+    engine: Annotated[EngineName, typer.Option(help="Where plans and proofs are made.")] = EngineName.pool,
+    address: Annotated[
+        str | None, typer.Option(help="Ray cluster to use [default: one on this machine].", metavar="ADDRESS")
+    ] = None,
     release: Annotated[bool, typer.Option("--release", help="Deliver the rest, after the first ones.")] = False,
     again: Annotated[
         bool, typer.Option("--again", help="Look at all repositories anew, also at those that are done.")
@@ -46,7 +64,6 @@ def run(
     from fixer.fleet.asked import read_fleet, unproven
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
-    from fixer.fleet.pool import ProcessPool
     from fixer.fleet.state import opened
     from fixer.fleet.status import live, text
     from fixer.tokens import take
@@ -62,14 +79,27 @@ def run(
         if release:
             held.set_note(RELEASED, "yes")
         say = stack.enter_context(live(held))
-        engine = ProcessPool(fleet.options.plans, fleet.options.proofs)
-        end = Driver(top, held, engine, fleet.options, tokens, say).run()
+        made = _engine(engine, address, fleet.options)
+        end = Driver(top, held, made, fleet.options, tokens, say).run()
         typer.echo(text(held, end.waits), nl=False)
         failed = held.counts().get("failed", 0)
     if end.stopped:
         complain(f"the fleet stopped: {end.stopped}; `fixer fleet run` goes on")
         raise CommandEnded(2)
     return 1 if failed else 0
+
+
+def _engine(name: EngineName, address: str | None, options: FleetOptions) -> FleetEngine:
+    """The engine that was asked for. Raises UsageError."""
+    if name is EngineName.ray:
+        from fixer.fleet.ray_engine import RayEngine
+
+        return RayEngine(address)
+    if address:
+        raise UsageError(f"--address {address}: that is Ray's; give --engine ray with it, or leave it out")
+    from fixer.fleet.pool import ProcessPool
+
+    return ProcessPool(options.plans, options.proofs)
 
 
 @app.command()
