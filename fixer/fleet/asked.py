@@ -102,21 +102,28 @@ class FleetOptions:
 
 @dataclass(frozen=True)
 class Fleet:
-    """All that is asked for."""
+    """All that is asked for; `defaults` is what holds for repositories that an organisation has besides."""
 
     repositories: tuple[FleetRepository, ...]
     options: FleetOptions = FleetOptions()
+    defaults: RepositoryOptions = RepositoryOptions()
+
+    def and_of(self, addresses: Iterable[tuple[str, str]], place: str) -> Fleet:
+        """With those of (name, address) that are not in it yet."""
+        known = {one.name for one in self.repositories} | {one.address for one in self.repositories}
+        new = [(name, address) for name, address in addresses if not known & {name, address}]
+        return replace(self, repositories=(*self.repositories, *named(new, place, self.defaults)))
 
 
-def read_fleet(what: Sequence[str]) -> Fleet:
-    """The fleet that arguments name: one FLEET.toml, or paths, addresses and files with one of these a line. Raises
-    UsageError for what cannot be meant."""
+def read_fleet(what: Sequence[str], *, more: bool = False) -> Fleet:
+    """The fleet that arguments name: one FLEET.toml, or paths, addresses and files with one of these a line; it may
+    name no repository where there are `more`. Raises UsageError for what cannot be meant."""
     files = [Path(one) for one in what if one.endswith(".toml")]
     if len(files) > 1 or (files and len(what) > 1):
         raise UsageError(f"{files[0]}: a fleet is one file, or a list of paths and addresses; give one of the two")
     if files:
-        return _read_file(files[0])
-    return Fleet(named(_listed(what), "the list"))
+        return _read_file(files[0], more)
+    return Fleet(named(_listed(what, more), "the list"))
 
 
 def named(
@@ -156,7 +163,7 @@ def structured(held: Mapping[str, Any]) -> RepositoryOptions:
     return RepositoryOptions(**{name: value for name, value in {**held, **lists}.items() if name in known})
 
 
-def _read_file(path: Path) -> Fleet:
+def _read_file(path: Path, more: bool) -> Fleet:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
@@ -167,7 +174,7 @@ def _read_file(path: Path) -> Fleet:
     whole = _fleet(Table(top.values.get("fleet", {}), f"{path}: [fleet]"))
     defaults = _options(Table(top.values.get("defaults", {}), f"{path}: [defaults]"), RepositoryOptions())
     tables = top.values.get("repository", [])
-    if not isinstance(tables, list) or not tables:
+    if not isinstance(tables, list) or not (tables or more):
         raise UsageError(f"{path}: it names no repository; write each as a [[repository]] with its address")
     found = []
     for number, values in enumerate(tables, 1):
@@ -175,10 +182,10 @@ def _read_file(path: Path) -> Fleet:
         address = table.string("address")
         if not address:
             raise UsageError(f"{table.place} has no address; give a path or what `git clone` takes")
-        address = _address(address, f"{table.place} address", path.parent)
+        address = checked_address(address, f"{table.place} address", path.parent)
         options = _options(table, defaults, "address", "name")
         found.append(FleetRepository(table.string("name") or name_of(address), address, options))
-    return Fleet(_checked(found, str(path)), whole)
+    return Fleet(_checked(found, str(path)), whole, defaults)
 
 
 def _parsed(text: str, path: Path) -> object:
@@ -266,7 +273,7 @@ def _check_rules(options: RepositoryOptions, place: str) -> None:
     checked_namespace(options.namespace, f"{place} namespace")
 
 
-def _listed(what: Sequence[str]) -> list[tuple[str, str]]:
+def _listed(what: Sequence[str], more: bool) -> list[tuple[str, str]]:
     """The addresses among arguments, and those in files that have one a line."""
     found = []
     for one in what:
@@ -278,16 +285,16 @@ def _listed(what: Sequence[str]) -> list[tuple[str, str]]:
                 (line.strip(), f"{one}:{number}: ", place.parent) for number, line in enumerate(text.split("\n"), 1)
             ]
         found += [
-            ("", _address(line, f"{where}address", folder))
+            ("", checked_address(line, f"{where}address", folder))
             for line, where, folder in lines
             if line and not line.startswith("#")
         ]
-    if not found:
-        raise UsageError("no repository is named; give a FLEET.toml, or paths and addresses of repositories")
+    if not found and not more:
+        raise UsageError("no repository is named; give a FLEET.toml, paths and addresses of repositories, or --org")
     return found
 
 
-def _address(text: str, place: str, folder: Path) -> str:
+def checked_address(text: str, place: str, folder: Path) -> str:
     """An address as git takes it, a path from a folder. Raises UsageError for one that cannot be used; what may be a
     password is not shown."""
     if text.startswith("-") or "::" in text or "\n" in text or not text.strip():

@@ -48,6 +48,10 @@ def run(
             show_default=False,
         ),
     ] = None,
+    org: Annotated[
+        list[str] | None,
+        typer.Option("--org", help="All repositories of github:NAME or gitlab:GROUP.", metavar="FORGE:NAME"),
+    ] = None,
     state: StateFolder = FOLDER,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Run no code of any repository.")] = False,
     engine: Annotated[EngineName, typer.Option(help="Where plans and proofs are made.")] = EngineName.pool,
@@ -64,11 +68,14 @@ def run(
     from fixer.fleet.asked import read_fleet, unproven
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
+    from fixer.fleet.organisations import repositories_of
     from fixer.fleet.state import opened
     from fixer.fleet.status import live, text
     from fixer.tokens import take
 
-    tokens, fleet = take(), read_fleet(what or [])
+    tokens, fleet = take(), read_fleet(what or [], more=bool(org))
+    for one in org or ():
+        fleet = fleet.and_of(repositories_of(one, tokens), f"--org {one}")
     top = state.absolute()
     with ExitStack() as stack:
         stack.enter_context(alone(top))

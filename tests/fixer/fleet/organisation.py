@@ -27,19 +27,25 @@ _PATH = re.compile(r"/api/v3/repos/([^/]+/[^/]+)")
 
 @dataclass
 class Organisation:
-    """The repositories of an organisation; `busy` is how many of the next questions are answered by "too many"."""
+    """The repositories of an organisation; `busy` is how many of the next questions are answered by "too many", `more`
+    what is listed besides."""
 
     folder: Path
     apis: dict[str, Api] = field(default_factory=dict)
     address: str = ""
     busy: int = 0
     asked: list[str] = field(default_factory=list)
+    more: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, name: str, files: Mapping[str, bytes] | None = None) -> Path:
         """A repository with one commit."""
-        origin = bare(self.folder / "acme" / f"{name}.git", files)
-        self.apis[f"acme/{name}"] = Api(SECRET, partial(_branches, self.folder), f"acme/{name}")
-        return origin
+        self.register(name)
+        return bare(self.folder / "acme" / f"{name}.git", files)
+
+    def register(self, name: str) -> None:
+        """A repository that is there already."""
+        branches = partial(_branches, self.folder / "acme" / f"{name}.git")
+        self.apis[f"acme/{name}"] = Api(SECRET, branches, f"acme/{name}")
 
     def api(self, name: str) -> Api:
         """The pull requests of a repository."""
@@ -61,6 +67,10 @@ class Organisation:
         if self.busy:
             self.busy -= 1
             return 429, {"message": "You have exceeded a secondary rate limit."}
+        if path in ("/api/v3/orgs/acme/repos", "/api/v3/users/someone/repos"):
+            return 200, [*(self._listed(path.partition("/")[2]) for path in self.apis), *map(self._more, self.more)]
+        if path == "/api/v3/users/someone":
+            return 200, {"login": "someone", "url": f"{self.address}{path}"}
         match = _PATH.match(path)
         if match is None or match[1] not in self.apis:
             return 404, {"message": "Not Found", "documentation_url": "", "status": "404"}
@@ -68,11 +78,18 @@ class Organisation:
         api.address = self.address
         return api.answer(method, path, query, body, headers)
 
+    def _listed(self, name: str) -> dict[str, Any]:
+        """A repository in a list: https://docs.github.com/rest/repos/repos"""
+        address = f"{self.address}/acme/{name}.git"
+        return {"id": 1, "full_name": f"acme/{name}", "clone_url": address, "archived": False, "fork": False}
 
-def _branches(folder: Path, owner: str) -> list[str]:
-    """The branches of all repositories: which of them is meant is not asked."""
-    heads = ("for-each-ref", "--format=%(refname:lstrip=2)")
-    return [name for place in (folder / owner).glob("*.git") for name in git(place, *heads).split()]
+    def _more(self, held: dict[str, Any]) -> dict[str, Any]:
+        return {**self._listed(held["name"]), **held}
+
+
+def _branches(origin: Path, owner: str) -> list[str]:
+    """The branches of a repository."""
+    return git(origin, "for-each-ref", "--format=%(refname:lstrip=2)").split()
 
 
 @contextmanager
