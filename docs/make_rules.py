@@ -88,11 +88,18 @@ def options() -> str:
     """The page of all commands with their arguments and options."""
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     lines = [OPTIONS]
-    for name, command in commands.items():
+    for name, command in _flat(commands, ""):
         lines += [f"## `fixer {name}`", "", command.help, ""]
         rows = [row for parameter in command.params if (row := "".join(_row(parameter)))]
-        lines += ["| | |", "|---|---|", *rows, ""]
+        lines += ["| | |", "|---|---|", *rows, ""] if rows else []
     return "\n".join(lines)
+
+
+def _flat(commands: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    """Each command by its name, those of a group behind it."""
+    for name, command in commands.items():
+        yield f"{before}{name}", command
+        yield from _flat(getattr(command, "commands", {}), f"{before}{name} ")
 
 
 def _row(parameter: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from fixer import __version__, about
 from fixer import options as opt
 from fixer.errors import CommandEnded, UsageError, of_the_system
+from fixer.fleet.commands import app as fleet
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
@@ -67,12 +68,19 @@ def _misused(argv: Sequence[str], error: TyperException) -> int:
     if not argv and context:
         sys.stderr.write(f"{context.get_help()}\n")
         return 2
-    named = context.info_name if context and context.parent else next(iter(argv), "")
-    command = f"fixer {named}" if named in COMMANDS else "fixer"
+    command = f"fixer {_named(context) or next(iter(argv), '')}"
+    if command.split(" ")[1] not in COMMANDS:
+        command = "fixer"
     message = error.format_message().rstrip(".")
     for words, plainer in _WORDS.items():
         message = message.replace(words, plainer)
     return _failed(argv, f"{message}; see `{command} --help`")
+
+
+def _named(context: Any) -> str:
+    """The command that the parser had got to: `run`, or `fleet run`."""
+    within = _named(context.parent) if context and context.parent else ""
+    return f"{within} {context.info_name}".strip() if context and context.parent else ""
 
 
 def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
@@ -91,7 +99,7 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
 
 INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
-COMMANDS = (*_REPORTING, *(command.__name__ for command in about.COMMANDS))
+COMMANDS = (*_REPORTING, *(command.__name__ for command in about.COMMANDS), "fleet")
 _WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 
 
@@ -319,3 +327,4 @@ def _report(
 
 for _command in about.COMMANDS:
     app.command()(_command)
+app.add_typer(fleet)

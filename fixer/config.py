@@ -106,7 +106,7 @@ def read_config(text: str, path: str) -> Config:
         return Config()
     tool = document.get("tool", {})
     settings = tool.get("fixer", {}) if isinstance(tool, dict) else {}
-    return _config(_Table(settings, f"{path}: [tool.fixer]"))
+    return _config(Table(settings, f"{path}: [tool.fixer]"))
 
 
 def _matches(pattern: str, path: str) -> bool:
@@ -116,14 +116,14 @@ def _matches(pattern: str, path: str) -> bool:
     return any(map(re.compile(_regex(pattern.strip("/"))).fullmatch, names))
 
 
-def _config(table: _Table) -> Config:
+def _config(table: Table) -> Config:
     settings = ("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores")
     table.allow(*settings, "verify", "pull-request")
     defaults = Config()
-    pull = _Table(table.values.get("pull-request", {}), table.place.replace("]", ".pull-request]"))
+    pull = Table(table.values.get("pull-request", {}), table.place.replace("]", ".pull-request]"))
     pull.allow("title", "body")
-    proof = _Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))
-    each = _Table(table.values.get("per-file-ignores", {}), table.place.replace("]", ".per-file-ignores]"))
+    proof = Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))
+    each = Table(table.values.get("per-file-ignores", {}), table.place.replace("]", ".per-file-ignores]"))
     return Config(
         select=table.strings("select") if "select" in table.values else None,
         ignore=table.strings("ignore"),
@@ -142,10 +142,10 @@ def _config(table: _Table) -> Config:
     )
 
 
-def _verify(table: _Table) -> VerifyConfig:
+def _verify(table: Table) -> VerifyConfig:
     table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "budget", "baseline-python",
                 "target-python", "torch", "accelerator", "devices", "packages", "data")  # fmt: skip
-    variables = _Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
+    variables = Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
         script=table.string("script"),
@@ -165,7 +165,7 @@ def _verify(table: _Table) -> VerifyConfig:
     )
 
 
-def _packages(table: _Table) -> tuple[str, ...]:
+def _packages(table: Table) -> tuple[str, ...]:
     """The requirements that are added to the project's; a line that is none is an error."""
     from packaging.requirements import InvalidRequirement, Requirement
 
@@ -181,7 +181,7 @@ def _packages(table: _Table) -> tuple[str, ...]:
     return found
 
 
-class _Table:
+class Table:
     """A TOML table whose values are taken with their type checked; `place` begins each error."""
 
     def __init__(self, values: object, place: str) -> None:
@@ -191,6 +191,7 @@ class _Table:
         self.values: Mapping[str, object] = values
 
     def allow(self, *keys: str) -> None:
+        """Raises UsageError for a key that is none of these."""
         for key in self.values:
             if key not in keys:
                 near = difflib.get_close_matches(key, keys, n=1)
@@ -221,10 +222,10 @@ class _Table:
             raise self._wrong(key, "true or false")
         return value
 
-    def count(self, key: str, default: int) -> int:
+    def count(self, key: str, default: int, least: int = 1) -> int:
         value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise self._wrong(key, "a whole number from 1 on")
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise self._wrong(key, f"a whole number from {least} on")
         return value
 
     def seconds(self, key: str) -> float | None:

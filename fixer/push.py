@@ -19,7 +19,8 @@ from fixer.gitio import GitError, Repository, settings
 from fixer.ownership import first_foreign, is_within
 from fixer.tokens import NAMES, Tokens
 
-_ALIAS = "fixer-push-target"
+ALIAS = "fixer-push-target"
+"""What a remote is called for git, so that nothing the repository says of it holds."""
 _PROTOCOLS = "file:git:http:https:ssh"
 _PASSED_ON = ("GIT_SSH", "GIT_ASKPASS", "GIT_SSL_", "GIT_PROXY_SSL_", "GIT_HTTP_")
 _CONNECTION = r"^(http|credential|url|protocol|core\.sshcommand|core\.gitproxy)(\.|$)"
@@ -56,7 +57,7 @@ class Remote:
                 *arguments, environment={**variables, **settings([*more, *self.variables])}, accept=accept
             )
         except GitError as error:
-            reason = self.tokens.hidden(error.reason).replace(_ALIAS, self.name)
+            reason = self.tokens.hidden(error.reason).replace(ALIAS, self.name)
             raise UsageError(f"{self.name} ({self.address}): {reason}; {self._advice(reason)}") from None
         return os.fsdecode(said)
 
@@ -93,7 +94,7 @@ def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
     place = place_of(url)
     token = tokens.of(place.kind) if place and may_show_token(url, place) else None
     bare = without_user(url)
-    variables = [(f"remote.{_ALIAS}.url", bare if token else url)]
+    variables = [(f"remote.{ALIAS}.url", bare if token else url)]
     if token:
         variables += [(f"http.{bare}.extraHeader", ""), (f"http.{bare}.extraHeader", token.header())]
     return Remote(repository, name, bare, place, tokens, tuple(variables), token.name if token else "")
@@ -101,7 +102,7 @@ def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
 
 def default_branch(remote: Remote) -> str | None:
     """The branch that the remote's HEAD names."""
-    for line in remote.git("ls-remote", "--symref", _ALIAS, "HEAD").splitlines():
+    for line in remote.git("ls-remote", "--symref", ALIAS, "HEAD").splitlines():
         if line.startswith("ref: refs/heads/"):
             return line.split("\t")[0].removeprefix("ref: refs/heads/")
     return None
@@ -109,7 +110,7 @@ def default_branch(remote: Remote) -> str | None:
 
 def head_of(remote: Remote, branch: str) -> str | None:
     """The last commit of a branch of the remote, now."""
-    listing = remote.git("ls-remote", _ALIAS, f"refs/heads/{branch}")
+    listing = remote.git("ls-remote", ALIAS, f"refs/heads/{branch}")
     return next((line.split("\t")[0] for line in listing.splitlines()), None)
 
 
@@ -123,7 +124,7 @@ def look(remote: Remote, branch: str, base: str) -> RemoteBranch:
 
         def fetch(depth: str, *refs: str) -> None:
             remote.git(
-                *("fetch", "--quiet", "--no-tags", f"--depth={depth}", "--filter=tree:0", _ALIAS, *refs),
+                *("fetch", "--quiet", "--no-tags", f"--depth={depth}", "--filter=tree:0", ALIAS, *refs),
                 inside=scratch,
                 more=local,
             )
@@ -143,7 +144,7 @@ def push(remote: Remote, branch: str, head: str, seen: RemoteBranch) -> str | No
     ref = f"refs/heads/{branch}"
     said = remote.git(
         *("push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--signed=no"),
-        *(f"--force-with-lease={ref}:{seen.head or ''}", _ALIAS, f"{head}:{ref}"),
+        *(f"--force-with-lease={ref}:{seen.head or ''}", ALIAS, f"{head}:{ref}"),
         accept=(0, 1),
     )
     refused = [line.split("\t")[-1] for line in said.splitlines() if line.startswith("!")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from fixer.pulls.life import Pull
 from fixer.tokens import Token
 
 if TYPE_CHECKING:
+    from github import Github
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
@@ -30,7 +31,7 @@ class GitHub:
 
     def pulls(self, branch: str) -> tuple[Pull, ...]:
         """Those from a branch, in any state, the newest first."""
-        with _answers():
+        with answers():
             found = self.repository.get_pulls(
                 state="all", head=f"{self.owner}:{branch}", sort="created", direction="desc"
             )
@@ -41,7 +42,7 @@ class GitHub:
         import github
 
         make = partial(self.repository.create_pull, base=base, head=f"{self.owner}:{branch}", title=title, body=body)
-        with _answers():
+        with answers():
             try:
                 return _pull(make(draft=True) if draft else make())
             except github.GithubException as error:
@@ -53,7 +54,7 @@ class GitHub:
         """Another title and body, and made a draft or marked as ready; whether the latter could be done."""
         import github
 
-        with _answers():
+        with answers():
             pull = self.repository.get_pull(number)
             pull.edit(title=title, body=body)
             try:
@@ -65,35 +66,46 @@ class GitHub:
 
     def comments(self, number: int) -> tuple[str, ...]:
         """What was said below it."""
-        with _answers():
+        with answers():
             return tuple(comment.body or "" for comment in self.repository.get_issue(number).get_comments())
 
     def comment(self, number: int, text: str) -> None:
         """Says something below it."""
-        with _answers():
+        with answers():
             self.repository.get_issue(number).create_comment(text)
 
     def close(self, number: int, body: str) -> None:
         """Closes it, with another body."""
-        with _answers():
+        with answers():
             self.repository.get_pull(number).edit(body=body, state="closed")
+
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Gives it labels, besides those that it has."""
+        with answers():
+            self.repository.get_issue(number).add_to_labels(*labels)
 
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitHub:
     """The pull requests of a repository, without asking the server anything yet."""
     try:
-        import github
+        import github  # noqa: F401
     except ImportError:
         raise UsageError("--pr on GitHub needs PyGithub; run `pip install 'fixer[bot]'`") from None
-    api = github.Github(
-        auth=github.Auth.Token(token.value),
-        base_url=target.api,
+    return GitHub(client(target, token).get_repo(target.path), head.owner)
+
+
+def client(place: ForgeRepository, token: Token | None) -> Github:
+    """The API of a server, without asking it anything yet."""
+    import github
+
+    return github.Github(
+        auth=github.Auth.Token(token.value) if token else None,
+        base_url=place.api,
         lazy=True,
         retry=github.GithubRetry(total=3),
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
-    return GitHub(api.get_repo(target.path), head.owner)
 
 
 def _pull(pull: PullRequest) -> Pull:
@@ -102,7 +114,7 @@ def _pull(pull: PullRequest) -> Pull:
 
 
 @contextmanager
-def _answers() -> Iterator[None]:
+def answers() -> Iterator[None]:
     """What the server refuses becomes an error of use."""
     import github
     import requests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from fixer.pulls.life import Pull
 from fixer.tokens import Token
 
 if TYPE_CHECKING:
+    from gitlab import Gitlab
     from gitlab.v4.objects import Project
 
 _NEWEST = 50
@@ -29,7 +30,7 @@ class GitLab:
 
     def pulls(self, branch: str) -> tuple[Pull, ...]:
         """Those from a branch, in any state, the newest first."""
-        with _answers():
+        with answers():
             found = self.target.mergerequests.list(
                 source_branch=branch, state="all", order_by="created_at", sort="desc", per_page=_NEWEST, get_all=False
             )
@@ -44,43 +45,55 @@ class GitLab:
             "title": _marked(title, draft),
             "description": body,
         }
-        with _answers():
+        with answers():
             return _pull(self.source.mergerequests.create(wanted))
 
     def rewrite(self, number: int, title: str, body: str, *, draft: bool) -> bool:
         """Another title and body, and made a draft or marked as ready, which the title does."""
-        with _answers():
+        with answers():
             self.target.mergerequests.update(number, {"title": _marked(title, draft), "description": body})
         return True
 
     def comments(self, number: int) -> tuple[str, ...]:
         """What was said below it."""
-        with _answers():
+        with answers():
             notes = self.target.mergerequests.get(number, lazy=True).notes
             return tuple(note.body for note in notes.list(get_all=True))
 
     def comment(self, number: int, text: str) -> None:
         """Says something below it."""
-        with _answers():
+        with answers():
             self.target.mergerequests.get(number, lazy=True).notes.create({"body": text})
 
     def close(self, number: int, body: str) -> None:
         """Closes it, with another body."""
-        with _answers():
+        with answers():
             self.target.mergerequests.update(number, {"description": body, "state_event": "close"})
+
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Gives it labels, besides those that it has."""
+        with answers():
+            self.target.mergerequests.update(number, {"add_labels": ",".join(labels)})
 
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitLab:
     """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""
     try:
-        import gitlab
+        import gitlab  # noqa: F401
     except ImportError:
         raise UsageError("--pr on GitLab needs python-gitlab; run `pip install 'fixer[bot]'`") from None
-    shown = {"job_token" if token.name == "CI_JOB_TOKEN" else "private_token": token.value}
-    api = gitlab.Gitlab(target.api.removesuffix("/api/v4"), **shown, keep_base_url=True, timeout=60)  # type: ignore[arg-type]
-    with _answers():
+    api = client(target, token)
+    with answers():
         project = api.projects.get(target.path)
         return GitLab(project, project if head.path == target.path else api.projects.get(head.path))
+
+
+def client(place: ForgeRepository, token: Token | None) -> Gitlab:
+    """The API of a server. A job token is taken for what it is."""
+    import gitlab
+
+    shown = {"job_token" if token.name == "CI_JOB_TOKEN" else "private_token": token.value} if token else {}
+    return gitlab.Gitlab(place.api.removesuffix("/api/v4"), **shown, keep_base_url=True, timeout=60)  # type: ignore[arg-type]
 
 
 def _marked(title: str, draft: bool) -> str:
@@ -94,7 +107,7 @@ def _pull(request: Any) -> Pull:
 
 
 @contextmanager
-def _answers() -> Iterator[None]:
+def answers() -> Iterator[None]:
     """What the server refuses becomes an error of use."""
     import gitlab
     import requests

@@ -28,6 +28,7 @@ class Request:
     state: str = "open"
     owner: str = "someone"
     comments: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
     writes: int = 0
     marked: bool = False
 
@@ -88,10 +89,14 @@ class Api:
             made = self.add(owner, head, body["base"], body["title"], body["body"])
             made.marked = bool(body.get("draft"))
             return 201, self._pull(made)
-        if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments)?", path):
+        if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments|/labels)?", path):
             one = self.requests[int(match[2]) - 1]
             if method == "PATCH":
                 one.edit(body.get("title"), body.get("body"), body.get("state"))
+            if match[3] == "/labels":
+                labels = body if isinstance(body, list) else body["labels"]
+                one.labels += [name for name in labels if name not in one.labels]
+                return 200, [{"name": name} for name in one.labels]
             if match[3] and method == "POST":
                 one.comments.append(body["body"])
                 return 201, self._comment(one, len(one.comments) - 1)
@@ -135,7 +140,7 @@ class Api:
             "closed_at": None if one.state == "open" else MADE,
             "merged_at": MADE if one.state == "merged" else None,
             "head": {"label": f"{one.owner}:{one.head}", "ref": one.head, "sha": "0" * 40},
-            "base": {"label": f"someone:{one.base}", "ref": one.base, "sha": "0" * 40},
+            "base": {"label": f"{self.path.partition('/')[0]}:{one.base}", "ref": one.base, "sha": "0" * 40},
             "draft": one.draft,
         }
 
@@ -165,6 +170,7 @@ class Api:
             one = self.requests[int(match[1]) - 1]
             if method == "PUT":
                 event = body.get("state_event")
+                one.labels += filter(None, body.get("add_labels", "").split(","))
                 one.edit(body.get("title"), body.get("description"), {"close": "closed", None: None}[event])
             if match[2] and method == "POST":
                 one.comments.append(body["body"])

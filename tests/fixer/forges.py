@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
 from tests.fixer.command import OLD
-from tests.fixer.forge_api import Api
+from tests.fixer.forge_api import Answer
 from tests.fixer.git_repos import Repo
 from tests.support import git
 
@@ -56,13 +57,23 @@ def head(origin: Path, branch: str = BRANCH) -> str:
     return git(origin, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
 
 
+class ForgeApi(Protocol):
+    """What answers for a forge."""
+
+    address: str
+
+    def answer(
+        self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> Answer: ...
+
+
 class _Server(ThreadingHTTPServer):
     """Bare repositories below a folder, over git's smart http protocol; who does not show the header is refused."""
 
     folder: Path
     asked: list[tuple[str, str]]
     authorization: str | None = None
-    api: Api | None = None
+    api: ForgeApi | None = None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -88,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
         self.end_headers()
         self.wfile.write(content)
 
@@ -147,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def served(
-    folder: Path, authorization: str | None = None, api: Api | None = None
+    folder: Path, authorization: str | None = None, api: ForgeApi | None = None
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Bare repositories below a folder over http: the server's address, and what it was asked with which header."""
     server = _Server(("127.0.0.1", 0), _Handler)

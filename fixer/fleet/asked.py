@@ -1,0 +1,337 @@
+"""Which repositories a fleet has, and what is asked for them: FLEET.toml, or a list of paths and git addresses."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
+from urllib.parse import urlsplit
+
+from fixer.config import Table
+from fixer.errors import UsageError
+from fixer.fleet.words import Delivered
+from fixer.timing import seconds_of
+
+DELIVERIES: tuple[Delivered, ...] = get_args(Delivered)
+_RUNGS = ("", "conforms", "trains", "same")
+_SCP = re.compile(r"(?:[^@/\s]+@)?[^:/\s]+:(?!//).+")
+_HOURS = re.compile(r"([01]\d|2[0-4]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
+_PLAIN = re.compile(r"[^A-Za-z0-9.]+")
+
+
+@dataclass(frozen=True)
+class RepositoryOptions:
+    """What is asked for one repository; None leaves it to the repository's own settings, or to fixer.
+
+    `base` is the branch to start from, `deliver` what becomes of the result. `gpus` and `memory` (GiB) are what a
+    proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended.
+    """
+
+    base: str | None = None
+    branch: str | None = None
+    target: str | None = None
+    namespace: str | None = None
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    unsafe_fixes: bool = False
+    prove: bool = True
+    require: str | None = None
+    budget: str | None = None
+    timeout: float | None = None
+    limit: str = "7200s"
+    deliver: Delivered = "nothing"
+    labels: tuple[str, ...] = ()
+    cpus: int = 1
+    gpus: int = 0
+    memory: int | None = None
+
+    @property
+    def of_result(self) -> RepositoryOptions:
+        """Those that a plan or a proof depends on, and not what becomes of it or what it may need."""
+        plain = RepositoryOptions()
+        besides = ("limit", "deliver", "labels", "cpus", "gpus", "memory")
+        return replace(self, **{name: getattr(plain, name) for name in besides})
+
+    @property
+    def seconds(self) -> float:
+        """The seconds after which a plan or a proof is ended."""
+        return seconds_of(self.limit)
+
+
+@dataclass(frozen=True)
+class FleetRepository:
+    """One repository of a fleet: a name that no other one has, and a path or an address that git takes."""
+
+    name: str
+    address: str
+    options: RepositoryOptions = RepositoryOptions()
+
+    @property
+    def key(self) -> str:
+        """A name for files."""
+        digest = blake2b(self.name.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+        return f"{_PLAIN.sub('-', self.name)[-40:].strip('-.')}-{digest}"
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of its clone, which is that of the project in reports."""
+        return _PLAIN.sub("-", PurePosixPath(self.name).name).strip("-.") or "project"
+
+
+@dataclass(frozen=True)
+class FleetOptions:
+    """What is asked for the fleet as a whole.
+
+    At most `open_pull_requests` of the fleet are open at once (None: as many as there are). The first `canary` are
+    delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
+    `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
+    """
+
+    open_pull_requests: int | None = None
+    canary: int = 0
+    hours: str | None = None
+    plans: int | None = None
+    proofs: int | None = None
+    tries: int = 2
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All that is asked for; `defaults` is what holds for repositories that an organisation has besides."""
+
+    repositories: tuple[FleetRepository, ...]
+    options: FleetOptions = FleetOptions()
+    defaults: RepositoryOptions = RepositoryOptions()
+
+    def and_of(self, addresses: Iterable[tuple[str, str]], place: str) -> Fleet:
+        """With those of (name, address) that are not in it yet."""
+        known = {one.name for one in self.repositories} | {one.address for one in self.repositories}
+        new = [(name, address) for name, address in addresses if not known & {name, address}]
+        return replace(self, repositories=(*self.repositories, *named(new, place, self.defaults)))
+
+
+def read_fleet(what: Sequence[str], *, more: bool = False) -> Fleet:
+    """The fleet that arguments name: one FLEET.toml, or paths, addresses and files with one of these a line; it may
+    name no repository where there are `more`. Raises UsageError for what cannot be meant."""
+    files = [Path(one) for one in what if one.endswith(".toml")]
+    if len(files) > 1 or (files and len(what) > 1):
+        raise UsageError(f"{files[0]}: a fleet is one file, or a list of paths and addresses; give one of the two")
+    if files:
+        return _read_file(files[0], more)
+    return Fleet(named(_listed(what, more), "the list"))
+
+
+def named(
+    addresses: Iterable[tuple[str, str]], place: str, options: RepositoryOptions | None = None
+) -> tuple[FleetRepository, ...]:
+    """Repositories of (name, address); "" names one after its address. Raises UsageError for two of one name."""
+    found = [FleetRepository(name or name_of(one), one, options or RepositoryOptions()) for name, one in addresses]
+    return _checked(found, place)
+
+
+def unproven(repositories: Iterable[FleetRepository]) -> tuple[FleetRepository, ...]:
+    """The same repositories, without a proof. Raises UsageError where one has to reach a rung."""
+    found = tuple(repositories)
+    if strict := next((one for one in found if one.options.require), None):
+        raise UsageError(f"--no-verify: {strict.name} has to reach {strict.options.require}; leave out one of the two")
+    return tuple(replace(one, options=replace(one.options, prove=False)) for one in found)
+
+
+def name_of(address: str) -> str:
+    """What a repository is called: `owner/name` at a server, the folder's name of a path."""
+    if "://" in address or _SCP.fullmatch(address):
+        path = urlsplit(address).path if "://" in address else address.partition(":")[2]
+        return "/".join(PurePosixPath(path.strip("/").removesuffix(".git")).parts[-2:])
+    return Path(address).resolve().name.removesuffix(".git")
+
+
+def unstructured(options: RepositoryOptions) -> dict[str, Any]:
+    """The options that differ from what holds without them, as JSON takes them."""
+    plain = asdict(RepositoryOptions())
+    return {name: value for name, value in asdict(options).items() if value != plain[name]}
+
+
+def structured(held: Mapping[str, Any]) -> RepositoryOptions:
+    """The options that `unstructured` wrote."""
+    known = {one.name for one in fields(RepositoryOptions)}
+    lists = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
+    return RepositoryOptions(**{name: value for name, value in {**held, **lists}.items() if name in known})
+
+
+def _read_file(path: Path, more: bool) -> Fleet:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(f"{path}: {why}; give a FLEET.toml, or a list of paths and addresses") from None
+    top = Table(_parsed(text, path), f"{path}:")
+    top.allow("fleet", "defaults", "repository")
+    whole = _fleet(Table(top.values.get("fleet", {}), f"{path}: [fleet]"))
+    defaults = _options(Table(top.values.get("defaults", {}), f"{path}: [defaults]"), RepositoryOptions())
+    tables = top.values.get("repository", [])
+    if not isinstance(tables, list) or not (tables or more):
+        raise UsageError(f"{path}: it names no repository; write each as a [[repository]] with its address")
+    found = []
+    for number, values in enumerate(tables, 1):
+        table = Table(values, f"{path}: [[repository]] {number}")
+        address = table.string("address")
+        if not address:
+            raise UsageError(f"{table.place} has no address; give a path or what `git clone` takes")
+        address = checked_address(address, f"{table.place} address", path.parent)
+        options = _options(table, defaults, "address", "name")
+        found.append(FleetRepository(table.string("name") or name_of(address), address, options))
+    return Fleet(_checked(found, str(path)), whole, defaults)
+
+
+def _parsed(text: str, path: Path) -> object:
+    try:
+        if sys.version_info >= (3, 11):
+            import tomllib
+
+            return tomllib.loads(text)
+        import tomlkit
+
+        return tomlkit.parse(text).unwrap()
+    except ValueError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}; correct it") from None
+
+
+def _fleet(table: Table) -> FleetOptions:
+    table.allow("open-pull-requests", "canary", "hours", "plans", "proofs", "tries")
+    hours, plain = table.string("hours"), FleetOptions()
+    if hours is not None and not _HOURS.fullmatch(hours):
+        raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
+
+    def counted(key: str) -> int | None:
+        return table.count(key, 1) if key in table.values else None
+
+    return FleetOptions(
+        open_pull_requests=counted("open-pull-requests"),
+        canary=table.count("canary", plain.canary, 0),
+        hours=hours,
+        plans=counted("plans"),
+        proofs=counted("proofs"),
+        tries=table.count("tries", plain.tries),
+    )
+
+
+def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> RepositoryOptions:
+    known = [one.name.replace("_", "-") for one in fields(RepositoryOptions)]
+    table.allow(*known, *besides)
+
+    def text(key: str, default: str | None) -> str | None:
+        return table.string(key) if key in table.values else default
+
+    def texts(key: str, default: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return table.strings(key) if key in table.values else default
+
+    deliver = table.choice("deliver", DELIVERIES) if "deliver" in table.values else defaults.deliver
+    require = table.choice("require", _RUNGS[1:]) if "require" in table.values else defaults.require
+    made = replace(
+        defaults,
+        base=text("base", defaults.base),
+        branch=text("branch", defaults.branch),
+        target=text("target", defaults.target),
+        namespace=text("namespace", defaults.namespace),
+        select=texts("select", defaults.select),
+        ignore=texts("ignore", defaults.ignore),
+        unsafe_fixes=table.boolean("unsafe-fixes", defaults.unsafe_fixes),
+        prove=table.boolean("prove", defaults.prove),
+        require=require,
+        budget=table.duration("budget") or defaults.budget,
+        timeout=table.seconds("timeout") or defaults.timeout,
+        limit=table.duration("limit") or defaults.limit,
+        deliver=next(one for one in DELIVERIES if one == deliver),
+        labels=texts("labels", defaults.labels) or (),
+        cpus=table.count("cpus", defaults.cpus),
+        gpus=table.count("gpus", defaults.gpus, 0),
+        memory=table.count("memory", 1) if "memory" in table.values else defaults.memory,
+    )
+    if made.require and not made.prove:
+        raise UsageError(f"{table.place} require asks for a proof, which `prove = false` switches off; take out one")
+    _check_rules(made, table.place)
+    return made
+
+
+def _check_rules(options: RepositoryOptions, place: str) -> None:
+    """Raises UsageError for a rule, release or namespace that there is not, before three hundred runs say so."""
+    from codemods.rule import all_rules
+    from fixer.settings import checked_namespace, checked_target
+
+    for key, codes in (("select", options.select), ("ignore", options.ignore)):
+        for code in codes or ():
+            rule = code.partition(":")[0]
+            if not rule or not any(known.code.startswith(rule) for known in all_rules()):
+                raise UsageError(f"{place} {key}: no rule is called '{code}' (see `fixer rules`)")
+    if options.target:
+        checked_target(options.target, f"{place} target")
+    checked_namespace(options.namespace, f"{place} namespace")
+
+
+def _listed(what: Sequence[str], more: bool) -> list[tuple[str, str]]:
+    """The addresses among arguments, and those in files that have one a line."""
+    found = []
+    for one in what:
+        place = Path(one)
+        lines = [(one, "", Path())]
+        if "://" not in one and place.is_file():
+            text = place.read_text(encoding="utf-8", errors="replace")
+            lines = [
+                (line.strip(), f"{one}:{number}: ", place.parent) for number, line in enumerate(text.split("\n"), 1)
+            ]
+        found += [
+            ("", checked_address(line, f"{where}address", folder))
+            for line, where, folder in lines
+            if line and not line.startswith("#")
+        ]
+    if not found and not more:
+        raise UsageError("no repository is named; give a FLEET.toml, paths and addresses of repositories, or --org")
+    return found
+
+
+def checked_address(text: str, place: str, folder: Path) -> str:
+    """An address as git takes it, a path from a folder. Raises UsageError for one that cannot be used; what may be a
+    password is not shown."""
+    if text.startswith("-") or "::" in text or "\n" in text or not text.strip():
+        raise UsageError(f"{place} {text!r}: no path and no address that `git clone` takes over http, ssh or git")
+    if "://" in text:
+        parts = urlsplit(text)
+        if parts.password or (parts.username and parts.scheme in ("http", "https")):
+            raise UsageError(
+                f"{place} at {parts.hostname}: it holds a name or a password; take it out, and set GITHUB_TOKEN or "
+                "GITLAB_TOKEN or a credential of git's"
+            )
+        if parts.scheme not in ("http", "https", "ssh", "git", "file"):
+            raise UsageError(f"{place} {text!r}: fleets are cloned over http, ssh, git or from a path")
+        return text
+    if _SCP.fullmatch(text):
+        return text
+    path = (folder / Path(text).expanduser()).absolute()
+    if not path.is_dir():
+        raise UsageError(f"{place} {text!r}: there is no such folder; give a path or an address of a repository")
+    return str(path)
+
+
+def _checked(found: Sequence[FleetRepository], place: str) -> tuple[FleetRepository, ...]:
+    twice = [name for name, number in Counter(one.name for one in found).items() if number > 1]
+    if twice:
+        raise UsageError(
+            f"{place}: {len(twice)} names stand for several repositories, such as '{twice[0]}'; give each a "
+            "`name` of its own in a FLEET.toml"
+        )
+    return tuple(found)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a FLEET.toml."""
+    import json
+    from importlib import resources
+
+    text = resources.files("fixer.fleet").joinpath("schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded

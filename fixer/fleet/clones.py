@@ -1,0 +1,84 @@
+"""The clones of a fleet: one a repository, kept and fetched, without history where the server allows that.
+
+Nothing that a repository brings is run: hooks and filters are off, submodules stay out, and files of Git LFS stay
+pointers.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from fixer.errors import UsageError
+from fixer.fleet.asked import FleetRepository
+from fixer.fleet.failures import StepFailure, failure_of
+from fixer.gitio import GitError, Repository, settings
+from fixer.push import ALIAS, find_remote
+from fixer.tokens import Tokens
+
+_AS_IS = [
+    ("filter.lfs.smudge", ""),
+    ("filter.lfs.process", ""),
+    ("filter.lfs.required", "false"),
+    ("core.autocrlf", "false"),
+    ("advice.detachedHead", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+]
+_SHALLOW = "does not support shallow"
+
+
+def place_of_clone(top: Path, repository: FleetRepository, copy: int) -> Path:
+    """Where the clone of a repository is; one that a killed run was working in is never used again, so it has a
+    number."""
+    return top / "clones" / repository.key / str(copy) / repository.folder
+
+
+def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
+    """Brings a clone to where its remote is, made anew where there is none: the commit that is checked out. Raises
+    StepFailure."""
+    try:
+        return _fetched(place, repository, tokens)
+    except GitError as error:
+        raise failure_of(tokens.hidden(error.reason or str(error)), repository.address) from None
+    except UsageError as error:
+        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+    except OSError as error:
+        raise failure_of(f"{error.filename or place}: {error.strerror or error}", repository.address) from None
+
+
+def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
+    git = Repository(place, place / ".git", place / ".git")
+    if not (place / ".git" / "HEAD").is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        git.git("init", "--quiet", "--template=")
+        git.git("remote", "add", "origin", repository.address)
+    remote = find_remote(git, "origin", tokens)
+    wanted = f"refs/heads/{repository.options.base}" if repository.options.base else "HEAD"
+    command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+    ref = f"+{wanted}:refs/fleet/base"
+    try:
+        remote.git(*command, "--depth=1", ALIAS, ref, more=_AS_IS)
+    except UsageError as error:
+        if "find remote ref" in str(error) or "empty repository" in str(error):
+            raise StepFailure(f"it has no {repository.options.base or 'commit to begin with'}") from None
+        if _SHALLOW not in str(error):
+            raise
+        remote.git(*command, ALIAS, ref, more=_AS_IS)
+    git.git("checkout", "--quiet", "--force", "--detach", "refs/fleet/base", environment=settings(_AS_IS))
+    commit = git.resolve("HEAD^{commit}")
+    if commit is None:
+        raise StepFailure("it has no commit to begin with")
+    return commit
+
+
+def discard(place: Path) -> None:
+    """Takes a clone away, also from under a process that still works in it."""
+    folder = place.parent
+    gone = folder.with_name(f".gone-{uuid.uuid4().hex}")
+    with suppress(OSError):
+        folder.replace(gone)
+        shutil.rmtree(gone, ignore_errors=True)

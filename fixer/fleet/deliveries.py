@@ -1,0 +1,138 @@
+"""Bringing what was proven to the remote, as a branch or a pull request, by what was kept of its proof.
+
+This is done where the fleet is run, never where plans and proofs are made: nothing else ever has a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemods.engine.plan import Change, Plan
+from fixer.delivery import prepare
+from fixer.errors import UsageError
+from fixer.fleet.asked import FleetRepository, RepositoryOptions
+from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.words import State
+from fixer.gitio import GitError, Repository, find_repository
+from fixer.kept_runs import KeptRun
+from fixer.project import open_commit
+from fixer.pulls.body import Templates
+from fixer.pulls.life import current
+from fixer.pulls.offer import Visit, visit
+from fixer.push import find_remote
+from fixer.reports.rule_text import rule_texts
+from fixer.result import Result
+from fixer.runs import load
+from fixer.settings import NEWEST, SharedOptions
+from fixer.tokens import Tokens
+
+
+@dataclass(frozen=True)
+class FleetDelivery:
+    """What became of a result at the remote; where rules are switched off in its pull request it has to be made anew,
+    and `ignore` are all that are left out then."""
+
+    state: State
+    reason: str = ""
+    pull_request: str | None = None
+    ignore: tuple[str, ...] = ()
+
+
+def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
+    """The options as `fixer run` takes them."""
+    return SharedOptions(
+        clone, options.select, options.ignore, options.unsafe_fixes, options.target, namespace=options.namespace
+    )
+
+
+def branch_of(options: RepositoryOptions) -> str:
+    """The branch that a repository's result is on, which is `fixer run`'s own choice where none is named."""
+    from fixer.settings import checked_target
+
+    return options.branch or f"fixer/lightning-{checked_target(options.target or NEWEST)}"
+
+
+def deliver(
+    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens
+) -> FleetDelivery:
+    """Brings a kept result to the remote; what is there already is left as it is. Raises StepFailure."""
+    try:
+        with tokens.hiding():
+            return _delivered(repository, options, clone, kept, tokens)
+    except (UsageError, OSError) as error:
+        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+
+
+def _delivered(
+    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens
+) -> FleetDelivery:
+    result = load(KeptRun(kept))
+    git, branch, pr = find_repository(clone), result.branch, options.deliver == "pull-request"
+    if git is None or branch is None or result.base is None:
+        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew")
+    project, asked = open_commit(clone, result.base), asked_for(options, clone)
+    delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
+    assert delivery is not None
+    changes = tuple(changes_of(git, result))
+    if seen := delivery.visit:
+        off = sorted(seen.off & {change.code for change in changes})
+        if off:
+            ignored = project.config.ignore if options.ignore is None else options.ignore
+            return FleetDelivery(
+                "queued", f"switched off in its pull request: {', '.join(off)}", ignore=(*ignored, *off)
+            )
+        if refused := _refused(seen, changes):
+            return refused
+    told = delivery.deliver(result, Plan(changes=changes), rule_texts())
+    if told.error:
+        raise failure_of(tokens.hidden(told.error), repository.address)
+    if seen and options.labels and (pull := current(seen.forge.pulls(branch))):
+        seen.forge.label(pull.number, options.labels)
+    said = told.messages[len(result.messages) :]
+    return FleetDelivery("delivered", said[-1] if said else "", told.pull_request)
+
+
+def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
+    """That its owners did not want this, or a part of it."""
+    refused = seen.refused(changes)
+    if not refused:
+        return None
+    if {(change.code, change.path) for change in changes} <= refused:
+        closed = next((pull for pull in seen.pulls if pull.state != "open"), None)
+        return FleetDelivery("closed", "the same was offered, and closed", closed.url if closed else None)
+    codes = ", ".join(sorted({code for code, _ in refused}))
+    why = f"its owners closed an offer of {codes} in some files; `fixer run --pr` there offers the rest"
+    return FleetDelivery("left out", why)
+
+
+def looked(repository: FleetRepository, clone: Path, branch: str, url: str, tokens: Tokens) -> State:
+    """What became of a pull request. Raises StepFailure."""
+    try:
+        with tokens.hiding():
+            git = find_repository(clone)
+            if git is None:
+                raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew")
+            remote = find_remote(git, "origin", tokens)
+            pulls = visit(remote, branch, repository.options.base, Templates(), False, "").pulls
+    except UsageError as error:
+        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+    found = next((pull.state for pull in pulls if pull.url == url), "open")
+    return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
+
+
+def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
+    """The changes that the commits of a branch hold, by the codemod of each. Raises GitError where they are gone."""
+    for commit in result.commits:
+        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", "--name-only", commit.id)
+        for path in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
+            before, after = (_content(repository, f"{rev}:{path}") for rev in (f"{commit.id}^", commit.id))
+            yield Change(commit.code, path, before, after)
+
+
+def _content(repository: Repository, name: str) -> bytes:
+    try:
+        return repository.git("cat-file", "blob", name)
+    except GitError:
+        return b""

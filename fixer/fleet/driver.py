@@ -1,0 +1,239 @@
+"""The run of a fleet: every repository is brought from step to step, and none waits for another one.
+
+One thread decides and writes the state. Clones and deliveries are made here, by threads that wait for git and servers;
+plans and proofs are made by an engine, in processes that know no token.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fixer.fleet.asked import FleetOptions
+from fixer.fleet.clones import discard, fetched, place_of_clone
+from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
+from fixer.fleet.failures import StepFailure, host_of, is_around, is_passing
+from fixer.fleet.manners import waits_for
+from fixer.fleet.outcomes import reported
+from fixer.fleet.pool import FleetEngine
+from fixer.fleet.state import FleetRow, FleetState
+from fixer.fleet.tasks import PAGE, REPORT, RUNS, FleetTask, TaskOutcome, arguments_of
+from fixer.fleet.words import State, Step
+from fixer.tokens import Tokens
+
+STOP, RELEASED = "stop", "released"
+CLONES = 4
+SAME_FAILURES = 3
+_LOOK_S = 0.5
+_ORDER: tuple[Step, ...] = ("look", "deliver", "prove", "plan", "clone")
+
+
+@dataclass(frozen=True)
+class FleetEnd:
+    """How a run of a fleet ended: what stopped it ("" where nothing did), and for what deliveries wait."""
+
+    stopped: str = ""
+    waits: str = ""
+
+
+class Driver:
+    """One run of a fleet, in a folder with its state."""
+
+    def __init__(
+        self,
+        top: Path,
+        state: FleetState,
+        engine: FleetEngine,
+        options: FleetOptions,
+        tokens: Tokens,
+        say: Callable[[str], None],
+    ) -> None:
+        self._top, self._state, self._engine, self._options = top, state, engine, options
+        self._tokens, self._say = tokens, say
+        self._hands = ThreadPoolExecutor(CLONES, "fleet-clone")
+        self._courier = ThreadPoolExecutor(1, "fleet-deliver")
+        self._running: dict[Future[Any], tuple[Step, FleetRow]] = {}
+        self._rooms: Counter[Step] = Counter()
+        self._to_look: list[str] = []
+        self._failures: dict[str, list[tuple[str, State]]] = {}
+        self._tries: Counter[tuple[str, Step]] = Counter()
+        self._stopped = ""
+
+    def run(self) -> FleetEnd:
+        """Goes on until nothing is left that can be done, or something stops it."""
+        for row in self._state.recover():
+            self._say(f"{row.name}: {row.doing} was not finished by the run before, and is done again")
+            if row.doing not in ("deliver", "look"):
+                discard(self._clone(row))
+        self._state.set_note(STOP, None)
+        self._to_look = [row.name for row in self._state.rows("delivered") if row.pull_request]
+        try:
+            while True:
+                if not self._stopped and self._state.note(STOP):
+                    self._stopped = "it was asked to stop"
+                if not self._stopped:
+                    self._hand_out()
+                if not self._running:
+                    return FleetEnd(self._stopped, "" if self._stopped else self._waits())
+                done, _ = wait(self._running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    step, row = self._running.pop(future)
+                    self._rooms[step] -= 1
+                    self._take(step, row, future)
+        finally:
+            self._engine.close()
+            for threads in (self._hands, self._courier):
+                threads.shutdown(wait=True, cancel_futures=True)
+
+    def _hand_out(self) -> None:
+        """Begins what there is room for, what is nearest to its end first."""
+        for step in _ORDER:
+            room = self._room(step) - self._rooms[step]
+            for row in self._next(step, room) if room > 0 else ():
+                tries = self._state.begin(row.name, step)
+                self._running[self._begun(step, row, tries)] = (step, row)
+                self._rooms[step] += 1
+
+    def _room(self, step: Step) -> int:
+        if step in ("look", "deliver"):
+            return 1
+        if step == "clone":
+            return max(0, min(CLONES, 2 * self._engine.room("plan") + CLONES - self._state.waiting("cloned")))
+        return self._engine.room(step)
+
+    def _next(self, step: Step, most: int) -> list[FleetRow]:
+        """The repositories with which a step is to be begun now."""
+        if step == "look":
+            names, self._to_look = self._to_look[:most], self._to_look[most:]
+            return [self._state.row(name) for name in names]
+        if step == "deliver" and (self._to_look or self._rooms["look"] or self._waits()):
+            return []
+        return self._state.next(step, most)
+
+    def _waits(self) -> str:
+        """What keeps the rest from being delivered."""
+        if not self._state.next("deliver", 1):
+            return ""
+        return waits_for(self._options, *self._state.offered(), released=self._state.note(RELEASED) is not None)
+
+    def _begun(self, step: Step, row: FleetRow, tries: int) -> Future[Any]:
+        self._say(f"{row.name}: {step}{f', try {tries}' if tries > 1 else ''}")
+        place = self._clone(row)
+        if step == "clone":
+            return self._hands.submit(fetched, place, row.repository, self._tokens)
+        if step == "deliver":
+            return self._courier.submit(deliver, row.repository, row.options, place, self._kept(row), self._tokens)
+        if step == "look":
+            branch = row.branch or branch_of(row.options)
+            return self._courier.submit(looked, row.repository, place, branch, row.pull_request or "", self._tokens)
+        plans = step == "plan"
+        proof = (row.options.cpus, row.options.gpus, row.options.memory)
+        task = FleetTask(
+            row.name,
+            "plan" if plans else "prove",
+            str(place),
+            str(self._top / "tasks" / row.repository.key),
+            arguments_of(row.options, plan=plans),
+            row.options.seconds,
+            *((1, 0, None) if plans else proof),
+        )
+        future = self._engine.submit(task)
+        future.task = task  # type: ignore[attr-defined]
+        return future
+
+    def _take(self, step: Step, row: FleetRow, future: Future[Any]) -> None:
+        """Writes down how a step ended."""
+        cost = (0.0, 0.0)
+        try:
+            came = future.result()
+            if isinstance(came, TaskOutcome):
+                cost = (came.seconds, came.cpu)
+            values, findings = self._made(step, row, came, getattr(future, "task", None))
+        except StepFailure as failure:
+            self._fail(step, row, failure, cost)
+        except Exception as error:
+            self._fail(step, row, StepFailure(f"a bug in fixer: {type(error).__name__}: {error}"), cost)
+        else:
+            self._failures = {
+                kind: names for kind, names in self._failures.items() if not _is_answered(kind, step, row)
+            }
+            self._state.end(row.name, step, "done", values, cost, findings)
+            if values.get("state") in ("failed", "left out", "closed"):
+                self._say(f"{row.name}: {values['state']}: {values.get('reason', '')}")
+
+    def _made(self, step: Step, row: FleetRow, came: Any, task: FleetTask | None) -> tuple[dict[str, Any], Any]:
+        """What a step that went well makes of its repository."""
+        if step == "clone":
+            return {"state": "cloned", "base": came, "reason": "", "kind": ""}, None
+        if step == "look":
+            return {"state": came}, None
+        if step == "deliver":
+            return _delivery_values(came), None
+        assert task is not None
+        options = row.options
+        run = reported(task, came, proves=options.prove, require=options.require, address=row.repository.address)
+        self._keep(task, row, whole=step == "prove" or not options.prove)
+        return run.values(), run.findings
+
+    def _keep(self, task: FleetTask, row: FleetRow, *, whole: bool) -> None:
+        """Keeps what is shown of a repository, and what its delivery needs."""
+        folder, key = Path(task.folder), row.repository.key
+        for name, there in ((REPORT, "reports"), (PAGE, "pages")):
+            place = self._top / there / f"{key}{Path(name).suffix}"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if (folder / name).is_file():
+                (folder / name).replace(place)
+        for found in (folder / RUNS).glob("*/*/result.json") if whole else ():
+            kept = self._kept(row)
+            kept.mkdir(parents=True, exist_ok=True)
+            found.replace(kept / "result.json")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _fail(self, step: Step, row: FleetRow, failure: StepFailure, cost: tuple[float, float]) -> None:
+        """Writes down a failure: what may pass is tried again, what is around for the third time stops the fleet."""
+        self._tries[row.name, step] += 1
+        again = is_passing(failure.kind) and self._tries[row.name, step] < self._options.tries and not self._stopped
+        before = row.state
+        state: State = before if again or step == "look" else "failed"
+        if step in ("plan", "prove"):
+            discard(self._clone(row))
+            self._state.put(row.name, copy=row.copy + 1)
+            state = "queued" if again else state
+        values = {"state": state, "reason": failure.reason, "kind": failure.kind}
+        self._state.end(row.name, step, "failed", values, cost)
+        self._say(f"{row.name}: {step} failed: {failure.reason}")
+        if is_around(failure.kind) and not again:
+            same = self._failures.setdefault(failure.kind, [])
+            same.append((row.name, "queued" if step in ("plan", "prove") else before))
+            if len(same) >= SAME_FAILURES:
+                for name, earlier in same:
+                    self._state.put(name, state=earlier)
+                self._stopped = self._stopped or f"{len(same)} repositories failed for one reason: {failure.reason}"
+
+    def _clone(self, row: FleetRow) -> Path:
+        return place_of_clone(self._top, row.repository, row.copy)
+
+    def _kept(self, row: FleetRow) -> Path:
+        return self._top / "results" / row.repository.key
+
+
+def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
+    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": ""}
+    if came.pull_request:
+        values["pull_request"] = came.pull_request
+    if came.ignore:
+        values["switched_off"] = json.dumps(came.ignore)
+    return values
+
+
+def _is_answered(kind: str, step: Step, row: FleetRow) -> bool:
+    """Whether a step that went well shows that a failure of a kind was no matter of what is around."""
+    if kind == "index":
+        return step == "prove"
+    return kind.endswith(f" {host_of(row.repository.address)}") and step in ("clone", "deliver", "look")

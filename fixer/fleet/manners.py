@@ -1,0 +1,31 @@
+"""When a fleet holds back: its canary, the pull requests that may be open at once, and the hours of the day."""
+
+from __future__ import annotations
+
+from datetime import datetime, time
+
+from fixer.fleet.asked import FleetOptions
+
+
+def waits_for(options: FleetOptions, ever: int, open_now: int, *, released: bool, now: datetime | None = None) -> str:
+    """What keeps the next repository from being delivered, "" where nothing does. `ever` were delivered so far, and of
+    `open_now` a pull request is open."""
+    if options.canary and not released and ever >= options.canary:
+        return f"a word: {ever} are delivered for a look; `fixer fleet run ... --release` delivers the rest"
+    most = options.open_pull_requests
+    if most is not None and open_now >= most:
+        return f"a pull request to be merged or closed: {open_now} are open, and no more than {most} may be"
+    if options.hours and not _is_within(options.hours, (now or datetime.now()).time()):
+        return f"its hour: deliveries are made {options.hours}"
+    return ""
+
+
+def _is_within(hours: str, now: time) -> bool:
+    start, end = (_minutes(one) for one in hours.split("-"))
+    at = now.hour * 60 + now.minute
+    return start <= at < end if start <= end else at >= start or at < end
+
+
+def _minutes(text: str) -> int:
+    hour, _, minute = text.partition(":")
+    return int(hour) * 60 + int(minute)

@@ -1,0 +1,71 @@
+"""Plans and proofs on a Ray cluster: each is a Ray task, named after its repository, with what it needs.
+
+The folder of the fleet has to be on a path that all nodes see.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from importlib import import_module
+from typing import Any
+
+from fixer.errors import UsageError
+from fixer.fleet.tasks import FleetTask, TaskOutcome, home, run_task
+from fixer.fleet.words import Step
+
+_KILLED = -9
+_AHEAD = 4
+_GIB = 2**30
+
+
+class RayEngine:
+    """Ray decides what is done where and when; a few tasks more than there are processors wait there."""
+
+    def __init__(self, address: str | None) -> None:
+        try:
+            ray: Any = import_module("ray")
+        except ImportError:
+            raise UsageError("--engine ray needs Ray; run `pip install 'fixer[fleet]'`") from None
+        self._ray = ray
+        try:
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                configure_logging=False,
+                runtime_env={"env_vars": {"PYTHONPATH": home()}},
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise UsageError(f"--address {address}: Ray cannot be reached: {error}; see `ray status`") from None
+        self._run = ray.remote(run_task)
+        self._waiting: dict[Future[TaskOutcome], Any] = {}
+
+    def room(self, step: Step) -> int:
+        """How many plans, or proofs, are handed to Ray at once."""
+        return int(self._ray.cluster_resources().get("CPU", 1)) + _AHEAD
+
+    def submit(self, task: FleetTask) -> Future[TaskOutcome]:
+        """Has a task done by Ray. One whose worker or node is gone ended from outside."""
+        needs: dict[str, Any] = {"num_cpus": task.cpus, "max_retries": 0, "name": task.name}
+        needs |= {"num_gpus": task.gpus} if task.gpus else {}
+        needs |= {"memory": task.memory * _GIB} if task.memory else {}
+        reference = self._run.options(**needs).remote(task)
+        came: Future[TaskOutcome] = Future()
+        self._waiting[came] = reference
+        reference.future().add_done_callback(lambda done: self._pass_on(done, came))
+        return came
+
+    def close(self) -> None:
+        """Ends what is being done."""
+        for reference in list(self._waiting.values()):
+            self._ray.cancel(reference, force=True)
+        self._ray.shutdown()
+
+    def _pass_on(self, done: Future[TaskOutcome], came: Future[TaskOutcome]) -> None:
+        error = done.exception()
+        if error is None:
+            came.set_result(done.result())
+        elif isinstance(error, self._ray.exceptions.RayTaskError):
+            came.set_exception(error)
+        else:
+            came.set_result(TaskOutcome(_KILLED, 0.0, 0.0))
+        self._waiting.pop(came, None)

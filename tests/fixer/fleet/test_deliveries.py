@@ -1,0 +1,195 @@
+"""What a fleet brings to its remotes: once each, as many at once as may be, and never what was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
+from fixer.fleet.driver import RELEASED, Driver, FleetEnd
+from fixer.fleet.manners import waits_for
+from fixer.fleet.state import opened
+from fixer.tokens import Token, Tokens
+from tests.fixer.command import Ask
+from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
+from tests.fixer.fleet.stand_in import RecordedEngine, rows
+from tests.fixer.forges import BRANCH, commit, head
+from tests.fixer.git_repos import Repo
+from tests.fixer.world import SECRET as PROJECT_SECRET
+from tests.fixer.world import standing as standing_project
+
+OFFER = RepositoryOptions(prove=False, deliver="pull-request")
+
+
+@pytest.fixture
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Organisation]:
+    with standing(tmp_path, monkeypatch, ["a", "b", "c"]) as made:
+        yield made
+
+
+def run(
+    acme: Organisation,
+    options: FleetOptions | None = None,
+    each: RepositoryOptions = OFFER,
+    *,
+    again: bool = False,
+    release: bool = False,
+) -> FleetEnd:
+    """One run of a fleet of all repositories of the organisation."""
+    tokens = Tokens((Token("GITHUB_TOKEN", SECRET),))
+    folder = acme.folder.parent / "state"
+    with opened(folder, make=True) as state:
+        state.enroll(acme.repositories(each))
+        if again:
+            state.retry([row.name for row in state.rows()])
+        if release:
+            state.set_note(RELEASED, "yes")
+        return Driver(folder, state, RecordedEngine(in_process), options or FleetOptions(), tokens, print).run()
+
+
+def merge_one(acme: Organisation) -> None:
+    """A person merges a pull request."""
+    next(one for api in acme.apis.values() for one in api.requests if one.state == "open").state = "merged"
+
+
+def states(acme: Organisation) -> dict[str, str]:
+    return {name.removeprefix("acme/"): row.state for name, row in rows(acme.folder.parent).items()}
+
+
+def test_each_repository_gets_one_pull_request_and_never_a_second(acme: Organisation, tmp_path: Path) -> None:
+    labelled = replace(OFFER, labels=("lightning", "bot"))
+    assert run(acme, each=labelled) == FleetEnd()
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    (pull,) = acme.api("b").requests
+    assert (pull.head, pull.base, pull.labels, pull.draft) == (BRANCH, "main", ["lightning", "bot"], False)
+    assert "<!-- fixer:rule LIT101 -->" in pull.body
+    row = rows(tmp_path)["acme/b"]
+    assert (row.state, row.pull_request) == ("delivered", f"{acme.address}/acme/b/pull/1")
+    assert head(acme.folder / "acme" / "b.git") == row.head
+    with opened(tmp_path / "state") as state:
+        state.put("acme/a", state="planned", pull_request=None)
+        state.begin("acme/a", "deliver")
+        state.put("acme/b", state="planned", pull_request=None)
+    run(acme, each=labelled)
+    run(acme, each=labelled, again=True)
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    assert {one.writes for api in acme.apis.values() for one in api.requests} == {0}
+    assert set(states(acme).values()) == {"delivered"}
+    assert rows(tmp_path)["acme/a"].pull_request == f"{acme.address}/acme/a/pull/1"
+
+
+def test_what_becomes_of_a_pull_request_is_looked_up(acme: Organisation) -> None:
+    run(acme)
+    acme.api("a").requests[0].state = "merged"
+    acme.api("b").requests[0].state = "closed"
+    run(acme)
+    assert states(acme) == {"a": "merged", "b": "closed", "c": "delivered"}
+
+
+def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=2)
+    end = run(acme, limited)
+    assert end.waits == "a pull request to be merged or closed: 2 are open, and no more than 2 may be"
+    assert sorted(states(acme).values()) == ["delivered", "delivered", "planned"]
+    run(acme, limited)
+    assert sorted(states(acme).values()) == ["delivered", "delivered", "planned"]
+    merge_one(acme)
+    assert run(acme, limited).waits == ""
+    assert sorted(states(acme).values()) == ["delivered", "delivered", "merged"]
+
+
+def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisation) -> None:
+    careful = FleetOptions(canary=1)
+    assert "a word: 1 are delivered for a look" in run(acme, careful).waits
+    assert sorted(acme.states().values()) == [[], [], ["open"]]
+    merge_one(acme)
+    assert "a word" in run(acme, careful).waits
+    assert run(acme, careful, release=True).waits == ""
+    assert sorted(acme.states().values()) == [["merged"], ["open"], ["open"]]
+
+
+@pytest.mark.parametrize(
+    ("hours", "hour", "waits"),
+    [("09:00-17:00", 8, True), ("09:00-17:00", 9, False), ("09:00-17:00", 17, True), ("22:00-06:00", 23, False),
+     ("22:00-06:00", 5, False), ("22:00-06:00", 12, True), ("00:00-24:00", 23, False)],
+)  # fmt: skip
+def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None:
+    said = waits_for(FleetOptions(hours=hours), 0, 0, released=False, now=datetime(2026, 1, 1, hour))
+    assert said == (f"its hour: deliveries are made {hours}" if waits else "")
+
+
+def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:
+    run(acme)
+    acme.api("a").requests[0].state = "closed"
+    run(acme, again=True)
+    assert acme.states()["a"] == ["closed"]
+    row = rows(acme.folder.parent)["acme/a"]
+    assert (row.state, row.reason) == ("closed", "the same was offered, and closed")
+
+
+def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path: Path, acme: Organisation) -> None:
+    two = b"import pytorch_lightning as pl\n\ntrainer = pl.Trainer(gpus=0, max_epochs=1, resume_from_checkpoint=None)\n"
+    for name in ("a", "b", "c"):
+        commit(acme.folder / "acme" / f"{name}.git", {"train.py": two, "requirements.txt": b"pytorch-lightning==1.9\n"})
+    run(acme)
+    (pull,) = acme.api("a").requests
+    code = "LIT101"
+    assert f"<!-- fixer:rule {code} -->" in pull.body and pull.body.count("<!-- fixer:rule") > 1
+    box = next(line for line in pull.body.splitlines() if f"fixer:rule {code} " in line)
+    pull.body = pull.body.replace(box, box.replace("[x]", "[ ]"))
+    run(acme, again=True)
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.ignored) == ("delivered", (code,))
+    assert b"gpus=0" in Repo(acme.folder / "acme" / "a.git").show(BRANCH, "train.py")
+
+
+def test_a_branch_is_pushed_without_a_pull_request(acme: Organisation) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    assert not any(head(acme.folder / "acme" / f"{name}.git") for name in "abc")
+    run(acme, each=RepositoryOptions(prove=False, deliver="branch"))
+    assert acme.states() == {"a": [], "b": [], "c": []}
+    assert all(head(acme.folder / "acme" / f"{name}.git") for name in "abc")
+    assert states(acme) == dict.fromkeys("abc", "delivered")
+    run(acme)
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    with opened(acme.folder.parent / "state") as state:
+        assert {step.tries for step in state.steps() if step.step == "plan"} == {1}
+
+
+def test_a_server_that_asks_to_wait_is_waited_for(acme: Organisation) -> None:
+    acme.busy = 2
+    began = datetime.now()
+    run(acme)
+    assert (datetime.now() - began).total_seconds() > 2
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
+def test_a_token_that_is_not_taken_stops_the_fleet(acme: Organisation) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    for api in acme.apis.values():
+        api.token = "another"
+    end = run(acme)
+    assert end.stopped.startswith("3 repositories failed for one reason: GitHub answers 401; the token needs")
+    assert set(states(acme).values()) == {"planned"}
+    for api in acme.apis.values():
+        api.token = SECRET
+    assert run(acme) == FleetEnd()
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
+@pytest.mark.parametrize("kind", ["github", "gitlab"])
+def test_labels_are_given_on_both_forges(kind: str, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with standing_project(kind, ask, tmp_path, monkeypatch) as world:
+        name = "GITHUB_TOKEN" if kind == "github" else "GITLAB_TOKEN"
+        tokens = Tokens((Token(name, PROJECT_SECRET),))
+        one = FleetRepository("project", f"{world.address}/someone/project.git", replace(OFFER, labels=("x", "y")))
+        with opened(tmp_path / "state", make=True) as state:
+            state.enroll([one])
+            end = Driver(tmp_path / "state", state, RecordedEngine(in_process), FleetOptions(), tokens, print).run()
+        assert end == FleetEnd() and world.pull().labels == ["x", "y"]
+        assert rows(tmp_path)["project"].state == "delivered"

@@ -1,0 +1,220 @@
+"""The way of a repository through a fleet, with plans and proofs that are only told of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
+from fixer.fleet.driver import STOP
+from fixer.fleet.state import opened
+from fixer.fleet.tasks import FleetTask, TaskOutcome
+from tests.fixer.fleet.stand_in import RecordedEngine, ended, finding, repositories, rows, run
+from tests.support import commit_all, git
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {name: row.state for name, row in rows(folder).items()}
+
+
+def test_each_step_is_written_down_with_its_cost(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a", "b"])
+    engine = RecordedEngine()
+    end = run(tmp_path, every, engine)
+    assert (end.stopped, end.waits) == ("", "")
+    row = rows(tmp_path)["a"]
+    assert (row.state, row.verdict, row.ready, row.branch) == ("proven", "repaired", True, "fixer/lightning-2.6.6")
+    assert row.base == git(Path(every[0].address), "rev-parse", "HEAD")
+    with opened(tmp_path / "state") as state:
+        steps = {(one.repository, one.step): one for one in state.steps()}
+        assert state.findings()[0].code == "LIT101"
+    assert set(steps) == {(name, step) for name in "ab" for step in ("clone", "plan", "prove")}
+    proof = steps["b", "prove"]
+    assert (proof.tries, proof.outcome, proof.seconds, proof.cpu) == (1, "done", 0.5, 0.25)
+    assert proof.ended and proof.ended >= proof.started
+    assert {task.step for task in engine.tasks} == {"plan", "prove"} and engine.closed
+    assert (tmp_path / "state" / "pages" / f"{every[0].key}.html").is_file()
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"])
+    run(tmp_path, every, RecordedEngine())
+    before = rows(tmp_path)
+    engine = RecordedEngine()
+    run(tmp_path, every, engine)
+    assert engine.tasks == [] and rows(tmp_path) == before
+
+
+def test_without_a_proof_the_plan_makes_the_branch(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"], RepositoryOptions(prove=False))
+    engine = RecordedEngine(lambda task: ended(task, branch="fixer/lightning-2.6.6"))
+    run(tmp_path, every, engine)
+    (task,) = engine.tasks
+    assert "--no-verify" in task.arguments and "--dry-run" not in task.arguments
+    row = rows(tmp_path)["a"]
+    assert (row.state, row.verdict, row.branch) == ("planned", "not proven", "fixer/lightning-2.6.6")
+
+
+def test_what_needs_nothing_is_left_out(tmp_path: Path) -> None:
+    left = [finding("TBP001", applied=False, reason="by hand")]
+
+    def answer(task: FleetTask) -> TaskOutcome:
+        return ended(task, files=[], commits=[], findings=left if task.repository == "b" else [])
+
+    run(tmp_path, repositories(tmp_path, ["a", "b"]), engine := RecordedEngine(answer))
+    assert {name: (row.state, row.reason) for name, row in rows(tmp_path).items()} == {
+        "a": ("left out", "nothing to change"),
+        "b": ("left out", "nothing to rewrite; 1 places are left by hand"),
+    }
+    assert {task.step for task in engine.tasks} == {"plan"}
+
+
+def test_what_does_not_reach_the_rung_is_left_out(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"], RepositoryOptions(require="same", deliver="branch"))
+    run(tmp_path, every, RecordedEngine(lambda task: ended(task, 1 if task.step == "prove" else 0)))
+    assert (rows(tmp_path)["a"].state, rows(tmp_path)["a"].reason) == ("left out", "its proof does not reach same")
+
+
+def test_a_repository_that_fails_holds_up_no_other(tmp_path: Path) -> None:
+    def answer(task: FleetTask) -> TaskOutcome:
+        if task.repository.startswith("bad"):
+            return ended(task, 2, error="pyproject.toml: not valid TOML; correct it")
+        if task.repository == "broken":
+            return ended(task, 3, log="first\nlast words\n")
+        if task.repository == "odd":
+            raise RuntimeError("odd")
+        return ended(task)
+
+    names = ["bad1", "bad2", "bad3", "bad4", "broken", "odd", "good"]
+    every = [*repositories(tmp_path, names), FleetRepository("none", str(tmp_path / "origins"))]
+    said: list[str] = []
+    end = run(tmp_path, every, RecordedEngine(answer), said=said)
+    assert end.stopped == ""
+    found = rows(tmp_path)
+    assert states(tmp_path) == {**dict.fromkeys([*names, "none"], "failed"), "good": "proven"}
+    assert found["bad1"].reason == "pyproject.toml: not valid TOML; correct it"
+    assert found["broken"].reason == "its process ended with 3 and no report: last words"
+    assert found["odd"].reason == "a bug in fixer: RuntimeError: odd"
+    assert "does not appear to be a git repository" in found["none"].reason
+    assert any(line.startswith("none: clone failed") for line in said)
+
+
+def test_what_was_ended_from_outside_is_tried_again(tmp_path: Path) -> None:
+    killed: list[str] = []
+
+    def answer(task: FleetTask) -> TaskOutcome:
+        if task.repository == "unlucky" or (task.repository == "once" and not killed):
+            killed.append(task.repository)
+            return ended(task, -9)
+        return ended(task)
+
+    run(tmp_path, repositories(tmp_path, ["once", "unlucky"]), RecordedEngine(answer), FleetOptions(tries=3))
+    assert states(tmp_path) == {"once": "proven", "unlucky": "failed"}
+    assert killed.count("unlucky") == 3
+    assert rows(tmp_path)["unlucky"].kind == "killed"
+
+
+def test_what_takes_too_long_is_named(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"], RepositoryOptions(limit="5s"))
+    run(tmp_path, every, RecordedEngine(lambda task: ended(task, None)))
+    assert rows(tmp_path)["a"].reason == "ended after 5 s, its limit"
+
+
+def test_three_failures_of_one_kind_stop_the_run_with_that_reason(tmp_path: Path) -> None:
+    environments = [{"reason": "error: could not connect to https://index.example.org"}]
+    evidence = [{"verdict": "inconclusive", "reason": "no environment for the target", "environments": environments}]
+
+    def offline(task: FleetTask) -> TaskOutcome:
+        return ended(task, evidence=evidence) if task.step == "prove" else ended(task)
+
+    every = repositories(tmp_path, list("abcdef"))
+    end = run(tmp_path, every, RecordedEngine(offline, room=1))
+    assert end.stopped.startswith("3 repositories failed for one reason: no environment for the target")
+    assert "failed" not in states(tmp_path).values()
+    end = run(tmp_path, every, RecordedEngine())
+    assert (end.stopped, set(states(tmp_path).values())) == ("", {"proven"})
+
+
+def test_one_server_that_is_down_is_not_the_failure_of_another(tmp_path: Path) -> None:
+    gone = [FleetRepository(f"x{number}", f"http://127.0.0.{number}:9/a") for number in (1, 2, 3)]
+    end = run(tmp_path, [*gone, *repositories(tmp_path, ["a"])], RecordedEngine(), FleetOptions(tries=1))
+    assert end.stopped == "" and states(tmp_path)["a"] == "proven"
+    assert {rows(tmp_path)[one.name].kind for one in gone} == {f"server 127.0.0.{number}" for number in (1, 2, 3)}
+    down = [FleetRepository(f"y{number}", f"http://127.0.0.1:9/{number}") for number in range(5)]
+    end = run(tmp_path, down, RecordedEngine(), FleetOptions(tries=1))
+    assert "3 repositories failed for one reason" in end.stopped or "4 repositories" in end.stopped
+    assert {rows(tmp_path)[one.name].state for one in down} <= {"queued", "failed"}
+
+
+def test_a_run_that_is_asked_to_stop_ends_what_it_does(tmp_path: Path) -> None:
+    every = repositories(tmp_path, list("abcdef"))
+    with opened(tmp_path / "state", make=True) as other:
+
+        def answer(task: FleetTask) -> TaskOutcome:
+            other.set_note(STOP, "yes")
+            return ended(task)
+
+        end = run(tmp_path, every, RecordedEngine(answer, room=1))
+    assert end.stopped == "it was asked to stop"
+    assert {row.doing for row in rows(tmp_path).values()} == {""}
+    assert "failed" not in states(tmp_path).values()
+    run(tmp_path, every, RecordedEngine())
+    assert set(states(tmp_path).values()) == {"proven"}
+
+
+def test_what_a_killed_run_was_doing_is_done_again_in_a_new_clone(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a", "b"])
+    run(tmp_path, every, RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.put("a", state="planned")
+        state.begin("a", "prove")
+    said: list[str] = []
+    run(tmp_path, every, engine := RecordedEngine(), said=said)
+    assert "a: prove was not finished by the run before, and is done again" in said
+    assert [(task.repository, task.step) for task in engine.tasks] == [("a", "plan"), ("a", "prove")]
+    assert (rows(tmp_path)["a"].copy, rows(tmp_path)["b"].copy) == (1, 0)
+    assert not (tmp_path / "state" / "clones" / every[0].key / "0").exists()
+
+
+def test_asking_otherwise_looks_anew_and_who_goes_is_left_out(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a", "b"])
+    run(tmp_path, every, RecordedEngine())
+    other = repositories(tmp_path, ["a"], RepositoryOptions(select=("LIT",)))
+    run(tmp_path, other, engine := RecordedEngine())
+    assert all("--select=LIT" in task.arguments for task in engine.tasks)
+    assert states(tmp_path) == {"a": "proven", "b": "left out"}
+    run(tmp_path, every, RecordedEngine())
+    assert states(tmp_path) == {"a": "proven", "b": "proven"}
+
+
+def test_a_clone_is_fetched_not_made_again(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"])
+    run(tmp_path, every, RecordedEngine())
+    origin = Path(every[0].address)
+    (origin / "train.py").write_text("import lightning\n")
+    newest = commit_all(origin)
+    with opened(tmp_path / "state") as state:
+        assert state.retry(["a"]) == ["a"]
+    run(tmp_path, every, RecordedEngine())
+    clone = tmp_path / "state" / "clones" / every[0].key / "0" / "a"
+    assert rows(tmp_path)["a"].base == newest == git(clone, "rev-parse", "HEAD")
+    assert (clone / "train.py").read_text() == "import lightning\n"
+
+
+@pytest.mark.parametrize("base", ["next", "none"])
+def test_another_branch_may_be_named(tmp_path: Path, base: str) -> None:
+    every = repositories(tmp_path, ["a"], RepositoryOptions(base=base))
+    git(Path(every[0].address), "branch", "next")
+    run(tmp_path, every, RecordedEngine())
+    row = rows(tmp_path)["a"]
+    assert (row.state, row.reason) == (("proven", "") if base == "next" else ("failed", "it has no none"))
+
+
+def test_a_repository_without_commits_fails_alone(tmp_path: Path) -> None:
+    (tmp_path / "origins" / "empty").mkdir(parents=True)
+    git(tmp_path / "origins" / "empty", "init", "--quiet")
+    every = [FleetRepository("empty", str(tmp_path / "origins" / "empty")), *repositories(tmp_path, ["a"])]
+    run(tmp_path, every, RecordedEngine())
+    assert states(tmp_path) == {"empty": "failed", "a": "proven"}
+    assert rows(tmp_path)["empty"].reason == "it has no commit to begin with"

@@ -1,0 +1,164 @@
+"""Fleets of real repositories, run by the command line, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fixer.fleet.asked import RepositoryOptions
+from fixer.fleet.locking import alone
+from fixer.fleet.state import opened
+from fixer.fleet.tasks import RUNS, FleetTask, arguments_of, environment, run_task
+from tests.fixer.command import OLD, ROOT, Ask
+from tests.fixer.command import environment as of_process
+from tests.support import commit_all, git
+
+BRANCH = "fixer/lightning-2.6.6"
+
+
+def origins(folder: Path, names: list[str]) -> None:
+    """Repositories that all have the same commit."""
+    first = folder / names[0]
+    first.mkdir(parents=True)
+    (first / "train.py").write_bytes(OLD)
+    commit_all(first)
+    for name in names[1:]:
+        git(folder, "clone", "--quiet", str(first), name)
+
+
+def fleet_file(folder: Path, names: list[str], text: str = "[defaults]\nprove = false\n") -> Path:
+    place = folder / "FLEET.toml"
+    place.write_text(text + "".join(f'[[repository]]\naddress = "{name}"\n' for name in names))
+    return place
+
+
+def test_a_fleet_from_its_file_to_its_branches(ask: Ask, tmp_path: Path) -> None:
+    names, state = ["a", "b", "c"], tmp_path / "state"
+    origins(tmp_path, names)
+    (tmp_path / "b" / "train.py").write_text("[" * 300)
+    (tmp_path / "b" / "pyproject.toml").write_text("[tool.fixer]\nselectt = []\n")
+    commit_all(tmp_path / "b")
+    file = fleet_file(tmp_path, names)
+    said = ask("fleet", "run", file, "--state", state)
+    assert said.code == 1
+    assert "3 repositories: 2 planned, 1 failed" in said.out
+    assert "b: failed; pyproject.toml: [tool.fixer] unknown key 'selectt'" in said.out
+    with opened(state) as held:
+        found = {row.name: row for row in held.rows()}
+        assert all(step.cpu > 0.1 for step in held.steps("a") if step.step == "plan")
+    clone = next((state / "clones").glob("a-*/0/a"))
+    assert git(clone, "rev-parse", BRANCH) == found["a"].head == found["c"].head
+    assert [place.name for place in (state / "tasks").iterdir() if place.name.startswith(("a", "c"))] == []
+    said = ask("fleet", "status", "--state", state, "--all")
+    assert "a: planned; not proven; fixer/lightning-2.6.6; Ready to merge" in said.out
+    (tmp_path / "b" / "pyproject.toml").unlink()
+    (tmp_path / "b" / "train.py").write_bytes(OLD)
+    commit_all(tmp_path / "b")
+    assert "queued again: b" in ask("fleet", "retry", "--state", state).out
+    said = ask("fleet", "run", file, "--state", state)
+    assert said.code == 0 and "3 repositories: 3 planned" in said.out
+    assert "none, since none failed" in ask("fleet", "retry", "--state", state).out
+
+
+def test_commands_without_a_fleet(ask: Ask, tmp_path: Path) -> None:
+    for command in ("status", "retry", "stop"):
+        said = ask("fleet", command, "--state", tmp_path / "none")
+        assert "no fleet was run there; name the folder of one with --state" in said.complaint()
+    with opened(tmp_path, make=True):
+        pass
+    assert "no run of this fleet is going on" in ask("fleet", "stop", "--state", tmp_path).complaint()
+    assert "no repository of the fleet is called 'x'" in ask("fleet", "retry", "x", "--state", tmp_path).complaint()
+    assert "0 repositories: none yet" in ask("fleet", "status", "--watch", "--state", tmp_path).out
+    assert "see `fixer fleet run --help`" in ask("fleet", "run", "--what").complaint()
+    (tmp_path / "fleet.sqlite").write_text("rubbish" * 1000)
+    assert "file is not a database" in ask("fleet", "status", "--state", tmp_path).complaint()
+
+
+def test_one_run_at_a_time(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    with alone(tmp_path / "state"):
+        said = ask("fleet", "run", fleet_file(tmp_path, ["a"]), "--state", tmp_path / "state")
+        assert f"process {os.getpid()} runs this fleet already" in said.complaint()
+        with opened(tmp_path / "state", make=True):
+            pass
+        assert "the run ends once what it is doing is done" in ask("fleet", "stop", "--state", tmp_path / "state").out
+
+
+SECRET = "ghp_0123456789abcdef"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_task_knows_no_secret_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY", "PIP_TOKEN", "GIT_CONFIG_VALUE_0", "MINE"):
+        monkeypatch.setenv(name, SECRET)
+    origins(tmp_path, ["a"])
+    task = FleetTask(
+        "a", "plan", str(tmp_path / "a"), str(tmp_path / "task"), arguments_of(RepositoryOptions(), plan=True), 100
+    )
+    shown: list[bytes] = []
+    outcome = run_task(
+        task,
+        lambda process: shown.extend(
+            Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("environ", "cmdline")
+        ),
+    )
+    assert outcome.code == 0
+    assert b"PATH=" in shown[0] and b"fixer.fleet.child" in shown[1]
+    assert not [text for text in shown if SECRET.encode() in text]
+    assert list((tmp_path / "task" / RUNS).glob("*/*/result.json"))
+    assert SECRET not in "".join(environment(os.environ, tmp_path).values())
+
+
+def test_a_task_is_ended_after_its_time(tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    task = FleetTask("a", "plan", str(tmp_path / "a"), str(tmp_path / "task"), (), 0.2)
+    began = time.monotonic()
+    assert run_task(task).code is None
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children end with the driver on Linux alone")
+def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    names = [f"r{number}" for number in range(8)]
+    origins(tmp_path, names)
+    file, state, dice = fleet_file(tmp_path, names), tmp_path / "state", random.Random(24)
+    for whom in ("driver", "worker", "driver"):
+        run = started(file, state)
+        lines = iter(run.stderr or ())
+        for _ in range(dice.randrange(4, 8)):
+            next(lines, None)
+        time.sleep(dice.random())
+        children = psutil.Process(run.pid).children(recursive=True)
+        if whom == "worker" and children:
+            children[0].kill()
+        else:
+            run.send_signal(signal.SIGKILL)
+        rest = run.communicate()[1]
+        assert "Traceback" not in rest
+        _, alive = psutil.wait_procs(children, timeout=20)
+        assert not alive
+    run = started(file, state)
+    said = run.communicate()
+    assert run.returncode == 0, said
+    with opened(state) as held:
+        found = held.rows()
+        assert {step.outcome for step in held.steps()} == {"done"}
+    assert {(row.state, row.doing, row.reason, row.verdict) for row in found} == {("planned", "", "", "not proven")}
+    assert len({row.base for row in found}) == len({row.head for row in found}) == 1
+    heads = {git(place, "rev-parse", BRANCH) for row in found for place in (state / "clones").glob(f"{row.name}-*/*/*")}
+    assert heads == {found[0].head}
+
+
+def started(file: Path, state: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "fixer", "fleet", "run", str(file), "--state", str(state)]
+    return subprocess.Popen(
+        command, cwd=ROOT, env=of_process({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
