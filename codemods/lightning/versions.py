@@ -1,4 +1,4 @@
-"""Which releases of torch and Lightning the project's pins admit."""
+"""Which releases of torch, Lightning and transformers the project's pins admit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from codemods.lightning.facts import Facts
 
 TORCH = ("torch",)
 LIGHTNING = ("lightning", "pytorch-lightning")
-_MINORS = {1: range(0, 20), 2: range(0, 40)}
+_MINORS = {1: range(0, 20), 2: range(0, 40), 4: range(0, 58)}
+"""The releases of torch, Lightning and transformers that a range of versions is tried on."""
 
 
 def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
