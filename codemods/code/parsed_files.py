@@ -24,6 +24,9 @@ class ParsedFiles:
     long as the text of all is no longer than `room`. Another process starts with none of them. `parsed` gives what
     others have parsed, with other facts. `memo` keeps what was worked out of the files alone."""
 
+    are_plain = False
+    """Whether files are in their normal form."""
+
     def __init__(self, sources: Mapping[str, Source], room: int = KEPT_BYTES, parsed: Parsed | None = None) -> None:
         self._sources, self._room, self._parsed = sources, room, parsed
         self._kept: dict[str, PythonFile] = {}
@@ -115,6 +118,8 @@ class ParsedFiles:
 
 class _NormalForms(ParsedFiles):
     """The normal forms of files that others keep; `beside` are those that others stand for, by path."""
+
+    are_plain = True
 
     def __init__(self, written: ParsedFiles, beside: Mapping[str, PythonFile]) -> None:
         super().__init__({})

@@ -84,6 +84,11 @@ class Facts:
         """The facts from which these differ by another file than this alone; these themselves where there are none."""
         return next((origin for origin, own in self._origin if own != path), self)
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether these are other facts of one file than those that were read."""
+        return bool(self._origin)
+
     def _answers_with(self, own: FileFacts, trees: ParsedFiles) -> ClassAnswers:
         """What is known of classes with other facts of one file: all of it where the same is said of its classes, and
         what does not hang on their methods where these alone are others."""

@@ -22,8 +22,19 @@ def _ways_in(facts: Facts, path: str) -> Ways:
     made: dict[str, Ways] = facts.memo.setdefault(BY_PATH, {})
     if path not in made:
         origin = facts.origin_of(path)
-        made[path] = _written_out(facts, path) if origin is facts else _ways_in(origin, path)
+        made[path] = _ways_in(origin, path) if origin is not facts else _kept(facts, path)
     return made[path]
+
+
+def _kept(facts: Facts, path: str) -> Ways:
+    """The same of a file as its text, or its normal form, has it: once for all facts of these texts."""
+    if facts.is_changed:
+        return _written_out(facts, path)
+    made: dict[tuple[str, bool], Ways] = facts.of_sources.setdefault(BY_PATH, {})
+    asked = path, facts.trees.are_plain
+    if asked not in made:
+        made[asked] = _written_out(facts, path)
+    return made[asked]
 
 
 def _written_out(facts: Facts, path: str) -> Ways:

@@ -20,7 +20,7 @@ SEVERAL = ("ddp", "fsdp", "deepspeed")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0") or not _spreads(facts):
+    if not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0"):
         return
     known = facts.files.get(file.path)
     for item in file.classes:
@@ -28,18 +28,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fact = known.find(item.qualname) if known else None
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
-        if optimization(facts, file, fact) != "automatic":
+        skipping = [node for node in returns(step) if node.value is None or is_none(node.value)]
+        if not skipping or optimization(facts, file, fact) != "automatic" or not _spreads(facts):
             continue
-        for node in returns(step):
-            if node.value is None or is_none(node.value):
-                yield Match(
-                    file.span(node),
-                    "a training step that returns nothing fails on several devices since Lightning 2.3",
-                    "manual",
-                    "Not rewritten: where it skips a batch, return a loss that asks for nothing (0 times one that the "
-                    "parameters made), or leave the batch out in the dataset; each process has to do the same.",
-                    "G19918",
-                )
+        for node in skipping:
+            yield Match(
+                file.span(node),
+                "a training step that returns nothing fails on several devices since Lightning 2.3",
+                "manual",
+                "Not rewritten: where it skips a batch, return a loss that asks for nothing (0 times one that the "
+                "parameters made), or leave the batch out in the dataset; each process has to do the same.",
+                "G19918",
+            )
 
 
 def _spreads(facts: Facts) -> bool:

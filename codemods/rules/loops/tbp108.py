@@ -42,6 +42,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassFact]]:
     """Each Trainer that clips or accumulates, once a place, with each class that it fits and that optimizes manually,
     where the file holds one of the two."""
+    told = any(item.told for items in facts.collected(CODE).values() for item in items)
+    if not told and FLAG not in file.text:
+        return
     places = {(trainer.path, trainer.line): trainer for trainer in reversed(refused_trainers(facts))}
     for trainer in reversed(places.values()):
         for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
@@ -56,7 +59,7 @@ def _refused(trainer: TrainerFact, name: str) -> bool:
 
 def _is_written(facts: Facts, trainer: TrainerFact) -> bool:
     """Whether all that a Trainer is given is written in its call."""
-    return any(other is trainer for other in facts.files[trainer.path].trainers)
+    return trainer in facts.files[trainer.path].trainers
 
 
 def _told_at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterator[Match]:
@@ -77,7 +80,7 @@ def _call(file: PythonFile, facts: Facts, trainer: TrainerFact) -> ast.Call | No
     """The call of a Trainer in the file as it is now: the one with as many before it."""
     if trainer.path != file.path or not _is_written(facts, trainer):
         return None
-    index = next(index for index, other in enumerate(facts.files[file.path].trainers) if other is trainer)
+    index = facts.files[file.path].trainers.index(trainer)
     calls = [call.node for call in file.calls if is_trainer_call(call)]
     return calls[index] if index < len(calls) else None
 
