@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, own_nodes, parameters, uses
+from codemods.code.syntax import Function, is_plain, is_super_call, own_nodes, parameters, uses
 from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
@@ -62,6 +62,8 @@ SHORTER = {
     "_run_early_stopping_check": ShorterHook(-1, None, "1.3", (CALLBACK,), "EarlyStopping"),
 }
 EMPTY_NOW = ("on_train_epoch_end", "on_predict_epoch_end")
+ALWAYS_FIRST = ("on_train_batch_start", "on_train_batch_end")
+"""Those whose argument was the index of a loader that is the only one."""
 OPTIONAL = {
     f"on_{stage}_batch_{end}": Optional(index)
     for stage in ("validation", "test", "predict")
@@ -69,6 +71,8 @@ OPTIONAL = {
 }
 
 
+GIVEN_BATCHES = ("on_train_batch_start", "on_train_batch_end", *OPTIONAL)
+REST = "args"
 BARE = ("prepare_data", *(f"{stage}_dataloader" for stage in ("train", "val", "test", "predict")))
 """Hooks of modules and of their data that no release gave anything."""
 EPOCHS = ("validation", "test", "predict")
@@ -102,6 +106,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
                 continue
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
+            match = match or (_fewer(file, item, name) if kind == CALLBACK else None)
             if match:
                 yield match
 
@@ -138,9 +143,13 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
     if used and times_spoken(facts, name) == 1 + len(handed):
         used = [parameter for parameter in used if not _is_only_returned(method, parameter, handed)]
+    if used and name in ALWAYS_FIRST and len(extra) == 1:
+        edit = NodeEdit(method, partial(_defaulted, name=extra[0], hook=name, count=rule.count + PREFIX[kind]))
+        reason = "There is one train loader for the hook: the index was always 0, which is its default now."
+        return Match(file.head(method), message, "safe", reason, rule.row, (edit,))
     if used:
         silent = "; it has a default, which is all that 2.x gives it" if method.args.defaults else ""
-        advice = _ADVICE.get(name, "take what you need from self, the trainer or the module")
+        advice = _ADVICE.get(name, "Take what you need from self, the trainer or the module")
         reason = f"Not rewritten: the hook reads `{used[0]}`{silent}. {advice}."
         return Match(file.head(method), message, "manual", reason, rule.row)
     if len(method.args.defaults) >= len(extra):
@@ -166,8 +175,6 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
 _ADVICE = {
     "on_train_epoch_end": "Keep what each training_step returns in a list on self, read it here and empty it",
     "on_predict_epoch_end": "trainer.predict_loop.predictions holds what the steps returned",
-    "on_train_batch_start": "There is one train loader for the hook: the index was always 0",
-    "on_train_batch_end": "There is one train loader for the hook: the index was always 0",
 }
 
 
@@ -207,6 +214,15 @@ def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name:
 
     for parameter in extra:
         node = without_parameter(node, parameter)
+    given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
+    return cst.ensure_type(m.replace(_shortened(node, name, count), given, cst.Return()), cst.FunctionDef)
+
+
+def _shortened(node: cst.FunctionDef, name: str, count: int) -> cst.FunctionDef:
+    """The hook that gives its base class the first arguments alone."""
+    import libcst as cst
+    import libcst.matchers as m
+
     call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
 
     def shortened(found: cst.CSTNode, _: object) -> cst.CSTNode:
@@ -216,9 +232,35 @@ def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name:
             kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
         return found.with_changes(args=kept)
 
-    given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
-    node = cst.ensure_type(m.replace(node, call, shortened), cst.FunctionDef)
-    return cst.ensure_type(m.replace(node, given, cst.Return()), cst.FunctionDef)
+    return cst.ensure_type(m.replace(node, call, shortened), cst.FunctionDef)
+
+
+@touches("head")
+def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int) -> cst.FunctionDef:
+    return _with_default(_shortened(node, hook, count), name=name)
+
+
+def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
+    """A hook of a callback that takes no batch, which releases up to 0.8 did not give it."""
+    method = item.methods[name]
+    if name not in GIVEN_BATCHES or _is_bound_otherwise(method) or len(parameters(method)) != PREFIX[CALLBACK]:
+        return None
+    message = f"{name} gets the batch and its index since Lightning 0.9, which it does not take"
+    decorators = [item.scope.resolve(node) or "" for node in method.decorator_list]
+    handing = all(each.startswith(ROOT) and each.endswith(".rank_zero_only") for each in decorators)
+    plain = is_plain(method, decorated=True) and handing
+    if not plain or _super_calls(method, name) or uses(method, REST):
+        reason = f"Not rewritten: it is decorated, calls its base class, or has `{REST}` of its own. Take them."
+        return Match(file.head(method), message, "manual", reason)
+    reason = f"It takes them as *{REST} and does nothing with them; calls without them go on as before."
+    return Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_rest),))
+
+
+@touches("head")
+def _with_rest(node: cst.FunctionDef) -> cst.FunctionDef:
+    import libcst as cst
+
+    return node.with_changes(params=node.params.with_changes(star_arg=cst.Param(cst.Name(REST), star="*")))
 
 
 def _optional(file: PythonFile, item: ClassNode, kind: str, name: str) -> Match | None:

@@ -37,9 +37,9 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword) -> NodeEdit | N
     text = file.source_of(item.value)
     if statement is None or not isinstance(space, Function) or not _is_whole(text):
         return None
-    if not _begins_line(file, statement) or _is_seen(space, item) or not _may_come_first(call, item):
+    if not begins_line(file, statement) or _is_seen(space, item) or not _may_come_first(call, item):
         return None
-    return NodeEdit(statement, partial(_with_line, text=f"{NAME} = {text}\n"), line=True)
+    return NodeEdit(statement, partial(with_line, text=f"{NAME} = {text}\n"), line=True)
 
 
 def _is_whole(text: str) -> bool:
@@ -50,7 +50,7 @@ def _is_whole(text: str) -> bool:
         return False
 
 
-def _begins_line(file: PythonFile, statement: ast.stmt) -> bool:
+def begins_line(file: PythonFile, statement: ast.stmt) -> bool:
     own = file.lines[statement.lineno - 1]
     return not own.encode()[: statement.col_offset].strip() and not own.rstrip().endswith(":")
 
@@ -92,7 +92,7 @@ def _before(call: ast.Call, item: ast.keyword) -> Iterator[ast.expr]:
         yield from (node for node in every_node(each) if isinstance(node, ast.expr))
 
 
-def _with_line(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel[Any]:
+def with_line(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel[Any]:
     import libcst as cst
 
     from codemods.rewrite.edits import statements

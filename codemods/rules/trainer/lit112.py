@@ -14,6 +14,7 @@ from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.branched_checkpoint import branched
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
@@ -34,6 +35,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         guard = guard_of(file, facts, call, NAME)
         if guard == "both":
+            continue
+        whole = guard == "none" and not is_commented(file, call.node, item, beside=False)
+        if whole and (edits := branched(file, call, item)):
+            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
+            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *edits))
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it stands under a version check"
         if isinstance(fits, str):

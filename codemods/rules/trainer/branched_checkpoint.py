@@ -1,0 +1,86 @@
+"""A Trainer that resumes in one branch of an `if`, beside one that does not in the other, both fitted behind it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import partial
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_shared
+from codemods.lightning.calls import Space, space_of
+from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
+from codemods.rule import NodeEdit
+from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, with_line
+
+BEFORE_IT = 4
+"""How many arguments of `fit` stand before the checkpoint."""
+
+
+def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeEdit, ...] | None:
+    """The edits that keep the checkpoint of one branch by a name, None in the other, and give `fit` that; None where
+    another Trainer may be fitted, or more is done with this one."""
+    space, own = (
+        space_of(file, call),
+        next((each.node for each in file.assignments if each.node.value is call.node), None),
+    )
+    name = _name(own)
+    if own is None or name is None or is_shared(space, name):
+        return None
+    choice = next((node for node in every_node(space) if isinstance(node, ast.If) and _sides(node, own)), None)
+    other = _other(file, choice, own, name) if choice else None
+    fits = _fits(space, choice, name) if choice and other and len(_stores(space, name)) == 2 else None
+    kept = keeping(file, call, item) if fits else None
+    if not fits or kept is None or other is None or not begins_line(file, other):
+        return None
+    none = NodeEdit(other, partial(with_line, text=f"{NAME} = None\n"), line=True)
+    return (kept, none, *(NodeEdit(fit, partial(with_keyword, name="ckpt_path", text=NAME)) for fit in fits))
+
+
+def _name(statement: ast.stmt | None) -> str | None:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    return statement.targets[0].id if isinstance(statement.targets[0], ast.Name) else None
+
+
+def _sides(choice: ast.If, own: ast.stmt) -> tuple[Sequence[ast.stmt], Sequence[ast.stmt]] | None:
+    """The branch that a statement stands in, and the other."""
+    for side, opposite in ((choice.body, choice.orelse), (choice.orelse, choice.body)):
+        if any(each is own for each in side):
+            return side, opposite
+    return None
+
+
+def _other(file: PythonFile, choice: ast.If, own: ast.stmt, name: str) -> ast.stmt | None:
+    """The statement that builds the Trainer of the other branch."""
+    sides = _sides(choice, own)
+    built = [each for each in sides[1] if _name(each) == name] if sides else []
+    calls = [each for each in file.calls_near(file.spellings("Trainer")) if built and each.node is _value(built[0])]
+    return built[0] if len(built) == 1 and calls and builds_trainer(calls[0]) else None
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    return statement.value if isinstance(statement, ast.Assign) else None
+
+
+def _stores(space: Space, name: str) -> list[ast.AST]:
+    names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
+    return [node for node in names if not isinstance(node.ctx, ast.Load)]
+
+
+def _fits(space: Space, choice: ast.If, name: str) -> list[ast.Call] | None:
+    """The calls of `fit`, where all that is read of the name is an attribute behind the branches."""
+    nodes = [*every_node(space)]
+    loads = [
+        node for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    read = [node for node in nodes if isinstance(node, ast.Attribute) and any(node.value is load for load in loads)]
+    fits = [node for node in nodes if isinstance(node, ast.Call) and any(node.func is each for each in read)]
+    fits = [fit for fit in fits if isinstance(fit.func, ast.Attribute) and fit.func.attr == "fit"]
+    behind = all(load.lineno > (choice.end_lineno or choice.lineno) for load in loads)
+    whole = len(read) == len(loads) and len(fits) == sum(node.attr == "fit" for node in read)
+    plain = all(keyword(fit, "ckpt_path") is None and len(fit.args) <= BEFORE_IT for fit in fits)
+    spread = any(each.arg is None for fit in fits for each in fit.keywords)
+    starred = any(isinstance(each, ast.Starred) for fit in fits for each in fit.args)
+    return fits if behind and whole and plain and not spread and not starred else None

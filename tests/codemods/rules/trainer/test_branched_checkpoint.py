@@ -1,0 +1,75 @@
+"""LIT112: a Trainer that resumes in one branch, beside one that starts anew in the other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule
+
+HEAD = "from pytorch_lightning import Trainer\n\n\n"
+BRANCHES = """\
+def run(args):
+    if args.resume is not None:
+        # Go on.
+        trainer = Trainer(max_epochs=3, resume_from_checkpoint=args.resume)
+    else:
+        trainer = Trainer(max_epochs=3)
+"""
+KEPT = """\
+def run(args):
+    if args.resume is not None:
+        # Go on.
+        ckpt_path = args.resume
+        trainer = Trainer(max_epochs=3)
+    else:
+        ckpt_path = None
+        trainer = Trainer(max_epochs=3)
+"""
+
+
+def after(body: str) -> str:
+    return rewritten({"a.py": HEAD + body}, rule("LIT112"))["a.py"][len(HEAD) :]
+
+
+def test_the_checkpoint_of_the_branch_is_given_to_fit() -> None:
+    fit = "    trainer.fit(build(args)%s)\n    trainer.test()\n"
+    assert after(BRANCHES + fit % "") == KEPT + fit % ", ckpt_path=ckpt_path"
+
+
+def test_the_branches_may_stand_the_other_way_round() -> None:
+    turned = BRANCHES.replace("3, resume_from_checkpoint=args.resume", "1").replace(
+        "else:\n        trainer = Trainer(max_epochs=3)",
+        "else:\n        trainer = Trainer(max_epochs=3, resume_from_checkpoint=args.resume)",
+    )
+    text = after(f"{turned}    trainer.fit(build(args))\n")
+    assert "        ckpt_path = None\n        trainer = Trainer(max_epochs=1)\n    else:\n" in text
+    assert text.endswith(
+        "        ckpt_path = args.resume\n        trainer = Trainer(max_epochs=3)\n"
+        "    trainer.fit(build(args), ckpt_path=ckpt_path)\n"
+    )
+
+
+FIT = "    trainer.fit(build(args))\n"
+NEW = "    else:\n        trainer = Trainer(max_epochs=3)\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{BRANCHES}    use(trainer)\n{FIT}",
+        f"{BRANCHES}    go = trainer.fit\n{FIT}",
+        f"{BRANCHES}    trainer = Trainer()\n{FIT}",
+        f"{BRANCHES}    trainer.fit(build(args), ckpt_path=args.other)\n",
+        f"{BRANCHES}    trainer.fit(build(args), **args.fit)\n",
+        f"{BRANCHES}    trainer.fit(*args.fit)\n",
+        BRANCHES.replace(NEW, NEW.replace("else:", "elif args.new:")) + FIT,
+        BRANCHES.replace(NEW, "    else:\n        trainer = make()\n") + FIT,
+        BRANCHES.replace(NEW, f"{NEW}        trainer.fit(1)\n") + FIT,
+        BRANCHES.replace(NEW, NEW.replace("=3)", "=3, resume_from_checkpoint=args.b)")) + FIT,
+        BRANCHES.replace("run(args)", "run(args, ckpt_path)") + FIT,
+        BRANCHES.replace("    if", "    global trainer\n    if") + FIT,
+        (BRANCHES + FIT).replace("def run(args):\n", "").replace("\n    ", "\n")[4:],
+    ],
+)
+def test_a_trainer_that_may_be_fitted_otherwise_is_left(body: str) -> None:
+    assert refusals({"a.py": HEAD + body}, "LIT112")
