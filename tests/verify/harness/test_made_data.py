@@ -253,6 +253,26 @@ def test_what_torch_loads_as_data_is_made(tmp_path: Path) -> None:
     assert torch.load(tmp_path / "data" / "train.pt")[0].shape == (64, 9)
 
 
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("for part in (root / 'x').iterdir():\n    [file.read_bytes() for file in part.iterdir()]\n", True),
+        ("[file.read_bytes() for file in (root / 'x').iterdir()]\n", False),
+    ],
+)
+def test_folders_in_a_folder_are_made_where_they_are_listed(text: str, classes: bool, tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, text)
+    assert (entry["kind"], entry["classes"]) == ("folder", classes)
+
+
+def test_what_is_taken_away_leaves_no_folders(tmp_path: Path) -> None:
+    entry = {"path": "x", "kind": "folder", "suffix": ".png", "count": 4, "classes": True}
+    write([entry], tmp_path)
+    (tmp_path / "x" / "class1" / "own").write_text("")
+    remove(entry, tmp_path)
+    assert [path.name for path in sorted((tmp_path / "x").rglob("*"))] == ["class1", "own"]
+
+
 def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "site" / "pycocotools").mkdir(parents=True)
     (tmp_path / "site" / "pycocotools" / "coco.py").write_text(
