@@ -111,8 +111,7 @@ def following(
         return changed
     if _EMPTY.search(f"{type(error).__name__} {error}"):
         return _with_globs(plan, globs, own, root)
-    shaped = data_shapes.following(error, plan)
-    return _with(plan, shaped) if shaped else None
+    return data_shapes.following(error, plan)
 
 
 def may_follow(error: BaseException, root: Path) -> bool:

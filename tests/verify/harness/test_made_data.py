@@ -217,6 +217,12 @@ def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int],
     assert entry["shape"] == shape
 
 
+def test_arrays_before_the_last_ones_get_their_shape_too(tmp_path: Path) -> None:
+    text = "import numpy as np\na = np.load(root / 'a.npy')\nb = np.load(root / 'b.npy')\na[0, 0, 0], b[0, 0]\n"
+    first, second = climbed(tmp_path, text, 20)
+    assert (first["shape"], "shape" in second) == ([32, 32, 3], False)
+
+
 @pytest.mark.parametrize("message", ["it is broken", "mat1 is nothing", "invalid shape of the moon"])
 def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path) -> None:
     plan = [{"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}]
