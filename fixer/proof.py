@@ -111,11 +111,14 @@ def proof_options(
 
 
 def _data(project: Project) -> Path | None:
-    """The folder of data that the settings name. Raises UsageError where it is not there or is more than is copied."""
+    """The folder of data that the settings name. Raises UsageError where it is not there, is more than is copied, or
+    lies elsewhere on the machine, which the settings of a stranger could have read."""
     named = project.config.verify.data
     if named is None:
         return None
-    place, setting = project.root / Path(named).expanduser(), f"pyproject.toml: [tool.fixer.verify] data: '{named}'"
+    place, setting = project.root / named, f"pyproject.toml: [tool.fixer.verify] data: '{named}'"
+    if not place.resolve().is_relative_to(project.root.resolve()):
+        raise UsageError(f"{setting} leaves the project; copy what a short training reads into a folder of it")
     if not place.is_dir():
         raise UsageError(f"{setting} is no folder; name one whose files the training reads, or take the setting out")
     size = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())

@@ -17,9 +17,15 @@ _ROOM = 64 * 2**20
 
 
 def copy_of(data: Path, home: Path) -> str:
-    """A copy of a folder that a run may do with as it likes."""
-    place = home / "given"
-    shutil.copytree(data, place, dirs_exist_ok=True)
+    """A copy of a folder that a run may do with as it likes, without links that leave it: its settings may be those of
+    a stranger."""
+    place, own = home / "given", data.resolve()
+
+    def leaving(folder: str, names: list[str]) -> list[str]:
+        places = {name: Path(folder, name) for name in names}
+        return [name for name, at in places.items() if at.is_symlink() and not at.resolve().is_relative_to(own)]
+
+    shutil.copytree(data, place, dirs_exist_ok=True, ignore=leaving)
     return str(place)
 
 
@@ -28,6 +34,8 @@ def keep_made(record: Path, folder: Path) -> None:
     project's code could write there: links are not followed, and no more is copied than there is room for."""
     room = _ROOM
     made = record.parent / MADE
+    if made.is_symlink():
+        return
     for top, names, files in os.walk(made):
         names[:] = [name for name in names if not Path(top, name).is_symlink()]
         for name in files:

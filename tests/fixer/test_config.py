@@ -26,6 +26,7 @@ torch = "project"
 accelerator = "cpu"
 devices = 2
 packages = ["timm==0.9.16"]
+data = "tests/tiny"
 
 [tool.fixer.pull-request]
 title = ".fixer/title"
@@ -51,6 +52,7 @@ def test_every_key_is_read() -> None:
             accelerator="cpu",
             packages=("timm==0.9.16",),
             devices=2,
+            data="tests/tiny",
         ),
         pull_request=PullRequestConfig(".fixer/title", ".fixer/body.md"),
     )

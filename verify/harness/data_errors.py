@@ -100,8 +100,8 @@ def following(
         if place and not place_of(place, root).exists():
             found = _file(place, error, own, plan)
             return _with(plan, found) if found else None
-        if place and place_of(place, root).is_dir() and isinstance(error, IsADirectoryError):
-            return _flattened(plan, place)
+        if place and isinstance(error, IsADirectoryError | NotADirectoryError):
+            return _with_classes(plan, place, isinstance(error, NotADirectoryError))
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
     if thing := data_objects.following(error, plan, line):
         return _with(plan, thing)
@@ -111,8 +111,7 @@ def following(
         return changed
     if _EMPTY.search(f"{type(error).__name__} {error}"):
         return _with_globs(plan, globs, own, root)
-    shaped = data_shapes.following(error, plan)
-    return _with(plan, shaped) if shaped else None
+    return data_shapes.following(error, plan)
 
 
 def may_follow(error: BaseException, root: Path) -> bool:
@@ -238,12 +237,12 @@ def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:
     return None
 
 
-def _flattened(plan: Sequence[Entry], place: str) -> tuple[list[Entry], str] | None:
-    """A folder whose parts are read as files: without folders of classes."""
+def _with_classes(plan: Sequence[Entry], place: str, classes: bool) -> tuple[list[Entry], str] | None:
+    """A folder whose parts are read as files, without folders of classes; or as folders, with them."""
     for number, entry in enumerate(plan):
         inside = entry["kind"] == "folder" and place.startswith(entry["path"])
-        if inside and entry["classes"]:
-            return [*plan[:number], {**entry, "classes": False}, *plan[number + 1 :]], entry["path"]
+        if inside and entry["classes"] is not classes:
+            return [*plan[:number], {**entry, "classes": classes}, *plan[number + 1 :]], entry["path"]
     return None
 
 

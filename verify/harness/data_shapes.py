@@ -29,19 +29,32 @@ _ABOUT = re.compile(
 )
 
 
-def following(error: BaseException, plan: Sequence[Entry]) -> Entry | None:
-    """The last arrays of a plan in another shape, where an error is about one; None where it says nothing of it."""
-    entry = next((each for each in reversed(plan) if shapes_of(each)), None)
-    if entry is None or not isinstance(error, ValueError | RuntimeError | IndexError | TypeError):
+def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
+    """The plan with arrays in another shape, where an error is about one: the last that have a shape left, those behind
+    them as at first again; None where it says nothing of it."""
+    if not isinstance(error, ValueError | RuntimeError | IndexError | TypeError):
         return None
+    behind: list[Entry] = []
+    for number in reversed(range(len(plan))):
+        entry = plan[number]
+        if shapes_of(entry):
+            if new := _next(str(error), entry):
+                return [*plan[:number], new, *behind], str(entry["path"])
+            entry = {key: value for key, value in entry.items() if key not in ("shape", "shapes")}
+        behind = [entry, *behind]
+    return None
+
+
+def _next(text: str, entry: Entry) -> Entry | None:
+    """An entry with the shape that an error names, else with the next one that is usual."""
     now = shape_of(entry)
     tried = [tuple(each) for each in entry.get("shapes", ())] + [now]
-    new = _told(str(error), now)
-    if new is None and _ABOUT.search(str(error)):
+    new = _told(text, now)
+    if new is None and _ABOUT.search(text):
         new = next((shape for shape in shapes_of(entry) if shape not in tried), None)
-    return (
-        None if new is None or new in tried else {**entry, "shape": list(new), "shapes": [list(each) for each in tried]}
-    )
+    if new is None or new in tried:
+        return None
+    return {**entry, "shape": list(new), "shapes": [list(each) for each in tried]}
 
 
 def _told(text: str, now: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -6,8 +6,10 @@ beside the harness: standard library, and of other packages what the script read
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import itertools
 import json
 import random
 import shutil
@@ -70,9 +72,13 @@ def lay(folder: Path, root: Path, outside: Sequence[str]) -> list[str]:
 
 
 def remove(entry: Entry, root: Path) -> None:
-    """Take away the files of an entry, before others take their place."""
-    for place, _ in _files(entry, place_of(entry["path"], root)):
+    """Take away the files of an entry, and the folders that they were in, before others take their place."""
+    top = place_of(entry["path"], root)
+    for place, _ in _files(entry, top):
         place.unlink(missing_ok=True)
+        for folder in itertools.takewhile(lambda above: above != top and top in above.parents, place.parents):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def told(entry: Entry) -> str:

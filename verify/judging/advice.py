@@ -170,7 +170,8 @@ def _kept_at(path: str) -> str:
 def _of_made(tried: Iterable[Evidence]) -> Iterator[str]:
     """What to do about data that was made up and with which a script does not train."""
     for item in tried:
-        if item.after is not None and not item.after.fitted and any(_MADE in fact.text for fact in item.facts):
+        has_failed = item.after is not None and item.after.failure is not None and not item.after.fitted
+        if has_failed and any(_MADE in fact.text for fact in item.facts):
             yield (
                 "the data that was made up for it does not do: `fixer report` says where its recordings are, whose "
                 f"folder data has it; copy that to {_FOLDER}, mend it by hand, and name it with {_DATA} {SETTINGS}"

@@ -217,6 +217,12 @@ def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int],
     assert entry["shape"] == shape
 
 
+def test_arrays_before_the_last_ones_get_their_shape_too(tmp_path: Path) -> None:
+    text = "import numpy as np\na = np.load(root / 'a.npy')\nb = np.load(root / 'b.npy')\na[0, 0, 0], b[0, 0]\n"
+    first, second = climbed(tmp_path, text, 20)
+    assert (first["shape"], "shape" in second) == ([32, 32, 3], False)
+
+
 @pytest.mark.parametrize("message", ["it is broken", "mat1 is nothing", "invalid shape of the moon"])
 def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path) -> None:
     plan = [{"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}]
@@ -251,6 +257,26 @@ def test_what_torch_loads_as_data_is_made(tmp_path: Path) -> None:
     first, second = climbed(tmp_path, text)
     assert (first["what"], first["shape"], second["under"]) == ("parts", [9], ["x"])
     assert torch.load(tmp_path / "data" / "train.pt")[0].shape == (64, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("for part in (root / 'x').iterdir():\n    [file.read_bytes() for file in part.iterdir()]\n", True),
+        ("[file.read_bytes() for file in (root / 'x').iterdir()]\n", False),
+    ],
+)
+def test_folders_in_a_folder_are_made_where_they_are_listed(text: str, classes: bool, tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, text)
+    assert (entry["kind"], entry["classes"]) == ("folder", classes)
+
+
+def test_what_is_taken_away_leaves_no_folders(tmp_path: Path) -> None:
+    entry = {"path": "x", "kind": "folder", "suffix": ".png", "count": 4, "classes": True}
+    write([entry], tmp_path)
+    (tmp_path / "x" / "class1" / "own").write_text("")
+    remove(entry, tmp_path)
+    assert [path.name for path in sorted((tmp_path / "x").rglob("*"))] == ["class1", "own"]
 
 
 def test_annotations_of_coco_name_their_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,6 +146,19 @@ def test_what_is_to_be_done_can_be_pasted(kind: str, message: str, text: str, tm
     assert not text or read_config(text, "pyproject.toml").verify.enabled
 
 
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [(Failure("ValueError", "it is no picture", "data.py:7"), "mend it by hand"), (None, "too little time")],
+)
+def test_made_up_data_is_blamed_only_for_a_failure(failure: Failure | None, said: str, tmp_path: Path) -> None:
+    ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
+    made = Fact("provided", "made-up files in place of data that is not here: data/a.csv")
+    reason = "the budget of 7 min ended before this was done"
+    tried = Evidence("g", (), None, "inconclusive", reason, after=ended, facts=(made,))
+    (fact,) = advice([tried], Sources(tree(tmp_path / "p", train="pass\n")))
+    assert said in fact.text and fact.paste
+
+
 def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
     failure = Failure("TypeError", "it is no number", "data.py:7")
     ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
