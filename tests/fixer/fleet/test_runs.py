@@ -127,7 +127,7 @@ def test_a_task_is_ended_after_its_time(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children end with the driver on Linux alone")
 def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    names = [f"r{number}" for number in range(8)]
+    names = [f"r{number}" for number in range(10)]
     origins(tmp_path, names)
     file, state, dice = fleet_file(tmp_path, names), tmp_path / "state", random.Random(24)
     for whom in ("driver", "worker", "driver"):
