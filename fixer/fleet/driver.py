@@ -61,6 +61,7 @@ class Driver:
         self._running: dict[Future[Any], tuple[Step, FleetRow]] = {}
         self._rooms: Counter[Step] = Counter()
         self._to_look: list[str] = []
+        self._held: set[str] = set()
         self._failures: dict[str, list[tuple[str, State]]] = {}
         self._tries: Counter[tuple[str, Step]] = Counter()
         self._stopped = ""
@@ -112,14 +113,23 @@ class Driver:
         if step == "look":
             names, self._to_look = self._to_look[:most], self._to_look[most:]
             return [self._state.row(name) for name in names]
-        if step == "deliver" and (self._to_look or self._rooms["look"] or self._waits()):
+        if step != "deliver":
+            return self._state.next(step, most)
+        if self._to_look or self._rooms["look"] or self._waits():
             return []
-        return self._state.next(step, most)
+        every = self._state.next(step, most + len(self._held))
+        return [row for row in every if row.name not in self._held][:most]
 
     def _waits(self) -> str:
         """What keeps the rest from being delivered."""
         if not self._state.next("deliver", 1):
             return ""
+        if (
+            self._held
+            and not self._running
+            and len(self._held) >= len(self._state.next("deliver", len(self._held) + 1))
+        ):
+            return f"pull requests of fixer's in {len(self._held)} repositories to be merged or closed"
         return waits_for(self._options, *self._state.offered(), released=self._state.note(RELEASED) is not None)
 
     def _begun(self, step: Step, row: FleetRow, tries: int) -> Future[Any]:
@@ -128,7 +138,10 @@ class Driver:
         if step == "clone":
             return self._hands.submit(fetched, place, row.repository, self._tokens)
         if step == "deliver":
-            return self._courier.submit(deliver, row.repository, row.options, place, self._kept(row), self._tokens)
+            most = self._options.open_per_repository
+            return self._courier.submit(
+                deliver, row.repository, row.options, place, self._kept(row), self._tokens, most
+            )
         if step == "look":
             branch = row.branch or branch_of(row.options)
             return self._courier.submit(looked, row.repository, place, branch, row.pull_request or "", self._tokens)
@@ -174,6 +187,7 @@ class Driver:
         if step == "look":
             return {"state": came}, None
         if step == "deliver":
+            self._held |= {row.name} if came.waits else set()
             return _delivery_values(came), None
         assert task is not None
         options = row.options

@@ -102,6 +102,22 @@ def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
     assert sorted(states(acme).values()) == ["delivered", "delivered", "merged"]
 
 
+def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
+    origin, one = acme.folder / "acme" / "a.git", FleetOptions(open_per_repository=1)
+    commit(origin, {"notes.md": b""}, "fixer/lightning-2.5.0", "origin/main")
+    other = acme.api("a").add("acme", "fixer/lightning-2.5.0", "main", "Older", "")
+    assert run(acme, one).waits == "pull requests of fixer's in 1 repositories to be merged or closed"
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    row = rows(acme.folder.parent)["acme/a"]
+    assert (row.state, row.reason) == (
+        "planned",
+        "1 of fixer's pull requests are open there, and no more than 1 may be",
+    )
+    other.state = "merged"
+    assert run(acme, one) == FleetEnd()
+    assert acme.states() == {"a": ["merged", "open"], "b": ["open"], "c": ["open"]}
+
+
 def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisation) -> None:
     careful = FleetOptions(canary=1)
     assert "a word: 1 are delivered for a look" in run(acme, careful).waits

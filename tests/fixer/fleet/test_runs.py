@@ -19,6 +19,8 @@ from fixer.fleet.state import opened
 from fixer.fleet.tasks import RUNS, FleetTask, arguments_of, environment, run_task
 from tests.fixer.command import OLD, ROOT, Ask
 from tests.fixer.command import environment as of_process
+from tests.fixer.fleet.organisation import standing
+from tests.fixer.forges import head
 from tests.support import commit_all, git
 
 BRANCH = "fixer/lightning-2.6.6"
@@ -162,3 +164,25 @@ def started(file: Path, state: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, cwd=ROOT, env=of_process({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def test_a_proof_and_what_it_says_reach_the_pull_request(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"import lightning\n\nprint(lightning)  # fixer: ignore[LIT101]\n"
+    with standing(tmp_path, monkeypatch) as acme:
+        origin = acme.add("a", {"train.py": text})
+        (tmp_path / "FLEET.toml").write_text(
+            '[defaults]\ndeliver = "pull-request"\nrequire = "conforms"\n'
+            f'[[repository]]\naddress = "{acme.address}/acme/a.git"\n'
+        )
+        said = ask("fleet", "run", tmp_path / "FLEET.toml", "--state", tmp_path / "state")
+        assert said.code == 0, said
+        (pull,) = acme.api("a").requests
+    with opened(tmp_path / "state") as held:
+        (row,) = held.rows()
+        assert {step.step for step in held.steps()} == {"clone", "plan", "prove", "deliver"}
+    assert (row.state, row.verdict) == ("delivered", "inconclusive")
+    assert row.reason == f"pull request opened: {row.pull_request}"
+    assert head(origin) == row.head
+    assert "no script was found that builds a Trainer" in pull.body and "IGN001" in pull.body
