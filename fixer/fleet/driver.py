@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
 from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
-from fixer.fleet.failures import StepFailure, host_of, is_around, is_passing
+from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
@@ -170,6 +171,8 @@ class Driver:
             values, findings = self._made(step, row, came, getattr(future, "task", None))
         except StepFailure as failure:
             self._fail(step, row, failure, cost)
+        except OSError as error:
+            self._fail(step, row, failure_of(of_the_system(error), row.repository.address), cost)
         except Exception as error:
             self._fail(step, row, StepFailure(f"a bug in fixer: {type(error).__name__}: {error}"), cost)
         else:

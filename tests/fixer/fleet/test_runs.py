@@ -132,7 +132,7 @@ def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
     names = [f"r{number}" for number in range(10)]
     origins(tmp_path, names)
     file, state, dice = fleet_file(tmp_path, names), tmp_path / "state", random.Random(24)
-    for whom in ("driver", "worker", "driver"):
+    for whom in ("asked to end", "driver", "worker", "driver"):
         run = started(file, state)
         lines = iter(run.stderr or ())
         for _ in range(dice.randrange(4, 8)):
@@ -142,9 +142,10 @@ def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
         if whom == "worker" and children:
             children[0].kill()
         else:
-            run.send_signal(signal.SIGKILL)
+            run.send_signal(signal.SIGKILL if whom == "driver" else signal.SIGTERM)
         rest = run.communicate()[1]
         assert "Traceback" not in rest
+        assert whom != "asked to end" or (run.returncode == 130 and "fixer: interrupted" in rest)
         _, alive = psutil.wait_procs(children, timeout=20)
         assert not alive
     run = started(file, state)
@@ -186,3 +187,16 @@ def test_a_proof_and_what_it_says_reach_the_pull_request(
     assert row.reason == f"pull request opened: {row.pull_request}"
     assert head(origin) == row.head
     assert "no script was found that builds a Trainer" in pull.body and "IGN001" in pull.body
+
+
+def test_all_are_looked_at_anew_where_that_is_asked_for(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    file, state = fleet_file(tmp_path, ["a"], ""), tmp_path / "state"
+    assert ask("fleet", "run", file, "--state", state, "--no-verify").code == 0
+    (tmp_path / "a" / "train.py").write_text("print(1)\n")
+    newest = commit_all(tmp_path / "a")
+    assert "1 planned" in ask("fleet", "run", file, "--state", state, "--no-verify").out
+    assert "1 left out" in ask("fleet", "run", file, "--state", state, "--no-verify", "--again").out
+    with opened(state) as held:
+        (row,) = held.rows()
+    assert (row.base, row.reason) == (newest, "nothing to change")
