@@ -14,7 +14,7 @@ from fixer.fleet.driver import RELEASED, Driver, FleetEnd
 from fixer.fleet.manners import waits_for
 from fixer.fleet.state import opened
 from fixer.tokens import Token, Tokens
-from tests.fixer.command import Ask
+from tests.fixer.command import OLD, Ask
 from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
 from tests.fixer.fleet.stand_in import RecordedEngine, rows
 from tests.fixer.forges import BRANCH, commit, head
@@ -136,6 +136,18 @@ def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisati
 def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None:
     said = waits_for(FleetOptions(hours=hours), 0, 0, released=False, now=datetime(2026, 1, 1, hour))
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
+
+
+def test_a_pull_request_follows_its_base(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    before = rows(tmp_path)["acme/a"]
+    newest = commit(acme.folder / "acme" / "a.git", {"train.py": OLD + b"print(trainer)\n"})
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.base) == ("delivered", newest), row
+    assert row.head != before.head and head(acme.folder / "acme" / "a.git") == row.head
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    assert [one.writes for api in acme.apis.values() for one in api.requests] == [1, 0, 0]
 
 
 def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:
