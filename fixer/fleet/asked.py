@@ -87,12 +87,14 @@ class FleetRepository:
 class FleetOptions:
     """What is asked for the fleet as a whole.
 
-    At most `open_pull_requests` of the fleet are open at once (None: as many as there are). The first `canary` are
+    At most `open_pull_requests` of the fleet are open at once, and in a repository no more than `open_per_repository`
+    from branches of fixer's (None: as many as there are). The first `canary` are
     delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
     `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
     """
 
     open_pull_requests: int | None = None
+    open_per_repository: int | None = None
     canary: int = 0
     hours: str | None = None
     plans: int | None = None
@@ -202,7 +204,7 @@ def _parsed(text: str, path: Path) -> object:
 
 
 def _fleet(table: Table) -> FleetOptions:
-    table.allow("open-pull-requests", "canary", "hours", "plans", "proofs", "tries")
+    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries")
     hours, plain = table.string("hours"), FleetOptions()
     if hours is not None and not _HOURS.fullmatch(hours):
         raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
@@ -212,6 +214,7 @@ def _fleet(table: Table) -> FleetOptions:
 
     return FleetOptions(
         open_pull_requests=counted("open-pull-requests"),
+        open_per_repository=counted("open-per-repository"),
         canary=table.count("canary", plain.canary, 0),
         hours=hours,
         plans=counted("plans"),

@@ -38,7 +38,8 @@ def place_of_clone(top: Path, repository: FleetRepository, copy: int) -> Path:
 
 
 def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
-    """Brings a clone to where its remote is, made anew where there is none: the commit that is checked out. Raises
+    """Brings a clone to where its remote is, made anew where there is none: the commit that is checked out. Branches
+    that were made of an earlier one go: without history they could not be told from those of people. Raises
     StepFailure."""
     try:
         return _fetched(place, repository, tokens)
@@ -52,7 +53,8 @@ def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
 
 def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
     git = Repository(place, place / ".git", place / ".git")
-    if not (place / ".git" / "HEAD").is_file():
+    is_new = not (place / ".git" / "HEAD").is_file()
+    if is_new:
         place.mkdir(parents=True, exist_ok=True)
         git.git("init", "--quiet", "--template=")
         git.git("remote", "add", "origin", repository.address)
@@ -69,6 +71,8 @@ def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
             raise
         remote.git(*command, ALIAS, ref, more=_AS_IS)
     git.git("checkout", "--quiet", "--force", "--detach", "refs/fleet/base", environment=settings(_AS_IS))
+    for ref in () if is_new else git.git("for-each-ref", "--format=%(refname)", "refs/heads").decode().split():
+        git.git("update-ref", "--no-deref", "-d", ref)
     commit = git.resolve("HEAD^{commit}")
     if commit is None:
         raise StepFailure("it has no commit to begin with")

@@ -69,7 +69,7 @@ def run(
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
     from fixer.fleet.organisations import repositories_of
-    from fixer.fleet.state import opened
+    from fixer.fleet.state import GONE, opened
     from fixer.fleet.status import live, text
     from fixer.tokens import take
 
@@ -82,7 +82,7 @@ def run(
         held = stack.enter_context(opened(top, make=True))
         held.enroll(unproven(fleet.repositories) if no_verify else fleet.repositories)
         if again:
-            held.retry([row.name for row in held.rows() if not row.doing and row.state not in ("merged", "left out")])
+            held.retry([row.name for row in held.rows() if row.kind != GONE])
         if release:
             held.set_note(RELEASED, "yes")
         say = stack.enter_context(live(held))

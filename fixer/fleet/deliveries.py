@@ -28,16 +28,20 @@ from fixer.runs import load
 from fixer.settings import NEWEST, SharedOptions
 from fixer.tokens import Tokens
 
+OURS = "fixer/"
+"""How the branches begin that fixer names itself."""
+
 
 @dataclass(frozen=True)
 class FleetDelivery:
     """What became of a result at the remote; where rules are switched off in its pull request it has to be made anew,
-    and `ignore` are all that are left out then."""
+    and `ignore` are all that are left out then. `waits` says that it may not be delivered now."""
 
     state: State
     reason: str = ""
     pull_request: str | None = None
     ignore: tuple[str, ...] = ()
+    waits: bool = False
 
 
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
@@ -55,18 +59,19 @@ def branch_of(options: RepositoryOptions) -> str:
 
 
 def deliver(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens
+    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
 ) -> FleetDelivery:
-    """Brings a kept result to the remote; what is there already is left as it is. Raises StepFailure."""
+    """Brings a kept result to the remote; what is there already is left as it is, and no new pull request is opened
+    where `most` are. Raises StepFailure."""
     try:
         with tokens.hiding():
-            return _delivered(repository, options, clone, kept, tokens)
+            return _delivered(repository, options, clone, kept, tokens, most)
     except (UsageError, OSError) as error:
         raise failure_of(tokens.hidden(str(error)), repository.address) from None
 
 
 def _delivered(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens
+    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
 ) -> FleetDelivery:
     result = load(KeptRun(kept))
     git, branch, pr = find_repository(clone), result.branch, options.deliver == "pull-request"
@@ -85,6 +90,9 @@ def _delivered(
             )
         if refused := _refused(seen, changes):
             return refused
+        if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
+            why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
+            return FleetDelivery("proven" if options.prove else "planned", why, waits=True)
     told = delivery.deliver(result, Plan(changes=changes), rule_texts())
     if told.error:
         raise failure_of(tokens.hidden(told.error), repository.address)

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
 from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
-from fixer.fleet.failures import StepFailure, host_of, is_around, is_passing
+from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
@@ -61,6 +62,7 @@ class Driver:
         self._running: dict[Future[Any], tuple[Step, FleetRow]] = {}
         self._rooms: Counter[Step] = Counter()
         self._to_look: list[str] = []
+        self._held: set[str] = set()
         self._failures: dict[str, list[tuple[str, State]]] = {}
         self._tries: Counter[tuple[str, Step]] = Counter()
         self._stopped = ""
@@ -112,14 +114,23 @@ class Driver:
         if step == "look":
             names, self._to_look = self._to_look[:most], self._to_look[most:]
             return [self._state.row(name) for name in names]
-        if step == "deliver" and (self._to_look or self._rooms["look"] or self._waits()):
+        if step != "deliver":
+            return self._state.next(step, most)
+        if self._to_look or self._rooms["look"] or self._waits():
             return []
-        return self._state.next(step, most)
+        every = self._state.next(step, most + len(self._held))
+        return [row for row in every if row.name not in self._held][:most]
 
     def _waits(self) -> str:
         """What keeps the rest from being delivered."""
         if not self._state.next("deliver", 1):
             return ""
+        if (
+            self._held
+            and not self._running
+            and len(self._held) >= len(self._state.next("deliver", len(self._held) + 1))
+        ):
+            return f"pull requests of fixer's in {len(self._held)} repositories to be merged or closed"
         return waits_for(self._options, *self._state.offered(), released=self._state.note(RELEASED) is not None)
 
     def _begun(self, step: Step, row: FleetRow, tries: int) -> Future[Any]:
@@ -128,7 +139,10 @@ class Driver:
         if step == "clone":
             return self._hands.submit(fetched, place, row.repository, self._tokens)
         if step == "deliver":
-            return self._courier.submit(deliver, row.repository, row.options, place, self._kept(row), self._tokens)
+            most = self._options.open_per_repository
+            return self._courier.submit(
+                deliver, row.repository, row.options, place, self._kept(row), self._tokens, most
+            )
         if step == "look":
             branch = row.branch or branch_of(row.options)
             return self._courier.submit(looked, row.repository, place, branch, row.pull_request or "", self._tokens)
@@ -157,6 +171,8 @@ class Driver:
             values, findings = self._made(step, row, came, getattr(future, "task", None))
         except StepFailure as failure:
             self._fail(step, row, failure, cost)
+        except OSError as error:
+            self._fail(step, row, failure_of(of_the_system(error), row.repository.address), cost)
         except Exception as error:
             self._fail(step, row, StepFailure(f"a bug in fixer: {type(error).__name__}: {error}"), cost)
         else:
@@ -174,6 +190,7 @@ class Driver:
         if step == "look":
             return {"state": came}, None
         if step == "deliver":
+            self._held |= {row.name} if came.waits else set()
             return _delivery_values(came), None
         assert task is not None
         options = row.options

@@ -18,13 +18,15 @@ _AROUND = (
     )),
     ("server", re.compile(
         r"could not resolve host|failed to connect|connection (?:refused|timed out|reset)|couldn't connect"
-        r"|cannot be reached|operation timed out|network is unreachable|error: 5\d\d\b|answers 5\d\d", re.IGNORECASE,
+        r"|cannot be reached|operation timed out|network is unreachable|error: 5\d\d\b|answers 5\d\d"
+        r"|answers 429|rate limit", re.IGNORECASE,
     )),
 )  # fmt: skip
 _NO_INDEX = re.compile(
-    r"no network|index (?:was|is) not reached|failed to fetch|dns error|could not connect|connection refused"
-    r"|network is unreachable|name resolution", re.IGNORECASE,
+    r"cannot be (?:installed|built|solved).*?(?:failed to fetch|client error \(connect\)|dns error|could not connect"
+    r"|connection refused|network is unreachable|name resolution)", re.IGNORECASE | re.DOTALL,
 )  # fmt: skip
+_TOLD = 300
 PASSING = ("killed", "server")
 """Kinds of failures after which the same may go well."""
 
@@ -54,11 +56,11 @@ def host_of(address: str) -> str:
     return address.rpartition("@")[2].partition(":")[0]
 
 
-def index_failure(reasons: Iterable[str]) -> StepFailure | None:
-    """The failure of a proof of which no group could be run, since no package index was reached; None for others."""
-    every = list(reasons)
-    missing = [reason for reason in every if _NO_INDEX.search(reason)]
-    return StepFailure(missing[0], "index") if missing and len(missing) == len(every) else None
+def index_failure(said: Iterable[str]) -> StepFailure | None:
+    """The failure of a proof in which something could not be installed, since no package index was reached; None where
+    nothing that it said tells of that."""
+    found = next((text for text in said if _NO_INDEX.search(text)), None)
+    return StepFailure(f"no package index was reached: {' '.join(found.split())[:_TOLD]}", "index") if found else None
 
 
 def is_around(kind: str) -> bool:

@@ -62,7 +62,7 @@ def reported(task: FleetTask, outcome: TaskOutcome, *, proves: bool, require: st
         raise failure_of(document["error"], address)
     if outcome.code not in (0, 1):
         raise _broken(folder, outcome.code, address)
-    if unreached := index_failure(_reasons(document["evidence"])):
+    if unreached := index_failure(_said(document["evidence"])):
         raise unreached
     return _told(task, document, proves=proves, unmet=bool(require) and outcome.code == 1, require=require or "")
 
@@ -107,13 +107,13 @@ def counted(repository: str, findings: Iterable[Mapping[str, Any]]) -> Iterable[
         yield FindingCount(repository, code, reason, done, len(stops), any(stops))
 
 
-def _reasons(evidence: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Why the groups could not be proven, each with what was said of its environments."""
+def _said(evidence: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What is said of groups that could not be proven."""
     return [
-        " ".join([item["reason"], *(one["reason"] or "" for one in item["environments"])])
-        if item["verdict"] == "inconclusive"
-        else item["verdict"]
+        text
         for item in evidence
+        if item["verdict"] == "inconclusive"
+        for text in (item["reason"], *(fact["text"] for fact in item["facts"]))
     ]
 
 

@@ -19,6 +19,8 @@ from fixer.fleet.asked import FleetRepository, RepositoryOptions, structured, un
 from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
+GONE = "not in the fleet"
+"""The kind of what is left out since it is not named any more."""
 _VERSION = 1
 _TABLES = """
 CREATE TABLE repository (
@@ -147,12 +149,12 @@ class FleetState:
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
                 before, after = row.repository.options, one.options
-                if row.kind == _GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
+                if row.kind == GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
                     self._set(one.name, {"state": "queued", "reason": "", "kind": "", "switched_off": None})
                 elif row.state == "delivered" and before.deliver != after.deliver:
                     self._set(one.name, {"state": "proven" if after.prove else "planned", "reason": ""})
             for name in known:
-                self._set(name, {"state": "left out", "reason": "it is not in the fleet any more", "kind": _GONE})
+                self._set(name, {"state": "left out", "reason": "it is not in the fleet any more", "kind": GONE})
 
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
@@ -299,9 +301,6 @@ class FleetState:
         self._connection.execute(
             f"UPDATE repository SET {', '.join(f'{key}=?' for key in given)} WHERE name=?", (*given.values(), name)
         )
-
-
-_GONE = "not in the fleet"
 
 
 @contextmanager

@@ -84,6 +84,11 @@ class GitHub:
         with answers():
             self.repository.get_issue(number).add_to_labels(*labels)
 
+    def open_from(self, prefix: str) -> int:
+        """How many are open from branches whose names begin so."""
+        with answers():
+            return sum(pull.head.ref.startswith(prefix) for pull in self.repository.get_pulls(state="open"))
+
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitHub:
     """The pull requests of a repository, without asking the server anything yet."""

@@ -75,6 +75,12 @@ class GitLab:
         with answers():
             self.target.mergerequests.update(number, {"add_labels": ",".join(labels)})
 
+    def open_from(self, prefix: str) -> int:
+        """How many are open from branches whose names begin so."""
+        with answers():
+            found = self.target.mergerequests.list(state="opened", iterator=True)
+            return sum(one.source_branch.startswith(prefix) for one in found)
+
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitLab:
     """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""

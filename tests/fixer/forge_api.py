@@ -76,7 +76,9 @@ class Api:
             }
         root = f"/repos/{self.path}"
         if (method, path) == ("GET", f"{root}/pulls"):
-            found = [one for one in self.requests if f"{one.owner}:{one.head}" == query["head"]]
+            asked = query.get("head"), query.get("state", "open")
+            found = [one for one in self.requests if asked[0] in (None, f"{one.owner}:{one.head}")]
+            found = [one for one in found if asked[1] in ("all", one.state)]
             return 200, [self._pull(one) for one in reversed(found)]
         if (method, path) == ("POST", f"{root}/pulls"):
             owner, _, head = body["head"].partition(":")
@@ -155,7 +157,9 @@ class Api:
         if id := PROJECTS.get(unquote(path).removeprefix("/projects/")):
             return 200, {"id": id, "path_with_namespace": unquote(path)[10:], "default_branch": "main"}
         if (method, path) == ("GET", "/projects/7/merge_requests"):
-            found = [one for one in self.requests if one.head == query["source_branch"]]
+            asked = query.get("source_branch"), query.get("state", "all")
+            found = [one for one in self.requests if asked[0] in (None, one.head)]
+            found = [one for one in found if asked[1] in ("all", {"open": "opened"}.get(one.state, one.state))]
             return 200, [self._merge_request(one) for one in reversed(found)]
         owners = {f"/projects/{id}/merge_requests": path.partition("/")[0] for path, id in PROJECTS.items()}
         if method == "POST" and path in owners and body["target_project_id"] == 7:

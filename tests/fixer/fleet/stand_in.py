@@ -28,7 +28,7 @@ def finding(code: str = "LIT101", *, applied: bool = True, stops: bool = False, 
 def report(task: FleetTask, **more: Any) -> dict[str, Any]:
     """A report as `fixer run` writes it: one change, repaired."""
     plans = task.step == "plan"
-    evidence = [] if plans else [{"verdict": "repaired", "reason": "", "environments": []}]
+    evidence = [] if plans else [{"verdict": "repaired", "reason": "", "facts": []}]
     made = {
         "error": None,
         "findings": [finding()],

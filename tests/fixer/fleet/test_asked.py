@@ -24,6 +24,7 @@ from tests.fixer.command import Ask
 WHOLE = """
 [fleet]
 open-pull-requests = 20
+open-per-repository = 1
 canary = 5
 hours = "09:00-17:00"
 plans = 4
@@ -57,7 +58,7 @@ def written(folder: Path, text: str) -> str:
 
 def test_options_of_all_and_of_one(tmp_path: Path) -> None:
     fleet = read_fleet([written(tmp_path, WHOLE)])
-    assert fleet.options == FleetOptions(20, 5, "09:00-17:00", 4, 2, 3)
+    assert fleet.options == FleetOptions(20, 1, 5, "09:00-17:00", 4, 2, 3)
     one, other = fleet.repositories
     assert (one.name, one.options.deliver, one.options.labels) == ("acme/vision", "pull-request", ("lightning",))
     assert (one.options.budget, one.options.require, one.options.select) == ("900s", "trains", None)

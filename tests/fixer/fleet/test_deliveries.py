@@ -14,7 +14,7 @@ from fixer.fleet.driver import RELEASED, Driver, FleetEnd
 from fixer.fleet.manners import waits_for
 from fixer.fleet.state import opened
 from fixer.tokens import Token, Tokens
-from tests.fixer.command import Ask
+from tests.fixer.command import OLD, Ask
 from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
 from tests.fixer.fleet.stand_in import RecordedEngine, rows
 from tests.fixer.forges import BRANCH, commit, head
@@ -102,6 +102,22 @@ def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
     assert sorted(states(acme).values()) == ["delivered", "delivered", "merged"]
 
 
+def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
+    origin, one = acme.folder / "acme" / "a.git", FleetOptions(open_per_repository=1)
+    commit(origin, {"notes.md": b""}, "fixer/lightning-2.5.0", "origin/main")
+    other = acme.api("a").add("acme", "fixer/lightning-2.5.0", "main", "Older", "")
+    assert run(acme, one).waits == "pull requests of fixer's in 1 repositories to be merged or closed"
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    row = rows(acme.folder.parent)["acme/a"]
+    assert (row.state, row.reason) == (
+        "planned",
+        "1 of fixer's pull requests are open there, and no more than 1 may be",
+    )
+    other.state = "merged"
+    assert run(acme, one) == FleetEnd()
+    assert acme.states() == {"a": ["merged", "open"], "b": ["open"], "c": ["open"]}
+
+
 def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisation) -> None:
     careful = FleetOptions(canary=1)
     assert "a word: 1 are delivered for a look" in run(acme, careful).waits
@@ -120,6 +136,18 @@ def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisati
 def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None:
     said = waits_for(FleetOptions(hours=hours), 0, 0, released=False, now=datetime(2026, 1, 1, hour))
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
+
+
+def test_a_pull_request_follows_its_base(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    before = rows(tmp_path)["acme/a"]
+    newest = commit(acme.folder / "acme" / "a.git", {"train.py": OLD + b"print(trainer)\n"})
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.base) == ("delivered", newest), row
+    assert row.head != before.head and head(acme.folder / "acme" / "a.git") == row.head
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    assert [one.writes for api in acme.apis.values() for one in api.requests] == [1, 0, 0]
 
 
 def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:

@@ -122,15 +122,15 @@ def test_what_takes_too_long_is_named(tmp_path: Path) -> None:
 
 
 def test_three_failures_of_one_kind_stop_the_run_with_that_reason(tmp_path: Path) -> None:
-    environments = [{"reason": "error: could not connect to https://index.example.org"}]
-    evidence = [{"verdict": "inconclusive", "reason": "no environment for the target", "environments": environments}]
+    said = "the tree before was not run: torch==1.9 cannot be installed: error: Failed to fetch: https://example.org/"
+    evidence = [{"verdict": "inconclusive", "reason": "the tree before could not be run", "facts": [{"text": said}]}]
 
     def offline(task: FleetTask) -> TaskOutcome:
         return ended(task, evidence=evidence) if task.step == "prove" else ended(task)
 
     every = repositories(tmp_path, list("abcdef"))
     end = run(tmp_path, every, RecordedEngine(offline, room=1))
-    assert end.stopped.startswith("3 repositories failed for one reason: no environment for the target")
+    assert end.stopped.startswith("3 repositories failed for one reason: no package index was reached: the tree before")
     assert "failed" not in states(tmp_path).values()
     end = run(tmp_path, every, RecordedEngine())
     assert (end.stopped, set(states(tmp_path).values())) == ("", {"proven"})

@@ -19,6 +19,8 @@ from fixer.fleet.state import opened
 from fixer.fleet.tasks import RUNS, FleetTask, arguments_of, environment, run_task
 from tests.fixer.command import OLD, ROOT, Ask
 from tests.fixer.command import environment as of_process
+from tests.fixer.fleet.organisation import standing
+from tests.fixer.forges import head
 from tests.support import commit_all, git
 
 BRANCH = "fixer/lightning-2.6.6"
@@ -127,10 +129,10 @@ def test_a_task_is_ended_after_its_time(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children end with the driver on Linux alone")
 def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    names = [f"r{number}" for number in range(8)]
+    names = [f"r{number}" for number in range(10)]
     origins(tmp_path, names)
     file, state, dice = fleet_file(tmp_path, names), tmp_path / "state", random.Random(24)
-    for whom in ("driver", "worker", "driver"):
+    for whom in ("asked to end", "driver", "worker", "driver"):
         run = started(file, state)
         lines = iter(run.stderr or ())
         for _ in range(dice.randrange(4, 8)):
@@ -140,9 +142,10 @@ def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
         if whom == "worker" and children:
             children[0].kill()
         else:
-            run.send_signal(signal.SIGKILL)
+            run.send_signal(signal.SIGKILL if whom == "driver" else signal.SIGTERM)
         rest = run.communicate()[1]
         assert "Traceback" not in rest
+        assert whom != "asked to end" or (run.returncode == 130 and "fixer: interrupted" in rest)
         _, alive = psutil.wait_procs(children, timeout=20)
         assert not alive
     run = started(file, state)
@@ -162,3 +165,38 @@ def started(file: Path, state: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, cwd=ROOT, env=of_process({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def test_a_proof_and_what_it_says_reach_the_pull_request(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"import lightning\n\nprint(lightning)  # fixer: ignore[LIT101]\n"
+    with standing(tmp_path, monkeypatch) as acme:
+        origin = acme.add("a", {"train.py": text})
+        (tmp_path / "FLEET.toml").write_text(
+            '[defaults]\ndeliver = "pull-request"\nrequire = "conforms"\n'
+            f'[[repository]]\naddress = "{acme.address}/acme/a.git"\n'
+        )
+        said = ask("fleet", "run", tmp_path / "FLEET.toml", "--state", tmp_path / "state")
+        assert said.code == 0, said
+        (pull,) = acme.api("a").requests
+    with opened(tmp_path / "state") as held:
+        (row,) = held.rows()
+        assert {step.step for step in held.steps()} == {"clone", "plan", "prove", "deliver"}
+    assert (row.state, row.verdict) == ("delivered", "inconclusive")
+    assert row.reason == f"pull request opened: {row.pull_request}"
+    assert head(origin) == row.head
+    assert "no script was found that builds a Trainer" in pull.body and "IGN001" in pull.body
+
+
+def test_all_are_looked_at_anew_where_that_is_asked_for(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    file, state = fleet_file(tmp_path, ["a"], ""), tmp_path / "state"
+    assert ask("fleet", "run", file, "--state", state, "--no-verify").code == 0
+    (tmp_path / "a" / "train.py").write_text("print(1)\n")
+    newest = commit_all(tmp_path / "a")
+    assert "1 planned" in ask("fleet", "run", file, "--state", state, "--no-verify").out
+    assert "1 left out" in ask("fleet", "run", file, "--state", state, "--no-verify", "--again").out
+    with opened(state) as held:
+        (row,) = held.rows()
+    assert (row.base, row.reason) == (newest, "nothing to change")
