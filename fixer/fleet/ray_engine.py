@@ -5,6 +5,7 @@ The folder of the fleet has to be on a path that all nodes see.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future
 from importlib import import_module
 from typing import Any
@@ -27,6 +28,7 @@ class RayEngine:
         except ImportError:
             raise UsageError("--engine ray needs Ray; run `pip install 'fixer[fleet]'`") from None
         self._ray = ray
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else Ray tells its makers of every use
         try:
             ray.init(
                 address=address,
