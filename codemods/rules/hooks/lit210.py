@@ -19,6 +19,7 @@ from codemods.lightning.instance_types import times_spoken
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
+from codemods.rules.hooks.shifted import shifted
 from codemods.rules.hooks.staged import STAGED, staged
 from codemods.rules.hooks.transfer import LONGER, longer
 
@@ -105,7 +106,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name in hooks:
             if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
                 continue
-            match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
+            match = shifted(file, item.methods[name], PREFIX[kind])
+            match = match or _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             match = match or (_fewer(file, item, name) if kind == CALLBACK else None)
             if match:
                 yield match
