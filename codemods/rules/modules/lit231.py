@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MESSAGE = "self.trainer raises since Lightning 1.7 where no Trainer has the module"
 WHY = "Its `_trainer` is None there, as self.trainer was; 2.x has no public name that tells it."
 ASKING = (
-    b"self.trainer is", b"self.trainer:", b"self.trainer)", b"self.trainer and ", b"self.trainer or ",
-    b"not self.trainer", b"if self.trainer else",
+    b".trainer is", b".trainer:", b".trainer)", b".trainer and ", b".trainer or ", b".trainer\n", b".trainer else",
+    b'"trainer")', b"'trainer')",
 )  # fmt: skip
 """What a file says that asks for it."""
 _TESTS = (ast.If, ast.IfExp, ast.While)
