@@ -17,7 +17,7 @@ from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.object_arguments import class_names
 from codemods.lightning.objects import OTHERS
-from codemods.lightning.trainers import SEEN_WHOLE
+from codemods.lightning.trainers import SEEN_WHOLE, BuiltObject
 from codemods.lightning.wanted import WantedClasses
 from codemods.lightning.written_out import TRAINERS, View, WrittenOutTrainer, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
@@ -91,7 +91,15 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses)
     for view in views.perhaps:
         made += [(match, said) for said in _said(rule, view, beside) if (match := _perhaps(said, view))]
     last = len(file.lines)
+    if any(_has_own_methods(facts, file, shown.built) for shown in views.certain[0].shown.values()):
+        beside = []
     return LookAtViews(made, [_left(match, THROUGH) for match in beside if match.span.end_line <= last])
+
+
+def _has_own_methods(facts: Facts, file: PythonFile, built: BuiltObject) -> bool:
+    """Whether a class of the project that stands for a Trainer does something else where that is asked for it."""
+    own = facts.find_class(built.own, file.path) if built.own else None
+    return own is not None and not own.methods <= {"__init__"}
 
 
 def _said(rule: Rule, view: View, beside: list[Match]) -> list[ViewMatch]:
