@@ -188,8 +188,9 @@ def test_recordings_are_kept_with_a_run(own_folder: Path, tmp_path: Path, ask: A
 
 
 def test_a_run_whose_recordings_cannot_be_kept_leaves_nothing(own_folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "records" / "a.jsonl").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError):
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "a.jsonl").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError):
         runs.keep(RUN, HERE, tmp_path / "records")
     assert [one.name for one in (own_folder / HERE.key).iterdir()] == ["project.json"]
 

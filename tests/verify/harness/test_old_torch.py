@@ -72,7 +72,7 @@ def test_what_cannot_be_watched_is_told_as_such_and_is_no_failure_of_the_project
         raise ImportError("torch is too old")
 
     monkeypatch.setattr(harness, name, (99, 0) if name == "OLDEST" else fails)
-    part = type("Part", (), {"watch_trackers": lambda *given: None, "lend": len, "lend_loading": len})
+    part = type("Part", (), {"watch_trackers": lambda *given: None, "lend": len, "lend_loading": len, "LENT": {}})
     monkeypatch.setattr(harness, "beside", lambda name: part)
     record = harness.Record(str(tmp_path / "record"))
     assert harness.prepared({"namespaces": []}, record) is None

@@ -74,7 +74,7 @@ OWN = (
     ("taken", "given"),
     [
         ("self, monitor='val_acc', **kw", "monitor, **kw"),
-        ("self, *given, **kw", "*given, **kw"),
+        ("self, *given, **kw", "*given, **{**kw}"),
         ("self, **kw", "**{**kw, 'verbose': True}"),
         ("self, **kw", "**merged(kw)"),
     ],

@@ -428,9 +428,9 @@ def test_metrics_that_are_called_by_another_name_are_named(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "x: Accuracy = build('accuracy')\n",
+        "x: Accuracy = build(name)\n",
         "def f(x: Accuracy | None, y: type[Accuracy]) -> Accuracy:\n    return isinstance(x, (Accuracy, int))\n",
-        "same = type(build('accuracy')) is Accuracy\n",
+        "same = type(build(name)) is Accuracy\n",
         "name = Accuracy.__name__\n",
         "class Mine(Accuracy):\n    pass\n",
     ],

@@ -88,7 +88,8 @@ REFUSED = {
     ),
     "subclass of Trainer": (
         changed(
-            ("class Model", "class MyTrainer(Trainer):\n    pass\n\n\nclass Model"), ("= Trainer(", "= MyTrainer(")
+            ("class Model", "class MyTrainer(Trainer):\n    def fit(self, *given):\n        ...\n\n\nclass Model"),
+            ("= Trainer(", "= MyTrainer("),
         ),
         "from where it may reach",
     ),

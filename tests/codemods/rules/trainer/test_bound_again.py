@@ -36,7 +36,7 @@ def test_a_notebook_builds_one_trainer_after_another() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "if r:\n    t = Trainer(resume_from_checkpoint='a')\nelse:\n    t = Trainer()\nt.fit(m)\n",
+        "if r:\n    t = Trainer(resume_from_checkpoint='a')\nelse:\n    t = n()\nt.fit(m)\n",
         "t = Trainer(resume_from_checkpoint='a')\nfor k in r:\n    t.fit(m)\n    t = Trainer()\n",
         "t = Trainer()\n\n\ndef go():\n    t.fit(m)\n\n\ngo()\nt = Trainer(resume_from_checkpoint='a')\ngo()\n",
         "t = Trainer(resume_from_checkpoint='a')\ntry:\n    t = build()\nexcept OSError:\n    pass\nt.fit(m)\n",
