@@ -16,6 +16,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import (
     HOOKS,
+    NOT_LOGGED,
     ReturnedLog,
     calls_from_hooks,
     hooks_of,
@@ -62,7 +63,8 @@ def _match(
     message = "nothing reads `log` and `progress_bar` in what is returned here since Lightning 1.3"
     refusals = [each for each in read if isinstance(each, str)]
     if refusals:
-        advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
+        by_hand = refusals[0].endswith(NOT_LOGGED)
+        advice = "Give that to self.logger.experiment, and the numbers to self.log_dict(...)" if by_hand else LOGGING
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, ReturnedLog))
     kept = _is_read(item, method)
@@ -75,6 +77,9 @@ def _match(
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
     reason = "The values are logged; what else callbacks could monitor by name cannot all be told from the method."
     return Match(place, message, "unsafe", reason, edits=edit)
+
+
+LOGGING = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
 
 
 def _is_read(item: ClassNode, step: Function) -> bool:

@@ -15,7 +15,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.monitored import MonitoredNames, is_number, unheard, watch, watch_text
-from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, array_of, hooks_of, logs, why_not, written_out
+from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, hooks_of, logs, refused_by_log, why_not, written_out
 from codemods.rules.hooks.step_end import named_lines
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class _EpochEndHook:
             return "what it returns is not written out as a dict at the `return`"
         if logs(self.method):
             return "the method logs by itself too"
-        return array_of(self.file, self.method, (value for each in entries for name, value in each or ()))
+        return refused_by_log(self.file, self.method, (value for each in entries for name, value in each or ()))
 
     def _read(self, node: ast.Return, entries: Iterable[tuple[str, ast.expr]], called: bool) -> ReturnedLog:
         """What is logged in place of a return, which stays where others may ask for the result."""

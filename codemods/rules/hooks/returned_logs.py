@@ -113,13 +113,33 @@ def _bound(method: Function, name: str) -> list[ast.expr]:
     ]
 
 
-def array_of(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
-    """The one of some values, as it is written, that is plainly an array of NumPy, which `self.log` refuses."""
+NOT_LOGGED = "which self.log refuses"
+
+
+def refused_by_log(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
+    """The one of some values, as it is written, that is plainly nothing that `self.log` takes, with what it is."""
     for value in values:
         made = _bound(method, value.id) if isinstance(value, ast.Name) else [value]
-        if any(isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "numpy" for each in made):
-            return f"`{file.source_of(value)}` is an array of NumPy, which self.log refuses"
+        for what in filter(None, (_no_number(file, each) for each in made)):
+            return f"`{file.source_of(value)}` is {what}, {NOT_LOGGED}"
     return None
+
+
+def _no_number(file: PythonFile, value: ast.expr) -> str | None:
+    """What a value is that is plainly no number."""
+    if isinstance(value, ast.Call):
+        package = (file.scope.resolve(value.func) or "").partition(".")[0]
+        if getattr(value.func, "attr", "") == "numpy":
+            return "an array of NumPy"
+        return f"an object of {package}" if package in _SHOWING else None
+    if isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str)):
+        return "a text"
+    kinds = (ast.List, ast.ListComp, ast.Tuple, ast.Set, ast.SetComp, ast.GeneratorExp)
+    return "a list of several things" if isinstance(value, kinds) else None
+
+
+_SHOWING = frozenset({"wandb", "matplotlib", "PIL"})
+"""Packages of which a logger takes pictures, tables and their like."""
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
@@ -160,8 +180,8 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     if whole := sorted(_names_in(shown, log, bar) & _of_batch(method)):
         return f"`{whole[0]}` is a part of the batch, where a logger takes single numbers"
     values = [each for node in (log, bar) if node is not None for each in (shown.items(node) or {}).values()]
-    if array := array_of(file, method, [*values, *(parts.values() if method.name in HOOKS else ())]):
-        return array
+    if refused := refused_by_log(file, method, [*values, *(parts.values() if method.name in HOOKS else ())]):
+        return refused
     hook = method.name in HOOKS
     if hook and named and value and file.has_comment(value.lineno - 1, value.end_lineno or value.lineno):
         return "a comment stands beside the dict, of which nothing would be left"

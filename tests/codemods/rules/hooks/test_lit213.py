@@ -145,6 +145,13 @@ LEFT = {
     "decorated": ("    def ", "    @torch.no_grad()\n    def ", "not a plain method"),
     "an array of NumPy": ("loss =", "loss = batch.mean().numpy()\n        batch =", "an array of NumPy"),
     "an array of NumPy that is written out": ('{"a": loss}', '{"a": loss.detach().numpy()}', "an array of NumPy"),
+    "pictures": (
+        '{"a": loss}',
+        '{"a": [picture(batch)]}',
+        "a list of several things, which self.log refuses. Give that",
+    ),
+    "pictures by a name": ("loss =", "loss = [picture(x) for x in batch]\n        batch =", "a list of several things"),
+    "a text": ('{"a": loss}', '{"a": f"{loss}"}', "a text"),
     "called by name": (
         "training_step(self, batch, batch_idx)",
         "test_epoch_end(self, batch):\n        ...\n\n    def f(self, x):\n        return self.test_epoch_end(x)\n\n"
@@ -159,6 +166,15 @@ def test_left_with_the_reason(case: tuple[str, str, str]) -> None:
     old, new, reason = case
     assert old in STEP
     assert reason in refusals({"train.py": STEP.replace(old, new, 1)}, "LIT213")[0]
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [("import wandb\n", "wandb.Histogram(loss)"), ("from wandb import Image as Shown\n", "Shown(batch)")],
+)
+def test_what_a_logger_alone_can_show_is_left(head: str, shown: str) -> None:
+    text = head + STEP.replace('{"a": loss}', '{"a": ' + shown + "}")
+    assert f"`{shown}` is an object of wandb, which self.log refuses" in refusals({"train.py": text}, "LIT213")[0]
 
 
 @pytest.mark.parametrize(
