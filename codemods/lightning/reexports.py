@@ -24,7 +24,16 @@ _PLAIN = (
     "collections.",
     "unittest.",
     "Exception",
+    "numpy.",
+    "pandas.",
+    "scipy.",
+    "sklearn.",
+    "matplotlib.",
+    "PIL.",
+    "cv2.",
+    "tqdm.",
 )
+"""What no class of Lightning's comes from, nor any name that stands for one."""
 
 
 @dataclass(frozen=True)

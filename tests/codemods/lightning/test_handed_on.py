@@ -15,6 +15,7 @@ FOUND = {
     "by name": "from .a import Trainer\n",
     "by a star": "from .a import *\n",
     "by a star behind others": "from .own import *\nfrom .a import *\n",
+    "by a star before one of NumPy": "from .a import *\nfrom numpy import *\n",
     "by two modules": "from .b import *\n",
     "by either of two spellings": "try:\n    from .a import Trainer\nexcept:\n    from pkg.a import Trainer\n",
 }
