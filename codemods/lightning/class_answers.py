@@ -21,20 +21,21 @@ class ClassAnswers:
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
     below: dict[ClassFact, list[ClassFact]] | None = None
 
+    def copied(self) -> ClassAnswers:
+        """The same, to be added to apart from these."""
+        below = None if self.below is None else dict(self.below)
+        return ClassAnswers(
+            dict(self.found), dict(self.through), dict(self.kinds), dict(self.ancestry), dict(self.orders), below
+        )
+
     def exchanged(self, others: Mapping[ClassFact, ClassFact]) -> ClassAnswers:
         """The same where others stand for some classes, of which each differs by its methods alone; what is below them
         is known."""
         by_identity = {id(one): other for one, other in others.items()}
         below = dict(self.below or {})
         touched = {item: others.get(item, item) for one in others for item in (one, *below.get(one, ()))}
-        made = ClassAnswers(
-            {asked: by_identity.get(id(item), item) for asked, item in self.found.items()},
-            dict(self.through),
-            dict(self.kinds),
-            dict(self.ancestry),
-            dict(self.orders),
-            below,
-        )
+        found = {asked: by_identity.get(id(item), item) for asked, item in self.found.items()}
+        made = replace(self.copied(), found=found, below=below)
         for one, other in touched.items():
             if one in self.kinds and one is not other:
                 made.kinds[other] = made.kinds.pop(one)
@@ -54,9 +55,7 @@ class ClassAnswers:
     def without(self, path: str, above: Iterable[ClassFact]) -> ClassAnswers:
         """The same less which classes names are that are found through one file, and what is above some classes."""
         gone = [asked for asked, paths in self.through.items() if path in paths]
-        made = ClassAnswers(
-            dict(self.found), dict(self.through), dict(self.kinds), dict(self.ancestry), dict(self.orders)
-        )
+        made = replace(self.copied(), below=None)
         for asked in gone:
             del made.found[asked], made.through[asked]
         for item in above:

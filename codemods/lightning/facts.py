@@ -72,8 +72,9 @@ class Facts:
 
     def having(self, own: FileFacts, trees: ParsedFiles | None = None) -> Facts:
         """The same with other facts of one file, which `trees` may hold in another form, and a memory of its own."""
-        classes = self._answers_with(own, trees or self.trees)
-        made = replace(self, files={**self.files, own.path: own}, of_classes=classes, trees=trees or self.trees)
+        trees = trees or self.trees
+        classes = self._answers_with(own, trees)
+        made = replace(self, files={**self.files, own.path: own}, of_classes=classes, trees=trees)
         same = own.classes == self.files[own.path].classes
         shared = ("_modules", "_stems", *(("_classes",) if same else ()))
         vars(made).update({name: vars(self)[name] for name in shared if name in vars(self)})
@@ -94,7 +95,7 @@ class Facts:
         what does not hang on their methods where these alone are others."""
         before = self.files[own.path]
         if replace(own, trainers=(), collected={}) == replace(before, trainers=(), collected={}):
-            return self.of_classes if trees is self.trees else self.of_classes.exchanged({})
+            return self.of_classes if trees is self.trees else self.of_classes.copied()
         others = replace(own, trainers=(), collected={}, classes=before.classes)
         if others == replace(before, trainers=(), collected={}) and len(own.classes) == len(before.classes):
             pairs = [*zip(before.classes, own.classes, strict=True)]

@@ -84,7 +84,7 @@ def test_classes_that_have_nothing_to_do_with_a_file_keep_their_answers() -> Non
 def test_what_is_worked_out_of_other_trees_is_not_told_to_who_has_these() -> None:
     before = replace(PROJECT, of_classes=ClassAnswers())
     made = before.having(PROJECT.files["leaf.py"], ParsedFiles({}))
-    _answers(made)
+    assert _answers(made) == _answers(replace(PROJECT, of_classes=ClassAnswers()))
     assert made.trees is not before.trees and not before.of_classes.kinds
 
 
