@@ -53,9 +53,9 @@ def options_for(asked: SharedOptions, project: Project) -> Options:
     config = project.config
     select = asked.select if asked.select is not None else config.select or ()
     ignore = asked.ignore if asked.ignore is not None else config.ignore
-    _check_codes(select, _place("select", asked.select), rows=False)
-    _check_codes(ignore, _place("ignore", asked.ignore))
-    _check_codes([code for _, codes in config.per_file_ignores for code in codes], _place("per-file-ignores", None))
+    check_codes(select, _place("select", asked.select), rows=False)
+    check_codes(ignore, _place("ignore", asked.ignore))
+    check_codes([code for _, codes in config.per_file_ignores for code in codes], _place("per-file-ignores", None))
     sources = sources_of(project)
     return Options(
         rules=select_rules(select, tuple(code for code in ignore if ":" not in code)),
@@ -82,7 +82,9 @@ def _place(key: str, asked: object) -> str:
     return f"pyproject.toml: [tool.fixer] {key}" if asked is None else f"--{key}"
 
 
-def _check_codes(codes: Sequence[str], place: str, *, rows: bool = True) -> None:
+def check_codes(codes: Sequence[str], place: str, *, rows: bool = True) -> None:
+    """Raises UsageError for a code that no rule's begins with, and for a row that there is not; `rows` says whether
+    rows may be named."""
     for code in codes:
         rule, colon, row = code.partition(":")
         if colon and not rows:

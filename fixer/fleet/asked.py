@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -191,15 +190,12 @@ def _read_file(path: Path, more: bool) -> Fleet:
 
 
 def _parsed(text: str, path: Path) -> object:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
-        if sys.version_info >= (3, 11):
-            import tomllib
-
-            return tomllib.loads(text)
-        import tomlkit
-
         return tomlkit.parse(text).unwrap()
-    except ValueError as error:
+    except TOMLKitError as error:
         raise UsageError(f"{path}: not valid TOML: {error}; correct it") from None
 
 
@@ -263,14 +259,10 @@ def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> Reposi
 
 def _check_rules(options: RepositoryOptions, place: str) -> None:
     """Raises UsageError for a rule, release or namespace that there is not, before three hundred runs say so."""
-    from codemods.rule import all_rules
-    from fixer.settings import checked_namespace, checked_target
+    from fixer.settings import check_codes, checked_namespace, checked_target
 
-    for key, codes in (("select", options.select), ("ignore", options.ignore)):
-        for code in codes or ():
-            rule = code.partition(":")[0]
-            if not rule or not any(known.code.startswith(rule) for known in all_rules()):
-                raise UsageError(f"{place} {key}: no rule is called '{code}' (see `fixer rules`)")
+    check_codes(options.select or (), f"{place} select", rows=False)
+    check_codes(options.ignore or (), f"{place} ignore")
     if options.target:
         checked_target(options.target, f"{place} target")
     checked_namespace(options.namespace, f"{place} namespace")
