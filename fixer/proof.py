@@ -26,7 +26,7 @@ from verify.budget import TRIALS as TRIALS_STAGE
 from verify.budget import Budget, Clock, Interrupted
 from verify.environments.eras import oldest
 from verify.evidence import Evidence, Fact, Rung
-from verify.given_data import LARGEST
+from verify.given_data import LARGEST, files_of
 from verify.prove import prove
 from verify.reading.entry import EntrySettings
 from verify.reading.modules import touches
@@ -121,7 +121,10 @@ def _data(project: Project) -> Path | None:
         raise UsageError(f"{setting} leaves the project; copy what a short training reads into a folder of it")
     if not place.is_dir():
         raise UsageError(f"{setting} is no folder; name one whose files the training reads, or take the setting out")
-    size = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+    own = place.resolve().relative_to(project.root.resolve()).parts
+    if not own or ".git" in own:
+        raise UsageError(f"{setting} is more than data; copy what a short training reads into a folder of its own")
+    size = sum(file.stat().st_size for file in files_of(place))
     if size > LARGEST:
         raise UsageError(
             f"{setting} holds {size >> 20} MiB, and every run gets a copy; a short training needs few files: name a "

@@ -13,19 +13,21 @@ from tests.support import commit_all
 from verify.given_data import copy_of, keep_made
 
 
-def test_links_that_leave_a_folder_are_left_out(tmp_path: Path) -> None:
+def test_links_code_and_what_git_keeps_are_left_out(tmp_path: Path) -> None:
     data, secret = tmp_path / "data", tmp_path / "secret"
-    for folder in (data / "inner", secret):
+    for folder in (data / "inner", data / ".git", data / "pytorch_lightning", secret):
         folder.mkdir(parents=True)
     (secret / "key").write_text("mine")
     (data / "a.csv").write_text("x")
-    (data / "inner" / "b.csv").symlink_to(data / "a.csv")
+    (data / "inner" / "b.csv").write_text("x")
+    (data / ".git" / "config").write_text("token")
+    (data / "pytorch_lightning" / "__init__.py").write_text("")
     (data / "key").symlink_to(secret / "key")
     (data / "folder").symlink_to(secret)
+    (data / "itself").symlink_to(data)
     place = Path(copy_of(data, tmp_path / "home"))
     found = sorted(path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file())
     assert found == ["a.csv", "inner/b.csv"]
-    assert not (place / "inner" / "b.csv").is_symlink()
 
 
 def test_what_was_made_up_is_kept_without_links(tmp_path: Path) -> None:
@@ -47,7 +49,14 @@ def test_what_was_made_up_is_kept_without_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("named", "said"),
-    [("tiny", None), ("nowhere", "is no folder"), ("../outside", "leaves the project"), ("/", "leaves")],
+    [
+        ("tiny", None),
+        ("nowhere", "is no folder"),
+        ("../outside", "leaves the project"),
+        ("/", "leaves"),
+        (".", "is more than data"),
+        (".git", "is more than data"),
+    ],
 )
 def test_the_settings_name_a_folder_of_the_project(named: str, said: str | None, tmp_path: Path) -> None:
     root = tmp_path / "p"
