@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +50,9 @@ def proven(
         ("starts_with_tensors", ("Linear(12", "Linear(13"), "regressed"),
         ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
+        ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
+        ("starts_with_variables", ("LOADER_WORKERS", "LOADER_WORKER"), "inconclusive"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
     ],
 )
@@ -113,6 +116,7 @@ def test_what_was_made_up_is_kept_and_can_be_given_to_the_next_run(tmp_path: Pat
 
 def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) -> None:
     if contain(tmp_path / "tried").level != "full":
+        assert not os.environ.get("CI")
         pytest.skip("there are no folders of a run's own outside of its copy")
     evidence = proven(tmp_path, "starts_with_pictures", [], other=("data/pictures", "/home/someone/pictures"))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
