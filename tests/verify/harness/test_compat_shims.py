@@ -93,6 +93,50 @@ def test_names_are_looked_up_beside_packages_of_older_numpys(tmp_path: Path) -> 
     assert missing == {"asking.value": None, "asking.other": "asking has no other"}
 
 
+ENUMERATIONS = """
+import enum
+
+
+class Stage(str, enum.Enum):
+    FIT = "fit"
+
+
+class Named(str, enum.Enum):
+    FIT = "fit"
+    __str__ = lambda self: "named"
+
+
+class Number(enum.Enum):
+    FIT = 1
+
+
+written = [f"_has_{stage.FIT}" for stage in (Stage, Named, Number)] + [f"{Stage.FIT:>5}"]
+"""
+
+
+def test_enumerations_are_written_for_lightning_as_before_python_3_11() -> None:
+    code = f"""
+import sys
+sys.path.insert(0, {str(HARNESS.parent)!r})
+import compat_shims
+used = {{}}
+compat_shims.lend_python(used)
+for name in ("pytorch_lightning.core.datamodule", "project"):
+    space = {{"__name__": name}}
+    exec({ENUMERATIONS!r}, space)
+    print(space["written"])
+print(list(used))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lightnings, projects, used = done.stdout.splitlines()
+    assert lightnings == "['_has_fit', '_has_named', '_has_Number.FIT', '  fit']"
+    old = sys.version_info < (3, 11)
+    assert projects == ("['_has_fit', " if old else "['_has_Stage.FIT', ") + "'_has_named', '_has_Number.FIT', " + (
+        "'  fit']" if old else "'Stage.FIT']"
+    )
+    assert used == "['enumerations written as their text to pytorch_lightning.core.datamodule']"
+
+
 def test_code_of_today_is_lent_nothing() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import compat_shims\nused = {}; compat_shims.lend(used)\n"
