@@ -5,6 +5,8 @@ Runs in the target's interpreter, beside the harness.
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -30,15 +32,30 @@ def found(allowed: Iterable[str]) -> str:
     return next((name for name in allowed if here[name]), "cpu")
 
 
-def lacking(spec: dict[str, Any]) -> str | None:
-    """Why there are too few devices here; None where there are enough."""
+def share(spec: dict[str, Any], shared: dict[str, None]) -> None:
+    """Let ranks train on the same GPU where there are fewer than ranks; what is shared is added to `shared`.
+
+    Lightning gives no device to two ranks of a node, so that each is a node of its own, and NCCL takes none twice, so
+    that they meet by Gloo.
+    """
     import torch
 
-    wanted = spec.get("devices", 1)
-    if spec["device"] != "cuda" or torch.cuda.device_count() >= wanted:
-        return None
-    here = f"{torch.cuda.device_count()} of {wanted} GPUs are here"
-    return f'{here}: set `accelerator = "cpu"`, or fewer `devices`, under [tool.fixer.verify] in pyproject.toml'
+    ranks, here = spec.get("devices", 1), torch.cuda.device_count()
+    if spec["device"] != "cuda" or here >= ranks:
+        return
+    rank = int(os.environ["RANK"])
+    os.environ.update(LOCAL_RANK="0", LOCAL_WORLD_SIZE="1", GROUP_RANK=str(rank), GROUP_WORLD_SIZE=str(ranks))
+    spec["gpu"] = rank % here
+    distributed: Any = torch.distributed
+    started = distributed.init_process_group
+
+    @functools.wraps(started)
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        return started("gloo", *args, **kwargs)
+
+    distributed.init_process_group = init_process_group
+    shared[f"{ranks} on {here}"] = None
 
 
 def unlaunched() -> None:
@@ -53,9 +70,11 @@ def unlaunched() -> None:
 def placed(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -> dict[str, Any]:
     """The arguments that say where a Trainer works, for what the proof was asked for."""
     kind, devices = spec["device"], spec.get("devices", 1)
+    shares = {"num_nodes": devices} if "gpu" in spec else {}
+    which = [spec["gpu"]] if "gpu" in spec else devices
     if "devices" not in names:
-        return {"gpus": devices} if kind == "cuda" else {}
-    arguments: dict[str, Any] = {"accelerator": TRAINERS[kind], "devices": devices}
+        return {"gpus": which, **shares} if kind == "cuda" else {}
+    arguments: dict[str, Any] = {"accelerator": TRAINERS[kind], "devices": which, **shares}
     if devices == 1:
         return arguments
     own = next(filter(None, map(_ddp, _asked(given))), PLAIN)

@@ -20,6 +20,8 @@ INSTALLED: dict[str, None] = {}
 """What the project asked for of its own distribution."""
 MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
+SHARED: dict[str, None] = {}
+"""How many ranks shared how many GPUs, where they had to."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 VARIABLES: dict[str, None] = {}
@@ -60,8 +62,8 @@ def lend(spec: dict[str, Any]) -> None:
 def told() -> dict[str, list[str]]:
     """What there was so far, by what it is."""
     kinds: dict[str, Any] = {
-        "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED,
+        "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
-        "blank": WEIGHTS, "hub": HUB,
+        "blank": WEIGHTS, "hub": HUB, "opened": OPENED,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

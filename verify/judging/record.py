@@ -29,6 +29,7 @@ _GIVEN = {
     "blank": "random weights in place of those that are not here",
     "hub": "small untrained models and tokenizers in place of those of the Hugging Face hub",
     "moved": "another device in place of CUDA, which is not here, to",
+    "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
 
@@ -56,7 +57,8 @@ class RunRecord:
     executed; `opened` which of its configurations were read, and for which module; `lent` what of an older numpy or
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `variables` which of those it read that were lent,
-    `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none.
+    `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
+    `shared` how many ranks were on how many GPUs, where they had to share.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
@@ -78,6 +80,7 @@ class RunRecord:
     variables: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None

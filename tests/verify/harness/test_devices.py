@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,9 @@ import torch
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
-from verify.harness import HARNESS, placement
+from verify.harness import HARNESS, placement, ranks
 from verify.harness.devices import without_cuda
-from verify.harness.placement import found, lacking, placed
+from verify.harness.placement import found, placed, share
 from verify.harness.watch import Watch
 from verify.judging.record import besides, read
 from verify.request import Request
@@ -142,11 +143,32 @@ def test_both_trees_may_train_on_the_same(
     assert accelerators(request, Pair(ready(old) if old else None, ready("2.6.6"), "")) == allowed
 
 
-def test_too_few_gpus_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    told = lacking({"device": "cuda", "devices": 2})
-    assert told and told.startswith("1 of 2 GPUs are here: ") and 'accelerator = "cpu"' in told
-    assert [lacking(spec) for spec in ({"device": "cuda"}, {"device": "cpu", "devices": 2})] == [None, None]
+@pytest.mark.parametrize(
+    ("gpus", "device", "devices", "which"),
+    [(1, "cuda", 2, [0]), (2, "cuda", 3, [1]), (2, "cuda", 2, None), (1, "cuda", 1, None), (0, "cpu", 2, None)],
+)
+def test_ranks_share_a_gpu_where_there_are_fewer(
+    gpus: int, device: str, devices: int, which: list[int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[tuple[object, ...]] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.distributed, "init_process_group", lambda *args, **kwargs: began.append((*args, kwargs)))
+    for name, value in ranks.variables(1, devices, 1).items():
+        monkeypatch.setenv(name, value)
+    spec: dict[str, Any] = {"device": device, "devices": devices}
+    shared: dict[str, None] = {}
+    share(spec, shared)
+    torch.distributed.init_process_group("nccl", rank=1, device_id=torch.device("cpu"))
+    arguments = placed({}, NAMES, spec)
+    if which is None:
+        assert not shared and arguments["devices"] == devices and "num_nodes" not in arguments
+        assert os.environ["LOCAL_RANK"] == "1" and began == [("nccl", {"rank": 1, "device_id": torch.device("cpu")})]
+        return
+    assert list(shared) == [f"{devices} on {gpus}"] and began == [("gloo", {"rank": 1})]
+    assert (arguments["devices"], arguments["num_nodes"]) == (which, devices)
+    assert [os.environ[name] for name in ("LOCAL_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE", "LOCAL_WORLD_SIZE")] == [
+        "0", "1", str(devices), "1",
+    ]  # fmt: skip
 
 
 NAMES = frozenset({"accelerator", "devices", "strategy", "sync_batchnorm"})
