@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import importlib
 import inspect
 import sys
 import warnings
@@ -43,8 +44,8 @@ Arguments = namedtuple("Arguments", "args varargs keywords defaults")
 
 
 def lend(used: dict[str, None]) -> None:
-    """Give numpy, `collections` and `inspect` their old names, let dataclasses take the defaults that they took before
-    3.11, and write enumerations for Lightning as before 3.11.
+    """Give numpy, `collections` and `inspect` their old names, and let dataclasses take the defaults that they took
+    before 3.11.
 
     What is asked for then is added to `used`, with the module that asks: `numpy.float to train`.
     """
@@ -59,7 +60,6 @@ def lend_python(used: dict[str, None]) -> None:
     """The same, without numpy's names."""
     _lend_classes(used)
     _lend_defaults(used)
-    _lend_formats(used)
     if hasattr(inspect, "getargspec"):
         return
     made: Any = inspect
@@ -89,6 +89,27 @@ def lend_loading(used: dict[str, None]) -> None:
         return original(*args, **kwargs)
 
     torch.load = load
+
+
+def lend_enumerations(package: str, used: dict[str, None]) -> None:
+    """Where Lightning itself writes an enumeration of its own that is text, write that text, as before Python 3.11: up
+    to 1.5 it makes the name of an attribute of it (`f"_has_setup_{stage}"`), without which no DataModule with a `setup`
+    is fitted."""
+    try:
+        kind: Any = importlib.import_module(f"{package}.utilities.enums").LightningEnum
+    except (ImportError, AttributeError):
+        return
+    original, plain = kind.__format__, vars(enum.Enum)["__str__"]
+
+    @functools.wraps(original)
+    def written(self: Any, spec: str) -> str:
+        module = asking()
+        if type(self).__str__ is not plain or not module.startswith(_LIGHTNING):
+            return str(original(self, spec))
+        used[f"enumerations written as their text to {module}"] = None
+        return str.__format__(self.value, spec)
+
+    kind.__format__ = written
 
 
 def asking(*through: str) -> str:
@@ -133,24 +154,6 @@ def _lend_classes(used: dict[str, None]) -> None:
         return getattr(collections.abc, name)
 
     made.__getattr__ = lent
-
-
-def _lend_formats(used: dict[str, None]) -> None:
-    """Where Lightning itself writes an enumeration that is text, write that text, as before Python 3.11: before 1.6 it
-    makes the name of an attribute of it (`f"_has_setup_{stage}"`), without which no DataModule with a `setup` is
-    fitted."""
-    made: Any = enum.Enum
-    original = made.__format__
-
-    @functools.wraps(original)
-    def written(self: Any, spec: str) -> str:
-        module = asking()
-        if not isinstance(self, str) or type(self).__str__ is not made.__str__ or not module.startswith(_LIGHTNING):
-            return str(original(self, spec))
-        used[f"enumerations written as their text to {module}"] = None
-        return str.__format__(self.value, spec)
-
-    made.__format__ = written
 
 
 def _lend_defaults(used: dict[str, None]) -> None:

@@ -177,6 +177,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     watch.patch_warnings()
     for package in packages:
         watch.patch_lightning(package)
+        beside("compat_shims").lend_enumerations(package.__name__, held.LENT)
     watch.seed()
     CALLED.append(beside("calls").Calls(str(Path.cwd()), spec.get("functions", ())))
     CALLED[-1].begin()

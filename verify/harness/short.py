@@ -96,6 +96,21 @@ def plain_kernels() -> None:
             kernels.set_flags(False)
 
 
+def steady_sanity_check(trainer: Any, seed: int) -> None:
+    """Keep what a sanity check draws from what the training draws: up to 1.5 Lightning went on with the seed of the
+    environment behind it, up to 1.7 it gave back the generators of the CPU alone, since 1.8 those of GPUs too."""
+    import torch
+
+    original = trainer._run_sanity_check
+
+    @functools.wraps(original)
+    def checked(this: Any, *args: Any, **kwargs: Any) -> Any:
+        with torch.random.fork_rng(devices=range(torch.cuda.device_count())), own_random(seed):
+            return original(this, *args, **kwargs)
+
+    trainer._run_sanity_check = checked
+
+
 def steady_loaders(seed: int, *, workers: bool = False) -> None:
     """Make batches depend on their pass and number alone: versions fetch them at different moments. Without `workers`
     this process fetches what theirs would; the loader keeps all that it was given."""

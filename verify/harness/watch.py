@@ -98,6 +98,7 @@ class Watch:
         self.patch_log(package.LightningModule)
         logger_calls.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
+        short.steady_sanity_check(trainer, self.spec["seed"])
         trainer.save_checkpoint = self.keeper.saving(trainer.save_checkpoint)
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):

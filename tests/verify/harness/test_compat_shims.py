@@ -8,10 +8,12 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests.verify.installers import CONTAINED, Recorded
 from verify.environments.installer import Installer
 from verify.environments.loading import unloadable
-from verify.harness import HARNESS
+from verify.harness import HARNESS, compat_shims
 
 OF_THEN = """
 import collections
@@ -97,44 +99,40 @@ ENUMERATIONS = """
 import enum
 
 
-class Stage(str, enum.Enum):
+class LightningEnum(str, enum.Enum): ...
+
+
+class Stage(LightningEnum):
     FIT = "fit"
 
 
-class Named(str, enum.Enum):
+class Named(LightningEnum):
     FIT = "fit"
     __str__ = lambda self: "named"
-
-
-class Number(enum.Enum):
-    FIT = 1
-
-
-written = [f"_has_{stage.FIT}" for stage in (Stage, Named, Number)] + [f"{Stage.FIT:>5}"]
 """
 
 
-def test_enumerations_are_written_for_lightning_as_before_python_3_11() -> None:
-    code = f"""
-import sys
-sys.path.insert(0, {str(HARNESS.parent)!r})
-import compat_shims
-used = {{}}
-compat_shims.lend_python(used)
-for name in ("pytorch_lightning.core.datamodule", "project"):
-    space = {{"__name__": name}}
-    exec({ENUMERATIONS!r}, space)
-    print(space["written"])
-print(list(used))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    lightnings, projects, used = done.stdout.splitlines()
-    assert lightnings == "['_has_fit', '_has_named', '_has_Number.FIT', '  fit']"
-    old = sys.version_info < (3, 11)
-    assert projects == ("['_has_fit', " if old else "['_has_Stage.FIT', ") + "'_has_named', '_has_Number.FIT', " + (
-        "'  fit']" if old else "'Stage.FIT']"
-    )
-    assert used == "['enumerations written as their text to pytorch_lightning.core.datamodule']"
+def test_enumerations_are_written_for_lightning_as_before_python_3_11(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "old_package" / "utilities"
+    place.mkdir(parents=True)
+    (place / "enums.py").write_text(ENUMERATIONS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    used: dict[str, None] = {}
+    compat_shims.lend_enumerations("old_package", used)
+    compat_shims.lend_enumerations("no_such_package", used)
+    from old_package.utilities.enums import Named, Stage  # type: ignore[import-not-found]
+
+    def written(module: str) -> list[str]:
+        space = {"__name__": module, "Stage": Stage, "Named": Named}
+        found: list[str] = eval("[f'_has_{Stage.FIT}', f'_has_{Named.FIT}', f'{Stage.FIT:>5}']", space)
+        return found
+
+    assert written("pytorch_lightning.core.datamodule") == ["_has_fit", "_has_named", "  fit"]
+    assert list(used) == ["enumerations written as their text to pytorch_lightning.core.datamodule"]
+    assert written("project") == [f"_has_{format(Stage.FIT)}", "_has_named", format(Stage.FIT, ">5")]
+    assert len(used) == 1
 
 
 def test_code_of_today_is_lent_nothing() -> None:
