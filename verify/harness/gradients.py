@@ -239,9 +239,10 @@ class Gradients:
         return self.sites.get(key)
 
     def _of(self, tensor: Any) -> CutSite | None:
-        """What took a tensor, or what it was made of, out of the graph."""
+        """What took a tensor, or what it was made of, out of the graph; nothing did where it came back into it, as what
+        the forward of an autograd Function returns does, DDP's own among them."""
         held = self._tainted.get(id(tensor))
-        return held[1] if held and held[0]() is tensor else None
+        return held[1] if held and held[0]() is tensor and tensor.grad_fn is None else None
 
     def _place(self) -> str | None:
         """The innermost line of the project that is running."""

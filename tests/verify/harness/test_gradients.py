@@ -134,3 +134,23 @@ def test_which_loss_reached_a_parameter(tmp_path: Path) -> None:
     seen = trained(tmp_path, text.replace(RETURN, manual))
     lines = [f"train.py:{line(text.replace(RETURN, manual), name)}" for name in ("backward(first)", "backward(second)")]
     assert [row.losses for row in seen.gradients] == [(lines[0],), (lines[0],), (lines[1],), (lines[1],)]
+
+
+def test_what_an_autograd_function_returns_is_in_the_graph(tmp_path: Path) -> None:
+    """Its forward runs without gradients; that of DDP hands on the loss itself so."""
+    sink = """\
+class Sink(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value):
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+class Model"""
+    text = PROGRAM.replace("class Model", sink).replace(RETURN, "        return Sink.apply(loss)\n")
+    seen = trained(tmp_path, text)
+    assert seen.failure is None and seen.lost == ()
+    assert [(row.reached, row.cut) for row in seen.gradients] == [(2, None)] * 4
