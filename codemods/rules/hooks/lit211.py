@@ -14,6 +14,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, always_leaves, parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
+from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
@@ -45,6 +46,7 @@ IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 """Decorators that did nothing any more, which LIT001 takes out."""
 LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
 """Hooks that LIT201 rewrites, unless the class has them by their later names too."""
+ASLEEP = "The Lightning that the project asks for does not call it: what it does so far changes."
 LEAVES = " 1.x called it behind the autocast region of the step, which it leaves for that."
 ALIKE = "It ran for training batches alone, next to the hook that takes its place, and nothing tells the two apart."
 COUNTING = f"{ALIKE.rstrip('.')} but global_step, which holds the batch already since 1.6: it is taken out."
@@ -93,9 +95,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if name in LATER and not LATER[name] & item.methods.keys():
                 continue
             if name in STEP_ENDS:
-                yield from _step_end(file, facts, fact, item, name, hook)
+                found = _step_end(file, facts, fact, item, name, hook)
             else:
-                yield _match(file, facts, fact, item, name, hook, kind)
+                found = iter([_match(file, facts, fact, item, name, hook, kind)])
+            yield from (_woken(facts, hook, match) for match in found)
+
+
+def _woken(facts: Facts, hook: RemovedHook, match: Match) -> Match:
+    """A match whose rewrite makes a hook run that did not so far, since the project asks for a Lightning without it: it
+    may be in nobody's mind, though it stands there."""
+    if match.fix != "safe" or match.reason == AS_NOW or era(facts, f"{hook.since}.0") != "after":
+        return match
+    return replace(match, fix="unsafe", reason=f"{ASLEEP} {match.reason}")
 
 
 def _step_end(
@@ -383,7 +394,8 @@ RULE = Rule(
         "is gone; on_epoch_end of a module with a hook for the end of each of its stages is called by these; where "
         "it joins what DataParallel's copies returned, where it ran more "
         "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "
-        "say what is meant."
+        "say what is meant. Where the project asks for a Lightning that does not call the hook, the rewrite is "
+        "unsafe: it wakes what slept so far."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

@@ -331,3 +331,41 @@ def test_methods_that_lightning_asked_once_are_named(name: str) -> None:
     assert (finding.fix, finding.span.line) == ("manual", 5)
     other = text.replace("(LightningModule)", "(LightningDataModule)")
     assert run_rules({"a.py": other}, rule("LIT211")).findings == ()
+
+
+DEAD = (
+    HEAD
+    + """class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"loss": self(batch)}
+
+    def training_step_end(self, output):
+        return 100 * output["loss"]
+
+
+class Watch(Callback):
+    def on_batch_end(self, trainer, pl_module):
+        print("batch")
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("pins", "levels"),
+    [
+        (("lightning~=2.3.0",), ["unsafe", "unsafe"]),
+        (("pytorch-lightning==1.9.5",), ["safe", "unsafe"]),
+        (("pytorch-lightning==1.7.7",), ["safe", "safe"]),
+        (("pytorch-lightning>=1.9,<2.0",), ["safe", "unsafe"]),
+        (("pytorch-lightning>=1.6",), ["safe", "safe"]),
+        (("lightning",), ["safe", "safe"]),
+        ((), ["safe", "safe"]),
+    ],
+)
+def test_a_hook_that_the_lightning_of_the_project_does_not_call_is_not_woken_safely(
+    pins: tuple[str, ...], levels: list[str]
+) -> None:
+    findings = run_rules({"a.py": DEAD}, rule("LIT211"), pins=pins).findings
+    assert [finding.fix for finding in findings] == levels
+    asleep = [finding.fix for finding in findings if "does not call it" in finding.reason]
+    assert asleep == [level for level in levels if level == "unsafe"]
