@@ -6,6 +6,7 @@ pointers.
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from contextlib import suppress
@@ -53,7 +54,9 @@ def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
 
 def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
     git = Repository(place, place / ".git", place / ".git")
-    is_new = not (place / ".git" / "HEAD").is_file()
+    if is_there(place) and _origin(git) != repository.address:
+        discard(place)
+    is_new = not is_there(place)
     if is_new:
         place.mkdir(parents=True, exist_ok=True)
         git.git("init", "--quiet", "--template=")
@@ -77,6 +80,16 @@ def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
     if commit is None:
         raise StepFailure("it has no commit to begin with")
     return commit
+
+
+def is_there(place: Path) -> bool:
+    """Whether there is a clone."""
+    return (place / ".git" / "HEAD").is_file()
+
+
+def _origin(git: Repository) -> str:
+    """The address that a clone was made from."""
+    return os.fsdecode(git.git("config", "--local", "remote.origin.url", accept=(0, 1))).rstrip("\n")
 
 
 def discard(place: Path) -> None:

@@ -149,6 +149,8 @@ class FleetState:
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
                 before, after = row.repository.options, one.options
+                if row.repository.address != one.address:
+                    self._set(one.name, {"pull_request": None})
                 if row.kind == GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
                     self._set(one.name, {"state": "queued", "reason": "", "kind": "", "switched_off": None})
                 elif row.state == "delivered" and before.deliver != after.deliver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,20 @@ def test_a_clone_is_fetched_not_made_again(tmp_path: Path) -> None:
     clone = tmp_path / "state" / "clones" / every[0].key / "0" / "a"
     assert rows(tmp_path)["a"].base == newest == git(clone, "rev-parse", "HEAD")
     assert (clone / "train.py").read_text() == "import lightning\n"
+
+
+def test_another_address_of_the_same_name_is_another_repository(tmp_path: Path) -> None:
+    one, other = repositories(tmp_path, ["one", "other"])
+    (Path(other.address) / "train.py").write_text("import lightning\n")
+    newest = commit_all(Path(other.address))
+    run(tmp_path, [replace(one, name="a")], RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.put("a", state="delivered", pull_request="https://example.org/one/pull/1")
+    run(tmp_path, [replace(other, name="a")], engine := RecordedEngine())
+    row, clone = rows(tmp_path)["a"], Path(engine.tasks[0].clone)
+    assert (row.base, row.pull_request) == (newest, None)
+    assert git(clone, "remote", "get-url", "--push", "origin") == other.address
+    assert not git(clone, "log", "--all", "--format=%H", f"^{newest}")
 
 
 @pytest.mark.parametrize("base", ["next", "none"])
