@@ -69,7 +69,7 @@ def run(
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
     from fixer.fleet.organisations import repositories_of
-    from fixer.fleet.state import GONE, opened
+    from fixer.fleet.state import opened
     from fixer.fleet.status import live, text
     from fixer.tokens import take
 
@@ -82,14 +82,14 @@ def run(
         held = stack.enter_context(opened(top, make=True))
         held.enroll(unproven(fleet.repositories) if no_verify else fleet.repositories)
         if again:
-            held.retry([row.name for row in held.rows() if row.kind != GONE])
+            held.retry([row.name for row in held.rows() if not row.gone])
         if release:
             held.set_note(RELEASED, "yes")
         say = stack.enter_context(live(held))
         made = _engine(engine, address, fleet.options)
         end = Driver(top, held, made, fleet.options, tokens, say).run()
         typer.echo(text(held, end.waits), nl=False)
-        failed = held.counts().get("failed", 0)
+        failed = any(row.state == "failed" for row in held.rows())
     if end.stopped:
         complain(f"the fleet stopped: {end.stopped}; `fixer fleet run` goes on")
         raise CommandEnded(2)

@@ -106,7 +106,7 @@ class Driver:
         if step in ("look", "deliver"):
             return 1
         if step == "clone":
-            return max(0, min(CLONES, 2 * self._engine.room("plan") + CLONES - self._state.waiting("cloned")))
+            return max(0, min(CLONES, 2 * self._engine.room("plan") + CLONES - self._state.waiting("plan")))
         return self._engine.room(step)
 
     def _next(self, step: Step, most: int) -> list[FleetRow]:
@@ -217,12 +217,12 @@ class Driver:
         self._tries[row.name, step] += 1
         again = is_passing(failure.kind) and self._tries[row.name, step] < self._options.tries and not self._stopped
         before = row.state
-        state: State = before if again or step == "look" else "failed"
+        state: State = before if again else "failed"
         if step in ("plan", "prove"):
             discard(self._clone(row))
             self._state.put(row.name, copy=row.copy + 1)
             state = "queued" if again else state
-        values = {"state": state, "reason": failure.reason, "kind": failure.kind}
+        values = {"reason": failure.reason, "kind": failure.kind, **({} if step == "look" else {"state": state})}
         self._state.end(row.name, step, "failed", values, cost)
         self._say(f"{row.name}: {step} failed: {failure.reason}")
         if is_around(failure.kind) and not again:

@@ -19,9 +19,8 @@ from fixer.fleet.asked import FleetRepository, RepositoryOptions, structured, un
 from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
-GONE = "not in the fleet"
-"""The kind of what is left out since it is not named any more."""
-_VERSION = 1
+_GONE = "it is not in the fleet any more"
+_VERSION = 2
 _TABLES = """
 CREATE TABLE repository (
     name TEXT PRIMARY KEY, address TEXT NOT NULL, options TEXT NOT NULL, position INTEGER NOT NULL,
@@ -29,8 +28,9 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
+    gone INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
-        CASE state
+        CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
         WHEN 'cloned' THEN 'plan'
         WHEN 'planned' THEN CASE WHEN proves THEN 'prove' WHEN delivers THEN 'deliver' ELSE '' END
@@ -53,7 +53,7 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off"
+    "summary, changed, switched_off, gone"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
@@ -66,7 +66,7 @@ class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
     of the branch that was made of it. `ignored` are all rules that are left out, where some are switched off in a pull
-    request."""
+    request. One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -83,6 +83,7 @@ class FleetRow:
     summary: str
     changed: float
     ignored: tuple[str, ...] | None = None
+    gone: bool = False
 
     @property
     def name(self) -> str:
@@ -130,11 +131,12 @@ class FleetState:
         self._connection = connection
 
     def enroll(self, repositories: Sequence[FleetRepository]) -> None:
-        """Takes in what is asked for now: new repositories are queued, those that are asked for otherwise are looked at
-        anew, and those that are not named any more are left out."""
-        known = {row.name: row for row in self.rows()}
+        """Takes in what is asked for now: new repositories are queued, and those that are asked for otherwise looked
+        at anew, but for what was merged or closed. Nothing more is done of those that are not named any more."""
         now = time.time()
         with self._connection:
+            self._connection.execute("UPDATE repository SET gone=0")
+            known = {row.name: row for row in self.rows()}
             for position, one in enumerate(repositories):
                 held, row = json.dumps(unstructured(one.options), sort_keys=True), known.pop(one.name, None)
                 asked = (one.address, held, position, one.options.prove, one.options.deliver != "nothing", one.name)
@@ -148,15 +150,16 @@ class FleetState:
                 self._connection.execute(
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
-                before, after = row.repository.options, one.options
-                if row.repository.address != one.address:
-                    self._set(one.name, {"pull_request": None})
-                if row.kind == GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
-                    self._set(one.name, {"state": "queued", "reason": "", "kind": "", "switched_off": None})
-                elif row.state == "delivered" and before.deliver != after.deliver:
+                before, after = row.repository, one.options
+                queued = {"state": "queued", "reason": "", "kind": "", "switched_off": None}
+                if before.address != one.address:
+                    self._set(one.name, {**queued, "pull_request": None})
+                elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
+                    self._set(one.name, queued)
+                elif row.state == "delivered" and before.options.deliver != after.deliver:
                     self._set(one.name, {"state": "proven" if after.prove else "planned", "reason": ""})
             for name in known:
-                self._set(name, {"state": "left out", "reason": "it is not in the fleet any more", "kind": GONE})
+                self._connection.execute("UPDATE repository SET gone=1 WHERE name=?", (name,))
 
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
@@ -223,9 +226,9 @@ class FleetState:
         """The repositories with which a step is what is to be done next."""
         return self._rows("WHERE next=? AND doing=''", step, most=most)
 
-    def waiting(self, state: State) -> int:
-        """How many repositories are in a state."""
-        return int(self._connection.execute("SELECT count(*) FROM repository WHERE state=?", (state,)).fetchone()[0])
+    def waiting(self, step: Step) -> int:
+        """With how many repositories a step is what is to be done next, or being done."""
+        return int(self._connection.execute("SELECT count(*) FROM repository WHERE next=?", (step,)).fetchone()[0])
 
     def _rows(self, where: str, *given: Any, most: int = -1) -> list[FleetRow]:
         listing = self._connection.execute(
@@ -239,10 +242,6 @@ class FleetState:
         if found is None:
             raise KeyError(name)
         return _row(found)
-
-    def counts(self) -> dict[str, int]:
-        """How many repositories there are in each state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM repository GROUP BY state"))
 
     def offered(self) -> tuple[int, int]:
         """How many were ever delivered or are being delivered, and of how many a pull request is open."""
@@ -275,7 +274,7 @@ class FleetState:
     def retry(self, names: Sequence[str]) -> list[str]:
         """Queues repositories again: those that are named, or all that failed. Raises UsageError for a name that there
         is not."""
-        known = {row.name: row for row in self.rows()}
+        known = {row.name: row for row in self.rows() if not row.gone}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(f"no repository of the fleet is called '{unknown[0]}'; `fixer fleet status` lists them")
@@ -340,9 +339,11 @@ def _row(values: Sequence[Any]) -> FleetRow:
     held = dict(zip(_COLUMNS.split(", "), values, strict=True))
     off = held.pop("switched_off")
     options = structured(json.loads(held.pop("options")))
+    held |= {"state": "left out", "reason": _GONE} if held["gone"] else {}
     return FleetRow(
         repository=FleetRepository(held.pop("name"), held.pop("address"), options),
         ready=bool(held.pop("ready")),
+        gone=bool(held.pop("gone")),
         ignored=None if off is None else tuple(json.loads(off)),
         **held,
     )

@@ -11,6 +11,7 @@ from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
 from fixer.fleet.driver import STOP
 from fixer.fleet.state import opened
 from fixer.fleet.tasks import FleetTask, TaskOutcome
+from fixer.fleet.words import Step
 from tests.fixer.fleet.stand_in import RecordedEngine, ended, finding, repositories, rows, run
 from tests.support import commit_all, git
 
@@ -185,8 +186,38 @@ def test_asking_otherwise_looks_anew_and_who_goes_is_left_out(tmp_path: Path) ->
     run(tmp_path, other, engine := RecordedEngine())
     assert all("--select=LIT" in task.arguments for task in engine.tasks)
     assert states(tmp_path) == {"a": "proven", "b": "left out"}
+    assert rows(tmp_path)["b"].reason == "it is not in the fleet any more"
+    run(tmp_path, every, engine := RecordedEngine())
+    assert states(tmp_path) == {"a": "proven", "b": "proven"}
+    assert {task.repository for task in engine.tasks} == {"a"}
+
+
+@pytest.mark.parametrize("doing", ["clone", "plan", "prove", "deliver"])
+def test_what_a_killed_run_was_doing_is_not_done_for_who_has_left(tmp_path: Path, doing: Step) -> None:
+    every = repositories(tmp_path, ["a", "b"])
+    run(tmp_path, every, RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.put("a", state="planned")
+        state.begin("a", doing)
+    run(tmp_path, every[1:], engine := RecordedEngine())
+    assert engine.tasks == [] and states(tmp_path) == {"a": "left out", "b": "proven"}
     run(tmp_path, every, RecordedEngine())
     assert states(tmp_path) == {"a": "proven", "b": "proven"}
+
+
+def test_what_was_merged_or_closed_is_not_done_again_for_another_option(tmp_path: Path) -> None:
+    run(tmp_path, repositories(tmp_path, ["a", "b", "c"]), RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.put("a", state="merged", pull_request="https://example.org/1")
+        state.put("b", state="closed", pull_request="https://example.org/2")
+    other = repositories(tmp_path, ["a", "b", "c"], RepositoryOptions(timeout=99.0))
+    run(tmp_path, other, engine := RecordedEngine())
+    assert states(tmp_path) == {"a": "merged", "b": "closed", "c": "proven"}
+    assert {task.repository for task in engine.tasks} == {"c"}
+    with opened(tmp_path / "state") as state:
+        state.retry(["a"])
+    run(tmp_path, other, engine := RecordedEngine())
+    assert {task.repository for task in engine.tasks} == {"a"}
 
 
 def test_a_clone_is_fetched_not_made_again(tmp_path: Path) -> None:
