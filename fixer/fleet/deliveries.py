@@ -96,10 +96,20 @@ def _delivered(
     told = delivery.deliver(result, Plan(changes=changes), rule_texts())
     if told.error:
         raise failure_of(tokens.hidden(told.error), repository.address)
-    if seen and options.labels and (pull := current(seen.forge.pulls(branch))):
-        seen.forge.label(pull.number, options.labels)
-    said = told.messages[len(result.messages) :]
-    return FleetDelivery("delivered", said[-1] if said else "", told.pull_request)
+    said = list(told.messages[len(result.messages) :][-1:])
+    if seen and told.pull_request and options.labels:
+        said += filter(None, [_labelled(seen, branch, options.labels, tokens)])
+    return FleetDelivery("delivered", "; ".join(said), told.pull_request)
+
+
+def _labelled(seen: Visit, branch: str, labels: tuple[str, ...], tokens: Tokens) -> str:
+    """Gives the open pull request its labels; what was wrong where it cannot have them. It is open all the same."""
+    try:
+        if pull := current(seen.forge.pulls(branch)):
+            seen.forge.label(pull.number, labels)
+    except UsageError as error:
+        return f"without its labels: {tokens.hidden(str(error))}"
+    return ""
 
 
 def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:

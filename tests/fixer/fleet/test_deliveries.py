@@ -82,6 +82,14 @@ def test_each_repository_gets_one_pull_request_and_never_a_second(acme: Organisa
     assert rows(tmp_path)["acme/a"].pull_request == f"{acme.address}/acme/a/pull/1"
 
 
+def test_labels_that_are_refused_leave_the_pull_request_open(acme: Organisation, tmp_path: Path) -> None:
+    acme.refused = ("POST", "/labels")
+    assert run(acme, FleetOptions(open_pull_requests=1), replace(OFFER, labels=("lightning",))).stopped == ""
+    assert sorted(acme.states().values()) == [[], [], ["open"]]
+    (row,) = [row for row in rows(tmp_path).values() if row.state == "delivered"]
+    assert row.pull_request and f"opened: {row.pull_request}; without its labels: GitHub answers 403" in row.reason
+
+
 def test_what_becomes_of_a_pull_request_is_looked_up(acme: Organisation) -> None:
     run(acme)
     acme.api("a").requests[0].state = "merged"
