@@ -93,7 +93,11 @@ def _delivered(
         if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
             why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
             return FleetDelivery("proven" if options.prove else "planned", why, waits=True)
-    told = delivery.deliver(result, Plan(changes=changes), rule_texts())
+    there = delivery.look()
+    told = delivery.deliver(result, Plan(changes=changes), rule_texts(), there)
+    if there.of_people and pr is not bool(told.error):  # `offer` tells of them, `publish` refuses
+        why = f"branch {branch} there holds commit {there.of_people[:10]} of people, and is left as it is"
+        return FleetDelivery("left out", why, told.pull_request)
     if told.error:
         raise failure_of(tokens.hidden(told.error), repository.address)
     said = list(told.messages[len(result.messages) :][-1:])

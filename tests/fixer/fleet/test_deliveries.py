@@ -13,6 +13,7 @@ from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
 from fixer.fleet.driver import RELEASED, Driver, FleetEnd
 from fixer.fleet.manners import waits_for
 from fixer.fleet.state import opened
+from fixer.fleet.words import Delivered
 from fixer.tokens import Token, Tokens
 from tests.fixer.command import OLD, Ask
 from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
@@ -80,6 +81,16 @@ def test_each_repository_gets_one_pull_request_and_never_a_second(acme: Organisa
     assert {one.writes for api in acme.apis.values() for one in api.requests} == {0}
     assert set(states(acme).values()) == {"delivered"}
     assert rows(tmp_path)["acme/a"].pull_request == f"{acme.address}/acme/a/pull/1"
+
+
+@pytest.mark.parametrize("what", ["branch", "pull-request"])
+def test_a_branch_with_commits_of_people_is_left_out(acme: Organisation, tmp_path: Path, what: Delivered) -> None:
+    theirs = commit(acme.folder / "acme" / "a.git", {"mine.py": b"1\n"}, BRANCH, "origin/main")
+    assert run(acme, each=replace(OFFER, deliver=what)) == FleetEnd()
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.pull_request, states(acme)["b"]) == ("left out", None, "delivered")
+    assert row.reason == f"branch {BRANCH} there holds commit {theirs[:10]} of people, and is left as it is"
+    assert acme.states()["a"] == [] and head(acme.folder / "acme" / "a.git") == theirs
 
 
 def test_labels_that_are_refused_leave_the_pull_request_open(acme: Organisation, tmp_path: Path) -> None:
