@@ -20,7 +20,7 @@ from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
 from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
 from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
-from fixer.fleet.manners import waits_for
+from fixer.fleet.manners import waits_for_hour, waits_to_begin
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
 from fixer.fleet.state import FleetRow, FleetState
@@ -74,7 +74,7 @@ class Driver:
             if row.doing not in ("deliver", "look"):
                 discard(self._clone(row))
         self._state.set_note(STOP, None)
-        self._to_look = [row.name for row in self._state.rows("delivered") if row.pull_request]
+        self._to_look = self._state.open_pulls()
         try:
             while True:
                 if not self._stopped and self._state.note(STOP):
@@ -116,9 +116,9 @@ class Driver:
             return [self._state.row(name) for name in names]
         if step != "deliver":
             return self._state.next(step, most)
-        if self._to_look or self._rooms["look"] or self._waits():
+        if self._to_look or self._rooms["look"] or waits_for_hour(self._options):
             return []
-        every = self._state.next(step, most + len(self._held))
+        every = self._state.next(step, most + len(self._held), offered=bool(self._waits_to_begin()))
         return [row for row in every if row.name not in self._held][:most]
 
     def _waits(self) -> str:
@@ -131,7 +131,11 @@ class Driver:
             and len(self._held) >= len(self._state.next("deliver", len(self._held) + 1))
         ):
             return f"pull requests of fixer's in {len(self._held)} repositories to be merged or closed"
-        return waits_for(self._options, *self._state.offered(), released=self._state.note(RELEASED) is not None)
+        return waits_for_hour(self._options) or self._waits_to_begin()
+
+    def _waits_to_begin(self) -> str:
+        released = self._state.note(RELEASED) is not None
+        return waits_to_begin(self._options, *self._state.offered(), released=released)
 
     def _begun(self, step: Step, row: FleetRow, tries: int) -> Future[Any]:
         self._say(f"{row.name}: {step}{f', try {tries}' if tries > 1 else ''}")
@@ -188,7 +192,8 @@ class Driver:
         if step == "clone":
             return {"state": "cloned", "base": came, "reason": "", "kind": ""}, None
         if step == "look":
-            return {"state": came}, None
+            ended = {"state": came} if row.state in ("delivered", "left out") else {}
+            return {} if came == "delivered" else {"pull_open": False, **ended}, None
         if step == "deliver":
             self._held |= {row.name} if came.waits else set()
             return _delivery_values(came), None
@@ -243,7 +248,7 @@ class Driver:
 def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
     values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": ""}
     if came.pull_request:
-        values["pull_request"] = came.pull_request
+        values |= {"pull_request": came.pull_request, "pull_open": came.state != "closed"}
     if came.ignore:
         values["switched_off"] = json.dumps(came.ignore)
     return values

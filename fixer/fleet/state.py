@@ -28,7 +28,7 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
-    gone INTEGER NOT NULL DEFAULT 0,
+    gone INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
@@ -53,11 +53,11 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off, gone"
+    "summary, changed, switched_off, gone, pull_open"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off"}
+     "summary", "switched_off", "pull_open"}
 )  # fmt: skip
 
 
@@ -65,8 +65,9 @@ _SETTABLE = frozenset(
 class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
-    of the branch that was made of it. `ignored` are all rules that are left out, where some are switched off in a pull
-    request. One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
+    of the branch that was made of it, `pull_open` whether its pull request was open when it was last seen. `ignored`
+    are all rules that are left out, where some are switched off in a pull request. One that is `gone` is not named any
+    more: it is shown as left out, and what was done of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -84,6 +85,7 @@ class FleetRow:
     changed: float
     ignored: tuple[str, ...] | None = None
     gone: bool = False
+    pull_open: bool = False
 
     @property
     def name(self) -> str:
@@ -153,7 +155,7 @@ class FleetState:
                 before, after = row.repository, one.options
                 queued = {"state": "queued", "reason": "", "kind": "", "switched_off": None}
                 if before.address != one.address:
-                    self._set(one.name, {**queued, "pull_request": None})
+                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False})
                 elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
                     self._set(one.name, queued)
                 elif row.state == "delivered" and before.options.deliver != after.deliver:
@@ -222,9 +224,13 @@ class FleetState:
         where, given = ("WHERE state=?", (state,)) if state else ("", ())
         return self._rows(where, *given)
 
-    def next(self, step: Step, most: int = -1) -> list[FleetRow]:
-        """The repositories with which a step is what is to be done next."""
-        return self._rows("WHERE next=? AND doing=''", step, most=most)
+    def next(self, step: Step, most: int = -1, *, offered: bool = False) -> list[FleetRow]:
+        """The repositories with which a step is what is to be done next: all, or those with an open pull request."""
+        return self._rows(f"WHERE next=? AND doing=''{' AND pull_open' if offered else ''}", step, most=most)
+
+    def open_pulls(self) -> list[str]:
+        """The repositories with an open pull request, whatever is to be done next, and those that have left too."""
+        return [row.name for row in self._rows("WHERE pull_open")]
 
     def waiting(self, step: Step) -> int:
         """With how many repositories a step is what is to be done next, or being done."""
@@ -244,10 +250,10 @@ class FleetState:
         return _row(found)
 
     def offered(self) -> tuple[int, int]:
-        """How many were ever delivered or are being delivered, and of how many a pull request is open."""
+        """How many were ever delivered or are being delivered, and of how many a pull request is or will be open."""
         ever, now = self._connection.execute(
             "SELECT sum(doing='deliver' OR pull_request IS NOT NULL OR state IN ('delivered', 'merged', 'closed')),"
-            " sum(doing='deliver' OR (state='delivered' AND pull_request IS NOT NULL)) FROM repository"
+            " sum(doing='deliver' OR pull_open) FROM repository"
         ).fetchone()
         return ever or 0, now or 0
 
@@ -344,6 +350,7 @@ def _row(values: Sequence[Any]) -> FleetRow:
         repository=FleetRepository(held.pop("name"), held.pop("address"), options),
         ready=bool(held.pop("ready")),
         gone=bool(held.pop("gone")),
+        pull_open=bool(held.pop("pull_open")),
         ignored=None if off is None else tuple(json.loads(off)),
         **held,
     )

@@ -11,7 +11,7 @@ import pytest
 
 from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
 from fixer.fleet.driver import RELEASED, Driver, FleetEnd
-from fixer.fleet.manners import waits_for
+from fixer.fleet.manners import waits_for_hour
 from fixer.fleet.state import opened
 from fixer.fleet.words import Delivered
 from fixer.tokens import Token, Tokens
@@ -121,6 +121,18 @@ def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
     assert sorted(states(acme).values()) == ["delivered", "delivered", "merged"]
 
 
+def test_what_is_looked_at_again_keeps_its_open_pull_request_and_opens_no_other(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    newest = commit(acme.folder / "acme" / f"{offered}.git", {"train.py": OLD + b"print(trainer)\n"})
+    assert "1 are open, and no more than 1 may be" in run(acme, limited, again=True).waits
+    assert sorted(acme.states().values()) == [[], [], ["open"]] and acme.states()[offered] == ["open"]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.base) == ("delivered", newest)
+    assert head(acme.folder / "acme" / f"{offered}.git") == row.head
+
+
 def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
     origin, one = acme.folder / "acme" / "a.git", FleetOptions(open_per_repository=1)
     commit(origin, {"notes.md": b""}, "fixer/lightning-2.5.0", "origin/main")
@@ -153,7 +165,7 @@ def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisati
      ("22:00-06:00", 5, False), ("22:00-06:00", 12, True), ("00:00-24:00", 23, False)],
 )  # fmt: skip
 def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None:
-    said = waits_for(FleetOptions(hours=hours), 0, 0, released=False, now=datetime(2026, 1, 1, hour))
+    said = waits_for_hour(FleetOptions(hours=hours), datetime(2026, 1, 1, hour))
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
 
 
