@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemods.engine.plan import Change, Plan
-from fixer.delivery import prepare
+from fixer.delivery import Delivery, prepare
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
 from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.state import FleetRow
 from fixer.fleet.words import State
 from fixer.gitio import GitError, Repository, find_repository
 from fixer.kept_runs import KeptRun
@@ -35,13 +36,15 @@ OURS = "fixer/"
 @dataclass(frozen=True)
 class FleetDelivery:
     """What became of a result at the remote; where rules are switched off in its pull request it has to be made anew,
-    and `ignore` are all that are left out then. `waits` says that it may not be delivered now."""
+    and `ignore` are all that are left out then. `waits` says that it may not be delivered now, `is_open` whether the
+    pull request is open."""
 
     state: State
     reason: str = ""
     pull_request: str | None = None
     ignore: tuple[str, ...] = ()
     waits: bool = False
+    is_open: bool = True
 
 
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
@@ -82,7 +85,10 @@ def _delivered(
     assert delivery is not None
     changes = tuple(changes_of(git, result))
     if seen := delivery.visit:
-        off = sorted(seen.off & {change.code for change in changes})
+        codes = {change.code for change in changes}
+        off = sorted(seen.off & codes)
+        if off and seen.off >= codes and current(seen.pulls):
+            return _concluded(delivery, result, repository, tokens, off=True)
         if off:
             ignored = project.config.ignore if options.ignore is None else options.ignore
             return FleetDelivery(
@@ -123,10 +129,44 @@ def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
         return None
     if {(change.code, change.path) for change in changes} <= refused:
         closed = next((pull for pull in seen.pulls if pull.state != "open"), None)
-        return FleetDelivery("closed", "the same was offered, and closed", closed.url if closed else None)
+        return FleetDelivery(
+            "closed", "the same was offered, and closed", closed.url if closed else None, is_open=False
+        )
     codes = ", ".join(sorted({code for code, _ in refused}))
     why = f"its owners closed an offer of {codes} in some files; `fixer run --pr` there offers the rest"
     return FleetDelivery("left out", why)
+
+
+def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDelivery:
+    """Closes the pull request of a repository in which nothing is left to change, as `fixer run --pr` does. Raises
+    StepFailure."""
+    repository, options = row.repository, row.options
+    try:
+        with tokens.hiding():
+            result = load(KeptRun(kept))
+            assert result.base is not None
+            project, asked = open_commit(clone, result.base), asked_for(options, clone)
+            branch = branch_of(options)
+            delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
+            assert delivery is not None
+            return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
+    except (UsageError, OSError) as error:
+        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+
+
+def _concluded(
+    delivery: Delivery, result: Result, repository: FleetRepository, tokens: Tokens, *, off: bool
+) -> FleetDelivery:
+    told = delivery.conclude(result, off=off)
+    if told.error:
+        raise failure_of(tokens.hidden(told.error), repository.address)
+    seen = delivery.visit
+    assert seen is not None
+    said = told.messages[len(result.messages) :]
+    offered, left = current(seen.pulls), current(seen.forge.pulls(delivery.branch))
+    return FleetDelivery(
+        "left out", said[-1] if said else "nothing to change", offered.url if offered else None, is_open=bool(left)
+    )
 
 
 def looked(repository: FleetRepository, clone: Path, branch: str, url: str, tokens: Tokens) -> State:

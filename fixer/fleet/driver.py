@@ -18,7 +18,7 @@ from typing import Any
 from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
-from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
+from fixer.fleet.deliveries import FleetDelivery, branch_of, conclude, deliver, looked
 from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
 from fixer.fleet.outcomes import reported
@@ -142,6 +142,8 @@ class Driver:
         place = self._clone(row)
         if step == "clone":
             return self._hands.submit(fetched, place, row.repository, self._tokens)
+        if step == "deliver" and row.concludes:
+            return self._courier.submit(conclude, row, place, self._kept(row), self._tokens)
         if step == "deliver":
             most = self._options.open_per_repository
             return self._courier.submit(
@@ -190,7 +192,7 @@ class Driver:
     def _made(self, step: Step, row: FleetRow, came: Any, task: FleetTask | None) -> tuple[dict[str, Any], Any]:
         """What a step that went well makes of its repository."""
         if step == "clone":
-            return {"state": "cloned", "base": came, "reason": "", "kind": ""}, None
+            return {"state": "cloned", "base": came, "reason": "", "kind": "", "concludes": False}, None
         if step == "look":
             ended = {"state": came} if row.state in ("delivered", "left out") else {}
             return {} if came == "delivered" else {"pull_open": False, **ended}, None
@@ -200,10 +202,11 @@ class Driver:
         assert task is not None
         options = row.options
         run = reported(task, came, proves=options.prove, require=options.require, address=row.repository.address)
-        self._keep(task, row, whole=step == "prove" or not options.prove)
-        return run.values(), run.findings
+        self._keep(task, row)
+        concludes = run.needs_nothing and row.pull_open and options.deliver == "pull-request"
+        return {**run.values(), "concludes": concludes}, run.findings
 
-    def _keep(self, task: FleetTask, row: FleetRow, *, whole: bool) -> None:
+    def _keep(self, task: FleetTask, row: FleetRow) -> None:
         """Keeps what is shown of a repository, and what its delivery needs."""
         folder, key = Path(task.folder), row.repository.key
         for name, there in ((REPORT, "reports"), (PAGE, "pages")):
@@ -211,8 +214,9 @@ class Driver:
             place.parent.mkdir(parents=True, exist_ok=True)
             if (folder / name).is_file():
                 (folder / name).replace(place)
-        for found in (folder / RUNS).glob("*/*/result.json") if whole else ():
-            kept = self._kept(row)
+        kept = self._kept(row)
+        shutil.rmtree(kept, ignore_errors=True)
+        for found in (folder / RUNS).glob("*/*/result.json"):
             kept.mkdir(parents=True, exist_ok=True)
             found.replace(kept / "result.json")
         shutil.rmtree(folder, ignore_errors=True)
@@ -246,9 +250,9 @@ class Driver:
 
 
 def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
-    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": ""}
+    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
     if came.pull_request:
-        values |= {"pull_request": came.pull_request, "pull_open": came.state != "closed"}
+        values |= {"pull_request": came.pull_request, "pull_open": came.is_open}
     if came.ignore:
         values["switched_off"] = json.dumps(came.ignore)
     return values

@@ -28,13 +28,14 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
-    gone INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
+    gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
         WHEN 'cloned' THEN 'plan'
         WHEN 'planned' THEN CASE WHEN proves THEN 'prove' WHEN delivers THEN 'deliver' ELSE '' END
         WHEN 'proven' THEN CASE WHEN delivers THEN 'deliver' ELSE '' END
+        WHEN 'left out' THEN CASE WHEN concludes THEN 'deliver' ELSE '' END
         ELSE '' END
     ) VIRTUAL
 );
@@ -53,11 +54,11 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off, gone, pull_open"
+    "summary, changed, switched_off, gone, pull_open, concludes"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off", "pull_open"}
+     "summary", "switched_off", "pull_open", "concludes"}
 )  # fmt: skip
 
 
@@ -65,9 +66,10 @@ _SETTABLE = frozenset(
 class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
-    of the branch that was made of it, `pull_open` whether its pull request was open when it was last seen. `ignored`
-    are all rules that are left out, where some are switched off in a pull request. One that is `gone` is not named any
-    more: it is shown as left out, and what was done of it is kept."""
+    of the branch that was made of it, `pull_open` whether its pull request was open when it was last seen,
+    `concludes` whether that has served, since nothing is left to change. `ignored` are all rules that are left out,
+    where some are switched off in a pull request. One that is `gone` is not named any more: it is shown as left out,
+    and what was done of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -86,6 +88,7 @@ class FleetRow:
     ignored: tuple[str, ...] | None = None
     gone: bool = False
     pull_open: bool = False
+    concludes: bool = False
 
     @property
     def name(self) -> str:
@@ -351,6 +354,7 @@ def _row(values: Sequence[Any]) -> FleetRow:
         ready=bool(held.pop("ready")),
         gone=bool(held.pop("gone")),
         pull_open=bool(held.pop("pull_open")),
+        concludes=bool(held.pop("concludes")),
         ignored=None if off is None else tuple(json.loads(off)),
         **held,
     )

@@ -190,6 +190,34 @@ def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:
     assert (row.state, row.reason) == ("closed", "the same was offered, and closed")
 
 
+def test_a_pull_request_is_closed_once_nothing_is_left_to_change(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    for name in "ab":
+        commit(acme.folder / "acme" / f"{name}.git", {"train.py": b"print(1)\n"})
+    commit(acme.folder / "acme" / "b.git", {"mine.py": b""}, BRANCH)
+    run(acme, again=True)
+    assert acme.states() == {"a": ["closed"], "b": ["open"], "c": ["open"]}
+    found = rows(tmp_path)
+    url = f"{acme.address}/acme/a/pull/1"
+    assert (found["acme/a"].state, found["acme/a"].pull_open) == ("left out", False)
+    assert found["acme/a"].reason == f"pull request closed, since nothing is left to do: {url}"
+    assert (found["acme/b"].state, found["acme/b"].pull_open) == ("left out", True)
+    assert "holds commits of people and is left as it is" in found["acme/b"].reason
+    writes = [one.writes for api in acme.apis.values() for one in api.requests]
+    assert run(acme, FleetOptions(open_pull_requests=2)) == FleetEnd()
+    assert [one.writes for api in acme.apis.values() for one in api.requests] == writes
+
+
+def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    (pull,) = acme.api("a").requests
+    pull.body = pull.body.replace("[x]", "[ ]")
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (acme.states()["a"], row.state, row.pull_open) == (["closed"], "left out", False)
+    assert row.reason == f"pull request closed, since all that is left is switched off in it: {row.pull_request}"
+
+
 def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path: Path, acme: Organisation) -> None:
     two = b"import pytorch_lightning as pl\n\ntrainer = pl.Trainer(gpus=0, max_epochs=1, resume_from_checkpoint=None)\n"
     for name in ("a", "b", "c"):
