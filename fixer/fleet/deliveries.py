@@ -35,14 +35,12 @@ OURS = "fixer/"
 
 @dataclass(frozen=True)
 class FleetDelivery:
-    """What became of a result at the remote; where rules are switched off in its pull request it has to be made anew,
-    and `ignore` are all that are left out then. `waits` says that it may not be delivered now, `is_open` whether the
-    pull request is open."""
+    """What became of a result at the remote; it is queued again where rules are switched off in its pull request.
+    `waits` says that it may not be delivered now, `is_open` whether the pull request is open."""
 
     state: State
     reason: str = ""
     pull_request: str | None = None
-    ignore: tuple[str, ...] = ()
     waits: bool = False
     is_open: bool = True
 
@@ -61,26 +59,22 @@ def branch_of(options: RepositoryOptions) -> str:
     return options.branch or f"fixer/lightning-{checked_target(options.target or NEWEST)}"
 
 
-def deliver(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
-) -> FleetDelivery:
+def deliver(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
     """Brings a kept result to the remote; what is there already is left as it is, and no new pull request is opened
     where `most` are. Raises StepFailure."""
     try:
         with tokens.hiding():
-            return _delivered(repository, options, clone, kept, tokens, most)
+            return _delivered(row, clone, kept, tokens, most)
     except (UsageError, OSError) as error:
-        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+        raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
 
 
-def _delivered(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
-) -> FleetDelivery:
-    result = load(KeptRun(kept))
+def _delivered(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
+    repository, options, result = row.repository, row.options, load(KeptRun(kept))
     git, branch, pr = find_repository(clone), result.branch, options.deliver == "pull-request"
     if git is None or branch is None or result.base is None:
         raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew")
-    project, asked = open_commit(clone, result.base), asked_for(options, clone)
+    project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
     delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
     assert delivery is not None
     changes = tuple(changes_of(git, result))
@@ -89,11 +83,9 @@ def _delivered(
         off = sorted(seen.off & codes)
         if off and seen.off >= codes and current(seen.pulls):
             return _concluded(delivery, result, repository, tokens, off=True)
-        if off:
-            ignored = project.config.ignore if options.ignore is None else options.ignore
-            return FleetDelivery(
-                "queued", f"switched off in its pull request: {', '.join(off)}", ignore=(*ignored, *off)
-            )
+        if off and not set(off) <= set(options.ignore or ()):
+            why, pull = f"switched off in its pull request: {', '.join(off)}", seen.pulls[0]
+            return FleetDelivery("queued", why, pull.url, is_open=pull.state == "open")
         if refused := _refused(seen, changes):
             return refused
         if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
@@ -122,6 +114,19 @@ def _labelled(seen: Visit, branch: str, labels: tuple[str, ...], tokens: Tokens)
     return ""
 
 
+def left_out(row: FleetRow, clone: Path, commit: str, tokens: Tokens) -> tuple[str, ...] | None:
+    """All rules that a plan is to leave out, by the check boxes of its pull request as they are now; None where none is
+    switched off in it. Raises StepFailure."""
+    options = row.repository.options
+    if row.pull_request is None or options.deliver != "pull-request":
+        return None
+    off = _visited(row, clone, tokens).off
+    if not off:
+        return None
+    ignored = open_commit(clone, commit).config.ignore if options.ignore is None else options.ignore
+    return (*ignored, *sorted(off))
+
+
 def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
     """That its owners did not want this, or a part of it."""
     refused = seen.refused(changes)
@@ -145,7 +150,7 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
         with tokens.hiding():
             result = load(KeptRun(kept))
             assert result.base is not None
-            project, asked = open_commit(clone, result.base), asked_for(options, clone)
+            project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
             branch = branch_of(options)
             delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
             assert delivery is not None
@@ -169,19 +174,25 @@ def _concluded(
     )
 
 
-def looked(repository: FleetRepository, clone: Path, branch: str, url: str, tokens: Tokens) -> State:
+def looked(row: FleetRow, clone: Path, tokens: Tokens) -> State:
     """What became of a pull request. Raises StepFailure."""
+    pulls = _visited(row, clone, tokens).pulls
+    found = next((pull.state for pull in pulls if pull.url == row.pull_request), "open")
+    return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
+
+
+def _visited(row: FleetRow, clone: Path, tokens: Tokens) -> Visit:
+    """The pull requests of a repository's branch."""
+    repository = row.repository
     try:
         with tokens.hiding():
             git = find_repository(clone)
             if git is None:
                 raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew")
-            remote = find_remote(git, "origin", tokens)
-            pulls = visit(remote, branch, repository.options.base, Templates(), False, "").pulls
+            branch = row.branch or branch_of(repository.options)
+            return visit(find_remote(git, "origin", tokens), branch, repository.options.base, Templates(), False, "")
     except UsageError as error:
         raise failure_of(tokens.hidden(str(error)), repository.address) from None
-    found = next((pull.state for pull in pulls if pull.url == url), "open")
-    return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
 
 
 def changes_of(repository: Repository, result: Result) -> Iterator[Change]:

@@ -18,7 +18,7 @@ from typing import Any
 from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
-from fixer.fleet.deliveries import FleetDelivery, branch_of, conclude, deliver, looked
+from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
 from fixer.fleet.outcomes import reported
@@ -141,17 +141,14 @@ class Driver:
         self._say(f"{row.name}: {step}{f', try {tries}' if tries > 1 else ''}")
         place = self._clone(row)
         if step == "clone":
-            return self._hands.submit(fetched, place, row.repository, self._tokens)
+            return self._hands.submit(_prepared, row, place, self._tokens)
         if step == "deliver" and row.concludes:
             return self._courier.submit(conclude, row, place, self._kept(row), self._tokens)
         if step == "deliver":
             most = self._options.open_per_repository
-            return self._courier.submit(
-                deliver, row.repository, row.options, place, self._kept(row), self._tokens, most
-            )
+            return self._courier.submit(deliver, row, place, self._kept(row), self._tokens, most)
         if step == "look":
-            branch = row.branch or branch_of(row.options)
-            return self._courier.submit(looked, row.repository, place, branch, row.pull_request or "", self._tokens)
+            return self._courier.submit(looked, row, place, self._tokens)
         plans = step == "plan"
         proof = (row.options.cpus, row.options.gpus, row.options.memory)
         task = FleetTask(
@@ -192,7 +189,10 @@ class Driver:
     def _made(self, step: Step, row: FleetRow, came: Any, task: FleetTask | None) -> tuple[dict[str, Any], Any]:
         """What a step that went well makes of its repository."""
         if step == "clone":
-            return {"state": "cloned", "base": came, "reason": "", "kind": "", "concludes": False}, None
+            base, off = came
+            held = None if off is None else json.dumps(off)
+            fresh = {"reason": "", "kind": "", "concludes": False}
+            return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
         if step == "look":
             ended = {"state": came} if row.state in ("delivered", "left out") else {}
             return {} if came == "delivered" else {"pull_open": False, **ended}, None
@@ -249,12 +249,17 @@ class Driver:
         return self._top / "results" / row.repository.key
 
 
+def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str, tuple[str, ...] | None]:
+    """Clones a repository: its commit, and the rules that its plan is to leave out, where that differs from what is
+    asked for. Raises StepFailure."""
+    commit = fetched(place, row.repository, tokens)
+    return commit, left_out(row, place, commit, tokens)
+
+
 def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
     values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
     if came.pull_request:
         values |= {"pull_request": came.pull_request, "pull_open": came.is_open}
-    if came.ignore:
-        values["switched_off"] = json.dumps(came.ignore)
     return values
 
 

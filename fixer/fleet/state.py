@@ -156,7 +156,7 @@ class FleetState:
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
                 before, after = row.repository, one.options
-                queued = {"state": "queued", "reason": "", "kind": "", "switched_off": None}
+                queued = {"state": "queued", "reason": "", "kind": ""}
                 if before.address != one.address:
                     self._set(one.name, {**queued, "pull_request": None, "pull_open": False})
                 elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):

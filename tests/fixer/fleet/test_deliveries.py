@@ -220,8 +220,8 @@ def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisa
 
 def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path: Path, acme: Organisation) -> None:
     two = b"import pytorch_lightning as pl\n\ntrainer = pl.Trainer(gpus=0, max_epochs=1, resume_from_checkpoint=None)\n"
-    for name in ("a", "b", "c"):
-        commit(acme.folder / "acme" / f"{name}.git", {"train.py": two, "requirements.txt": b"pytorch-lightning==1.9\n"})
+    acme.apis = {"acme/a": acme.api("a")}
+    commit(acme.folder / "acme" / "a.git", {"train.py": two, "requirements.txt": b"pytorch-lightning==1.9\n"})
     run(acme)
     (pull,) = acme.api("a").requests
     code = "LIT101"
@@ -229,10 +229,18 @@ def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path
     box = next(line for line in pull.body.splitlines() if f"fixer:rule {code} " in line)
     pull.body = pull.body.replace(box, box.replace("[x]", "[ ]"))
     run(acme, again=True)
-    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    assert acme.states() == {"a": ["open"]}
     row = rows(tmp_path)["acme/a"]
     assert (row.state, row.ignored) == ("delivered", (code,))
     assert b"gpus=0" in Repo(acme.folder / "acme" / "a.git").show(BRANCH, "train.py")
+    box = box.replace("[x]", "[ ]")
+    assert box in pull.body.splitlines()
+    pull.body = pull.body.replace(box, box.replace("[ ]", "[x]"))
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.ignored) == ("delivered", None)
+    assert b"gpus=0" not in Repo(acme.folder / "acme" / "a.git").show(BRANCH, "train.py")
+    assert f"- [x] {code}" in pull.body
 
 
 def test_a_branch_is_pushed_without_a_pull_request(acme: Organisation) -> None:
