@@ -82,7 +82,7 @@ def run(
         held = stack.enter_context(opened(top, make=True))
         held.enroll(unproven(fleet.repositories) if no_verify else fleet.repositories)
         if again:
-            held.retry([row.name for row in held.rows() if not row.gone])
+            held.renew()
         if release:
             held.set_note(RELEASED, "yes")
         say = stack.enter_context(live(held))

@@ -13,11 +13,12 @@ from codemods.engine.plan import Change, Plan
 from fixer.delivery import Delivery, prepare
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
-from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.clones import is_there
+from fixer.fleet.failures import LOST, StepFailure, failure_of
 from fixer.fleet.state import FleetRow
 from fixer.fleet.words import State
 from fixer.gitio import GitError, Repository, find_repository
-from fixer.kept_runs import KeptRun
+from fixer.kept_runs import RESULT, KeptRun
 from fixer.project import open_commit
 from fixer.pulls.body import Templates
 from fixer.pulls.life import current
@@ -70,10 +71,10 @@ def deliver(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | 
 
 
 def _delivered(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
-    repository, options, result = row.repository, row.options, load(KeptRun(kept))
-    git, branch, pr = find_repository(clone), result.branch, options.deliver == "pull-request"
-    if git is None or branch is None or result.base is None:
-        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew")
+    repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
+    branch, pr = result.branch, options.deliver == "pull-request"
+    if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
+        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew", LOST)
     project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
     delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
     assert delivery is not None
@@ -148,7 +149,8 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
     repository, options = row.repository, row.options
     try:
         with tokens.hiding():
-            result = load(KeptRun(kept))
+            _repository(clone)
+            result = _result(kept)
             assert result.base is not None
             project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
             branch = branch_of(options)
@@ -186,13 +188,27 @@ def _visited(row: FleetRow, clone: Path, tokens: Tokens) -> Visit:
     repository = row.repository
     try:
         with tokens.hiding():
-            git = find_repository(clone)
-            if git is None:
-                raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew")
-            branch = row.branch or branch_of(repository.options)
-            return visit(find_remote(git, "origin", tokens), branch, repository.options.base, Templates(), False, "")
+            branch, remote = (
+                row.branch or branch_of(repository.options),
+                find_remote(_repository(clone), "origin", tokens),
+            )
+            return visit(remote, branch, repository.options.base, Templates(), False, "")
     except UsageError as error:
         raise failure_of(tokens.hidden(str(error)), repository.address) from None
+
+
+def _repository(clone: Path) -> Repository:
+    """The clone itself: never a repository around it. Raises StepFailure where it is gone."""
+    git = find_repository(clone) if is_there(clone) else None
+    if git is None:
+        raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew", LOST)
+    return git
+
+
+def _result(kept: Path) -> Result:
+    if not (kept / RESULT).is_file():
+        raise StepFailure("its result is gone; `fixer fleet retry` makes it anew", LOST)
+    return load(KeptRun(kept))
 
 
 def changes_of(repository: Repository, result: Result) -> Iterator[Change]:

@@ -19,7 +19,7 @@ from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
-from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
+from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
@@ -63,7 +63,7 @@ class Driver:
         self._rooms: Counter[Step] = Counter()
         self._to_look: list[str] = []
         self._held: set[str] = set()
-        self._failures: dict[str, list[tuple[str, State]]] = {}
+        self._failures: dict[str, list[str]] = {}
         self._tries: Counter[tuple[str, Step]] = Counter()
         self._stopped = ""
 
@@ -225,21 +225,20 @@ class Driver:
         """Writes down a failure: what may pass is tried again, what is around for the third time stops the fleet."""
         self._tries[row.name, step] += 1
         again = is_passing(failure.kind) and self._tries[row.name, step] < self._options.tries and not self._stopped
-        before = row.state
-        state: State = before if again else "failed"
+        resume: State = "queued" if step in ("plan", "prove") or failure.kind == LOST else row.state
         if step in ("plan", "prove"):
             discard(self._clone(row))
             self._state.put(row.name, copy=row.copy + 1)
-            state = "queued" if again else state
-        values = {"reason": failure.reason, "kind": failure.kind, **({} if step == "look" else {"state": state})}
+        values: dict[str, Any] = {"reason": failure.reason, "kind": failure.kind}
+        if step != "look":
+            values |= {"state": resume if again else "failed", "resume": resume}
         self._state.end(row.name, step, "failed", values, cost)
         self._say(f"{row.name}: {step} failed: {failure.reason}")
         if is_around(failure.kind) and not again:
             same = self._failures.setdefault(failure.kind, [])
-            same.append((row.name, "queued" if step in ("plan", "prove") else before))
+            same.append(row.name)
             if len(same) >= SAME_FAILURES:
-                for name, earlier in same:
-                    self._state.put(name, state=earlier)
+                self._state.put_back(same)
                 self._stopped = self._stopped or f"{len(same)} repositories failed for one reason: {failure.reason}"
 
     def _clone(self, row: FleetRow) -> Path:

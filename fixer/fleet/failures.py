@@ -29,6 +29,8 @@ _NO_INDEX = re.compile(
 _TOLD = 300
 PASSING = ("killed", "server")
 """Kinds of failures after which the same may go well."""
+LOST = "lost"
+"""The kind of failures of what has to be cloned and planned anew."""
 
 
 class StepFailure(Exception):

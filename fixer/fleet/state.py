@@ -28,6 +28,7 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
+    resume TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
@@ -58,7 +59,7 @@ _COLUMNS = (
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off", "pull_open", "concludes"}
+     "summary", "switched_off", "pull_open", "concludes", "resume"}
 )  # fmt: skip
 
 
@@ -280,17 +281,30 @@ class FleetState:
             for name, code, why, done, many, stops in listing
         ]
 
+    def put_back(self, names: Iterable[str]) -> None:
+        """Puts repositories that failed back to where their step can be done again."""
+        with self._connection:
+            for name in names:
+                self._connection.execute(
+                    "UPDATE repository SET state=CASE WHEN state='failed' AND resume<>'' THEN resume ELSE 'queued' END,"
+                    " reason='', kind='', changed=? WHERE name=?",
+                    (time.time(), name),
+                )
+
+    def renew(self) -> None:
+        """Queues all repositories again."""
+        with self._connection:
+            self._connection.execute("UPDATE repository SET state='queued', reason='', kind='' WHERE NOT gone")
+
     def retry(self, names: Sequence[str]) -> list[str]:
-        """Queues repositories again: those that are named, or all that failed. Raises UsageError for a name that there
-        is not."""
+        """Queues repositories again: those that are named, or all that failed. What was planned or proven and could not
+        be delivered is delivered anew. Raises UsageError for a name that there is not."""
         known = {row.name: row for row in self.rows() if not row.gone}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(f"no repository of the fleet is called '{unknown[0]}'; `fixer fleet status` lists them")
         chosen = list(names) or [name for name, row in known.items() if row.state == "failed"]
-        with self._connection:
-            for name in chosen:
-                self._set(name, {"state": "queued", "reason": "", "kind": ""})
+        self.put_back(chosen)
         return chosen
 
     def note(self, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -46,7 +47,7 @@ def run(
     with opened(folder, make=True) as state:
         state.enroll(acme.repositories(each))
         if again:
-            state.retry([row.name for row in state.rows()])
+            state.renew()
         if release:
             state.set_note(RELEASED, "yes")
         return Driver(folder, state, RecordedEngine(in_process), options or FleetOptions(), tokens, print).run()
@@ -275,6 +276,28 @@ def test_a_token_that_is_not_taken_stops_the_fleet(acme: Organisation) -> None:
         api.token = SECRET
     assert run(acme) == FleetEnd()
     assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
+def test_a_delivery_that_failed_is_made_again_without_another_plan(acme: Organisation, tmp_path: Path) -> None:
+    acme.refused = ("POST", "/pulls")
+    del acme.apis["acme/c"]
+    run(acme)
+    assert states(acme) == {"a": "failed", "b": "failed"}
+    acme.refused = None
+    shutil.rmtree(next((tmp_path / "state" / "clones").glob("acme-b-*")))
+    with opened(tmp_path / "state") as state:
+        assert state.retry([]) == ["acme/a", "acme/b"]
+    run(acme)
+    assert states(acme) == {"a": "delivered", "b": "failed"}
+    assert rows(tmp_path)["acme/b"].reason == "its clone is gone; `fixer fleet retry` makes it anew"
+    with opened(tmp_path / "state") as state:
+        state.retry([])
+    run(acme)
+    assert states(acme) == {"a": "delivered", "b": "delivered"}
+    with opened(tmp_path / "state") as state:
+        assert {step.repository: step.tries for step in state.steps() if step.step == "plan"} == {
+            "acme/a": 1, "acme/b": 2,
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["github", "gitlab"])
