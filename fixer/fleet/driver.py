@@ -98,9 +98,9 @@ class Driver:
         for step in _ORDER:
             room = self._room(step) - self._rooms[step]
             for row in self._next(step, room) if room > 0 else ():
-                tries = self._state.begin(row.name, step)
-                self._running[self._begun(step, row, tries)] = (step, row)
-                self._rooms[step] += 1
+                if tries := self._state.begin(row.name, step):
+                    self._running[self._begun(step, row, tries)] = (step, row)
+                    self._rooms[step] += 1
 
     def _room(self, step: Step) -> int:
         if step in ("look", "deliver"):

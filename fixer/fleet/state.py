@@ -28,7 +28,7 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
-    resume TEXT NOT NULL DEFAULT '',
+    resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
@@ -53,6 +53,7 @@ CREATE TABLE finding (
 );
 CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+_AGAIN = "UPDATE repository SET state=again, again='', reason='', kind='' WHERE again<>'' AND doing=''"
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
     "summary, changed, switched_off, gone, pull_open, concludes"
@@ -170,8 +171,8 @@ class FleetState:
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
         anew. The repositories that this concerns, as they were."""
-        found = [row for row in self.rows() if row.doing]
         with self._connection:
+            found = [row for row in self.rows() if row.doing]
             for row in found:
                 fresh = {} if row.doing in ("deliver", "look") else {"state": "queued", "copy": row.copy + 1}
                 self._set(row.name, {"doing": "", **fresh})
@@ -179,12 +180,19 @@ class FleetState:
                     "UPDATE step SET outcome='interrupted', ended=? WHERE repository=? AND outcome='running'",
                     (time.time(), row.name),
                 )
+            self._connection.execute(_AGAIN)
         return found
 
     def begin(self, name: str, step: Step) -> int:
-        """Notes that a step is being done; how often it was begun, this time among them."""
+        """Notes that a step is being done; how often it was begun, this time among them. 0 where another step is what
+        is to be done next by now."""
         with self._connection:
-            self._set(name, {"doing": step})
+            begun = self._connection.execute(
+                "UPDATE repository SET doing=?, changed=? WHERE name=? AND (next=? OR ?='look')",
+                (step, time.time(), name, step, step),
+            )
+            if not begun.rowcount:
+                return 0
             self._connection.execute(
                 "INSERT INTO step (repository, step, tries, started, outcome) VALUES (?,?,1,?,'running')"
                 " ON CONFLICT (repository, step) DO UPDATE SET tries=tries+1, started=excluded.started, ended=NULL,"
@@ -211,6 +219,7 @@ class FleetState:
                 (time.time(), outcome, values.get("reason", ""), *cost, name, step),
             )
             self._set(name, {"doing": "", **values})
+            self._connection.execute(_AGAIN)
             if findings is not None:
                 self._connection.execute("DELETE FROM finding WHERE repository=?", (name,))
                 self._connection.executemany(
@@ -282,14 +291,16 @@ class FleetState:
         ]
 
     def put_back(self, names: Iterable[str]) -> None:
-        """Puts repositories that failed back to where their step can be done again."""
+        """Puts repositories that failed back to where their step can be done again, and queues others; those of which
+        something is being done, once that has ended."""
         with self._connection:
             for name in names:
                 self._connection.execute(
-                    "UPDATE repository SET state=CASE WHEN state='failed' AND resume<>'' THEN resume ELSE 'queued' END,"
-                    " reason='', kind='', changed=? WHERE name=?",
-                    (time.time(), name),
+                    "UPDATE repository SET again=CASE WHEN state='failed' AND resume<>'' THEN resume ELSE 'queued' END"
+                    " WHERE name=?",
+                    (name,),
                 )
+            self._connection.execute(_AGAIN)
 
     def renew(self) -> None:
         """Queues all repositories again."""

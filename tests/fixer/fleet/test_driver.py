@@ -198,11 +198,38 @@ def test_what_a_killed_run_was_doing_is_not_done_for_who_has_left(tmp_path: Path
     run(tmp_path, every, RecordedEngine())
     with opened(tmp_path / "state") as state:
         state.put("a", state="planned")
-        state.begin("a", doing)
+        state.put("a", doing=doing)
     run(tmp_path, every[1:], engine := RecordedEngine())
     assert engine.tasks == [] and states(tmp_path) == {"a": "left out", "b": "proven"}
     run(tmp_path, every, RecordedEngine())
     assert states(tmp_path) == {"a": "proven", "b": "proven"}
+
+
+def test_a_retry_during_a_run_is_kept_until_the_step_has_ended(tmp_path: Path) -> None:
+    every, asked = repositories(tmp_path, ["a", "b"]), list[str]()
+    with opened(tmp_path / "state", make=True) as other:
+
+        def answer(task: FleetTask) -> TaskOutcome:
+            if task.repository == "a" and task.step == "prove" and not asked:
+                asked.extend(other.retry(["a"]))
+                return ended(task, 2, error="wrong")
+            return ended(task)
+
+        run(tmp_path, every, engine := RecordedEngine(answer, room=1))
+    assert states(tmp_path) == {"a": "proven", "b": "proven"}
+    assert [task.step for task in engine.tasks if task.repository == "a"] == ["plan", "prove", "plan", "prove"]
+
+
+def test_a_step_is_not_begun_where_another_one_is_next_by_now(tmp_path: Path) -> None:
+    run(tmp_path, repositories(tmp_path, ["a"]), RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.retry(["a"])
+        assert (state.begin("a", "prove"), state.row("a").doing) == (0, "")
+        assert (state.begin("a", "clone"), state.row("a").doing) == (2, "clone")
+        state.retry(["a"])
+        assert (state.row("a").state, state.row("a").doing) == ("queued", "clone")
+        state.end("a", "clone", "done", {"state": "cloned"})
+        assert (state.row("a").state, state.row("a").doing) == ("queued", "")
 
 
 def test_what_was_merged_or_closed_is_not_done_again_for_another_option(tmp_path: Path) -> None:
