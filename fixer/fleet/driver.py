@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,6 +182,7 @@ class Driver:
             self._failures = {
                 kind: names for kind, names in self._failures.items() if not _is_answered(kind, step, row)
             }
+            values |= {"excused": ""} if _is_answered(row.excused, step, row) else {}
             self._state.end(row.name, step, "done", values, cost, findings)
             if values.get("state") in ("failed", "left out", "closed"):
                 self._say(f"{row.name}: {values['state']}: {values.get('reason', '')}")
@@ -238,8 +239,16 @@ class Driver:
             same = self._failures.setdefault(failure.kind, [])
             same.append(row.name)
             if len(same) >= SAME_FAILURES:
-                self._state.put_back(same)
+                self._excuse(same, failure.kind)
                 self._stopped = self._stopped or f"{len(same)} repositories failed for one reason: {failure.reason}"
+
+    def _excuse(self, names: Sequence[str], kind: str) -> None:
+        """Puts repositories that failed for what is around them back for the next run; what had failed so before may be
+        their own fault, and stays."""
+        fresh = [name for name in names if self._state.row(name).excused != kind]
+        self._state.put_back(fresh)
+        for name in fresh:
+            self._state.put(name, excused=kind)
 
     def _clone(self, row: FleetRow) -> Path:
         return place_of_clone(self._top, row.repository, row.copy)

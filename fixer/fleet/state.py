@@ -28,7 +28,7 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
-    resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '',
+    resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '', excused TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
@@ -56,11 +56,11 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 _AGAIN = "UPDATE repository SET state=again, again='', reason='', kind='' WHERE again<>'' AND doing=''"
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off, gone, pull_open, concludes"
+    "summary, changed, switched_off, gone, pull_open, concludes, excused"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off", "pull_open", "concludes", "resume"}
+     "summary", "switched_off", "pull_open", "concludes", "resume", "excused"}
 )  # fmt: skip
 
 
@@ -68,10 +68,10 @@ _SETTABLE = frozenset(
 class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
-    of the branch that was made of it, `pull_open` whether its pull request was open when it was last seen,
-    `concludes` whether that has served, since nothing is left to change. `ignored` are all rules that are left out,
-    where some are switched off in a pull request. One that is `gone` is not named any more: it is shown as left out,
-    and what was done of it is kept."""
+    of the branch that was made of it, `excused` the kind of failure after which it was put back for the next run.
+    `pull_open` says whether its pull request was open when it was last seen, `concludes` whether that has served, since
+    nothing is left to change. `ignored` are all rules that are left out, where some are switched off in a pull request.
+    One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -89,6 +89,7 @@ class FleetRow:
     changed: float
     ignored: tuple[str, ...] | None = None
     gone: bool = False
+    excused: str = ""
     pull_open: bool = False
     concludes: bool = False
 

@@ -138,6 +138,27 @@ def test_three_failures_of_one_kind_stop_the_run_with_that_reason(tmp_path: Path
     assert (end.stopped, set(states(tmp_path).values())) == ("", {"proven"})
 
 
+def test_what_fails_for_one_reason_again_is_left_failed_and_the_rest_goes_on(tmp_path: Path) -> None:
+    said = "the tree before was not run: torch==1.9 cannot be installed: error: Failed to fetch: https://example.org/"
+    evidence = [{"verdict": "inconclusive", "reason": said, "facts": []}]
+
+    def of_a_dead_index(task: FleetTask) -> TaskOutcome:
+        dead = task.repository.startswith("x") and task.step == "prove"
+        return ended(task, evidence=evidence) if dead else ended(task)
+
+    every = repositories(tmp_path, ["x1", "x2", "x3", "a", "b"])
+    assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped
+    assert "failed" not in states(tmp_path).values()
+    assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped
+    assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped == ""
+    assert states(tmp_path) == {**dict.fromkeys(["x1", "x2", "x3"], "failed"), "a": "proven", "b": "proven"}
+    assert rows(tmp_path)["x1"].reason.startswith("no package index was reached: the tree before")
+    with opened(tmp_path / "state") as state:
+        state.retry([])
+    run(tmp_path, every, RecordedEngine())
+    assert {(row.state, row.excused) for row in rows(tmp_path).values()} == {("proven", "")}
+
+
 def test_one_server_that_is_down_is_not_the_failure_of_another(tmp_path: Path) -> None:
     gone = [FleetRepository(f"x{number}", f"http://127.0.0.{number}:9/a") for number in (1, 2, 3)]
     end = run(tmp_path, [*gone, *repositories(tmp_path, ["a"])], RecordedEngine(), FleetOptions(tries=1))
