@@ -20,11 +20,10 @@ from fixer.fleet.asked import RepositoryOptions
 REPORT, PAGE, LOG, RUNS = "report.json", "page.html", "log.txt", "runs"
 _PASSED = {
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "WINDIR",
-    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-    "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "NETRC", "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
 }  # fmt: skip
-_PASSED_PREFIXES = ("LC_", "XDG_", "PIP_", "UV_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_", "FIXER_TEST_")
+_PASSED_PREFIXES = ("LC_", "XDG_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 _LOOK_S = 0.05
 _GRACE_S = 20.0
@@ -85,14 +84,17 @@ def arguments_of(options: RepositoryOptions, *, plan: bool) -> tuple[str, ...]:
 
 
 def environment(of: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The variables of a task's process: what finds programs, packages and settings, and nothing that may be secret.
-    Its runs are kept in its folder."""
-    passed = {
-        name: value
-        for name, value in of.items()
-        if (name.upper() in _PASSED or name.startswith(_PASSED_PREFIXES)) and not any(one in name for one in _SECRET)
-    }
+    """The variables of a task's process: what finds programs and settings and is called nothing secret, and what
+    installers are told. Its runs are kept in its folder."""
+    from verify.environments.installer import is_theirs
+
+    passed = {name: value for name, value in of.items() if is_theirs(name) or _is_passed(name.upper())}
     return {**passed, "PYTHONPATH": home(), "FIXER_RUNS": str(folder / RUNS), "NO_COLOR": "1"}
+
+
+def _is_passed(name: str) -> bool:
+    found = name in _PASSED or name.startswith(_PASSED_PREFIXES)
+    return found and not any(one in name for one in _SECRET)
 
 
 def home() -> str:

@@ -108,15 +108,37 @@ def test_a_task_knows_no_secret_of_the_driver(tmp_path: Path, monkeypatch: pytes
     shown: list[bytes] = []
     outcome = run_task(
         task,
-        lambda process: shown.extend(
-            Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("environ", "cmdline")
-        ),
+        lambda process: shown.extend(read_when_there(process.pid, name) for name in ("environ", "cmdline")),
     )
     assert outcome.code == 0
     assert b"PATH=" in shown[0] and b"fixer.fleet.child" in shown[1]
     assert not [text for text in shown if SECRET.encode() in text]
     assert list((tmp_path / "task" / RUNS).glob("*/*/result.json"))
     assert SECRET not in "".join(environment(os.environ, tmp_path).values())
+
+
+def read_when_there(pid: int, name: str) -> bytes:
+    """What the system shows of a process, which it does a moment after its start."""
+    for _ in range(100):
+        if found := Path(f"/proc/{pid}/{name}").read_bytes():
+            return found
+        time.sleep(0.01)
+    return b""
+
+
+def test_a_task_is_told_what_installers_are_told_and_no_token(tmp_path: Path) -> None:
+    told = (
+        "PIP_INDEX_URL",
+        "UV_INDEX_ACME_PASSWORD",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NETRC",
+        "LC_ALL",
+        "XDG_CACHE_HOME",
+    )
+    kept = ("UV_GITHUB_TOKEN", "UV_GITHUB_token", "UV_PUBLISH_PASSWORD", "PIP_TARGET", "XDG_MY_password", "HF_TOKEN")
+    found = environment(dict.fromkeys((*told, *kept), SECRET), tmp_path)
+    assert {name for name, value in found.items() if value == SECRET} == set(told)
 
 
 def test_a_task_is_ended_after_its_time(tmp_path: Path) -> None:
