@@ -5,12 +5,14 @@ A task names files and options, and no token: it is the same on this machine and
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -26,7 +28,7 @@ _PASSED = {
 _PASSED_PREFIXES = ("LC_", "XDG_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 _LOOK_S = 0.05
-_GRACE_S = 20.0
+_GRACE_S = 10.0
 _LOG_END = 64 * 1024
 
 
@@ -102,8 +104,8 @@ def home() -> str:
     return str(Path(__file__).resolve().parents[2])
 
 
-def run_task(task: FleetTask, started: Callable[[subprocess.Popen[bytes]], None] | None = None) -> TaskOutcome:
-    """Does a task, in a folder that is emptied first. `started` is told of its process."""
+def run_task(task: FleetTask, stop: threading.Event | None = None) -> TaskOutcome:
+    """Does a task, in a folder that is emptied first. It is ended once its time is over, or `stop` is set."""
     folder = Path(task.folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
@@ -123,23 +125,27 @@ def run_task(task: FleetTask, started: Callable[[subprocess.Popen[bytes]], None]
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        if started:
-            started(process)
-        code, cpu = _ended(process, began + task.seconds)
+        code, cpu = _ended(process, began + task.seconds, stop or threading.Event())
     _shorten(folder / LOG)
     return TaskOutcome(code, time.monotonic() - began, cpu)
 
 
-def _ended(process: subprocess.Popen[bytes], deadline: float) -> tuple[int | None, float]:
-    """What a process exited with, None where its time was over, and the seconds of processors that it used."""
-    late = False
+def _ended(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> tuple[int | None, float]:
+    """What a process exited with, None where it was ended, and the seconds of processors that it used. It is asked to
+    end, and after a grace killed with all that it started."""
+    from verify.sandbox.process import kill
+
+    asked = math.inf
     while True:
         code, cpu = _looked(process)
         if code is not None:
-            return (None if late else code), cpu
-        if time.monotonic() > deadline + (_GRACE_S if late else 0):
-            process.kill() if late else process.terminate()
-            late = True
+            return (None if asked < math.inf else code), cpu
+        now = time.monotonic()
+        if asked == math.inf and (now > deadline or stop.is_set()):
+            process.terminate()
+            asked = now
+        if now > asked + _GRACE_S:
+            kill(process.pid)
         time.sleep(_LOOK_S)
 
 

@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from fixer.fleet import tasks
 from fixer.fleet.asked import RepositoryOptions
 from fixer.fleet.locking import alone
+from fixer.fleet.pool import ProcessPool
 from fixer.fleet.state import opened
-from fixer.fleet.tasks import RUNS, FleetTask, arguments_of, environment, run_task
+from fixer.fleet.tasks import LOG, RUNS, FleetTask, arguments_of, environment, run_task
 from tests.fixer.command import OLD, ROOT, Ask
 from tests.fixer.command import environment as of_process
 from tests.fixer.fleet.organisation import standing
@@ -106,24 +109,45 @@ def test_a_task_knows_no_secret_of_the_driver(tmp_path: Path, monkeypatch: pytes
         "a", "plan", str(tmp_path / "a"), str(tmp_path / "task"), arguments_of(RepositoryOptions(), plan=True), 100
     )
     shown: list[bytes] = []
-    outcome = run_task(
-        task,
-        lambda process: shown.extend(read_when_there(process.pid, name) for name in ("environ", "cmdline")),
-    )
+    with monkeypatch.context() as patched:
+        patched.setattr(tasks, "_looked", lambda process: shown.extend(seen_of(process)) or looked(process))
+        outcome = run_task(task)
     assert outcome.code == 0
-    assert b"PATH=" in shown[0] and b"fixer.fleet.child" in shown[1]
+    assert any(b"PATH=" in text for text in shown) and any(b"fixer.fleet.child" in text for text in shown)
     assert not [text for text in shown if SECRET.encode() in text]
     assert list((tmp_path / "task" / RUNS).glob("*/*/result.json"))
     assert SECRET not in "".join(environment(os.environ, tmp_path).values())
 
 
-def read_when_there(pid: int, name: str) -> bytes:
-    """What the system shows of a process, which it does a moment after its start."""
-    for _ in range(100):
-        if found := Path(f"/proc/{pid}/{name}").read_bytes():
-            return found
-        time.sleep(0.01)
-    return b""
+looked = tasks._looked
+
+
+def seen_of(process: subprocess.Popen[bytes]) -> list[bytes]:
+    """What the system shows of a process that has not ended."""
+    with suppress(OSError):
+        return [Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("environ", "cmdline")]
+    return []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_does_not_end_when_it_is_asked_to_is_killed_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    deaf = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    code = f"{deaf} subprocess.Popen(['sleep', '97'], start_new_session={apart}); print(1, flush=True); time.sleep(97)"
+    monkeypatch.setattr(tasks, "_GRACE_S", 0.5)
+    (program := tmp_path / "program").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    pool, log = ProcessPool(1, 1), tmp_path / "task" / LOG
+    ended = pool.submit(FleetTask("a", "plan", str(tmp_path), str(tmp_path / "task"), (), 100))
+    while not (log.is_file() and log.read_text()):
+        time.sleep(0.05)
+    started = [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]
+    pool.close()
+    assert ended.result().code is None and started
+    assert not psutil.wait_procs(started, timeout=5)[1]
 
 
 def test_a_task_is_told_what_installers_are_told_and_no_token(tmp_path: Path) -> None:
