@@ -10,16 +10,17 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fixer.errors import UsageError
-from fixer.fleet.asked import FleetRepository, RepositoryOptions, structured, unstructured
+from fixer.fleet.asked import Fleet, FleetOptions, FleetRepository, RepositoryOptions, structured, unstructured
 from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
 _GONE = "it is not in the fleet any more"
+_ASKED = "options"
 _VERSION = 2
 _TABLES = """
 CREATE TABLE repository (
@@ -137,6 +138,16 @@ class FleetState:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+
+    def fleet(self) -> Fleet:
+        """What was asked for last, as far as the state says."""
+        kept = self.note(_ASKED)
+        options = FleetOptions(**json.loads(kept)) if kept else FleetOptions()
+        return Fleet(tuple(row.repository for row in self.rows() if not row.gone), options)
+
+    def keep(self, options: FleetOptions) -> None:
+        """Notes what is asked for the fleet as a whole."""
+        self.set_note(_ASKED, json.dumps(asdict(options)))
 
     def enroll(self, repositories: Sequence[FleetRepository]) -> None:
         """Takes in what is asked for now: new repositories are queued, and those that are asked for otherwise looked

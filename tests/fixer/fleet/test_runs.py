@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from fixer.fleet import tasks
-from fixer.fleet.asked import RepositoryOptions
+from fixer.fleet.asked import RepositoryOptions, read_fleet
+from fixer.fleet.driver import RELEASED
 from fixer.fleet.locking import alone
 from fixer.fleet.pool import ProcessPool
 from fixer.fleet.state import opened
@@ -71,6 +73,32 @@ def test_a_fleet_from_its_file_to_its_branches(ask: Ask, tmp_path: Path) -> None
     said = ask("fleet", "run", file, "--state", state)
     assert said.code == 0 and "3 repositories: 3 planned" in said.out
     assert "none, since none failed" in ask("fleet", "retry", "--state", state).out
+
+
+def test_a_run_that_names_nothing_goes_on_with_what_was_asked_for(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a", "b"])
+    file, state = (
+        fleet_file(tmp_path, ["a", "b"], "[fleet]\nproofs = 3\n[defaults]\nprove = false\n"),
+        tmp_path / "of me",
+    )
+    with opened(state, make=True) as held:
+        held.enroll(read_fleet([str(file)]).repositories)
+        held.keep(read_fleet([str(file)]).options)
+    said = ask("fleet", "run", "--state", state)
+    assert said.code == 0 and "2 repositories: 2 planned" in said.out
+    with opened(state) as held:
+        assert held.fleet() == replace(read_fleet([str(file)]), defaults=RepositoryOptions())
+    with alone(state):
+        assert f"`fixer fleet run --state '{state}'` goes on" in ask("fleet", "stop", "--state", state).out
+    assert "no repository is named" in ask("fleet", "run", "--state", tmp_path / "none").complaint()
+
+
+def test_nothing_is_noted_where_the_engine_cannot_be_had(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    options = ("--state", tmp_path / "state", "--release", "--address", "x")
+    assert "that is Ray's" in ask("fleet", "run", tmp_path / "a", *options).complaint()
+    with opened(tmp_path / "state") as held:
+        assert held.rows() == [] and held.note(RELEASED) is None
 
 
 def test_commands_without_a_fleet(ask: Ask, tmp_path: Path) -> None:
