@@ -110,7 +110,7 @@ def _engine(name: EngineName, address: str | None, options: FleetOptions) -> Fle
     if name is EngineName.ray:
         from fixer.fleet.ray_engine import RayEngine
 
-        return RayEngine(address)
+        return RayEngine(address, options.plans, options.proofs)
     if address:
         raise UsageError(f"--address {address}: that is Ray's; give --engine ray with it, or leave it out")
     from fixer.fleet.pool import ProcessPool
