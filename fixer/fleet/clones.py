@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository
-from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.failures import StepFailure, failure_of, is_around
 from fixer.gitio import GitError, Repository, settings
 from fixer.push import ALIAS, find_remote
 from fixer.tokens import Tokens
@@ -38,10 +38,23 @@ def place_of_clone(top: Path, repository: FleetRepository, copy: int) -> Path:
     return top / "clones" / repository.key / str(copy) / repository.folder
 
 
-def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
-    """Brings a clone to where its remote is, made anew where there is none: the commit that is checked out. Branches
-    that were made of an earlier one go: without history they could not be told from those of people. Raises
-    StepFailure."""
+def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
+    """Brings a clone to where its remote is, made anew where there is none, or where it cannot be brought there: the
+    commit that is checked out, None where there is none yet. Branches that were made of an earlier one go: without
+    history they could not be told from those of people. Raises StepFailure."""
+    was_there = is_there(place)
+    try:
+        return _tried(place, repository, tokens)
+    except StepFailure as failure:
+        if is_around(failure.kind):
+            raise
+        discard(place)
+        if not was_there:
+            raise
+    return _tried(place, repository, tokens)
+
+
+def _tried(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
     try:
         return _fetched(place, repository, tokens)
     except GitError as error:
@@ -52,7 +65,7 @@ def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
         raise failure_of(f"{error.filename or place}: {error.strerror or error}", repository.address) from None
 
 
-def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
+def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
     git = Repository(place, place / ".git", place / ".git")
     if is_there(place) and _origin(git) != repository.address:
         discard(place)
@@ -69,17 +82,16 @@ def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
         remote.git(*command, "--depth=1", ALIAS, ref, more=_AS_IS)
     except UsageError as error:
         if "find remote ref" in str(error) or "empty repository" in str(error):
-            raise StepFailure(f"it has no {repository.options.base or 'commit to begin with'}") from None
+            if repository.options.base is None:
+                return None
+            raise StepFailure(f"it has no {repository.options.base}") from None
         if _SHALLOW not in str(error):
             raise
         remote.git(*command, ALIAS, ref, more=_AS_IS)
     git.git("checkout", "--quiet", "--force", "--detach", "refs/fleet/base", environment=settings(_AS_IS))
     for ref in () if is_new else git.git("for-each-ref", "--format=%(refname)", "refs/heads").decode().split():
         git.git("update-ref", "--no-deref", "-d", ref)
-    commit = git.resolve("HEAD^{commit}")
-    if commit is None:
-        raise StepFailure("it has no commit to begin with")
-    return commit
+    return git.resolve("HEAD^{commit}")
 
 
 def is_there(place: Path) -> bool:

@@ -191,6 +191,8 @@ class Driver:
         """What a step that went well makes of its repository."""
         if step == "clone":
             base, off = came
+            if base is None:
+                return {"state": "left out", "reason": "its default branch has no commit yet", "kind": ""}, None
             held = None if off is None else json.dumps(off)
             fresh = {"reason": "", "kind": "", "concludes": False}
             return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
@@ -257,11 +259,11 @@ class Driver:
         return self._top / "results" / row.repository.key
 
 
-def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str, tuple[str, ...] | None]:
-    """Clones a repository: its commit, and the rules that its plan is to leave out, where that differs from what is
-    asked for. Raises StepFailure."""
+def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str | None, tuple[str, ...] | None]:
+    """Clones a repository: its commit (None: it has none), and the rules that its plan is to leave out, where that
+    differs from what is asked for. Raises StepFailure."""
     commit = fetched(place, row.repository, tokens)
-    return commit, left_out(row, place, commit, tokens)
+    return commit, left_out(row, place, commit, tokens) if commit else None
 
 
 def _delivery_values(came: FleetDelivery) -> dict[str, Any]:

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
+from fixer.fleet.clones import fetched
 from fixer.fleet.driver import STOP
+from fixer.fleet.failures import StepFailure
 from fixer.fleet.state import opened
 from fixer.fleet.tasks import FleetTask, TaskOutcome
 from fixer.fleet.words import Step
+from fixer.tokens import Tokens
 from tests.fixer.fleet.stand_in import RecordedEngine, ended, finding, repositories, rows, run
 from tests.support import commit_all, git
 
@@ -282,6 +285,27 @@ def test_a_clone_is_fetched_not_made_again(tmp_path: Path) -> None:
     assert (clone / "train.py").read_text() == "import lightning\n"
 
 
+def test_a_clone_that_is_broken_is_made_anew(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"])
+    run(tmp_path, every, RecordedEngine())
+    clone = tmp_path / "state" / "clones" / every[0].key / "0" / "a"
+    (clone / ".git" / "index.lock").touch()
+    with opened(tmp_path / "state") as state:
+        state.retry(["a"])
+    run(tmp_path, every, RecordedEngine())
+    assert rows(tmp_path)["a"].state == "proven" and not (clone / ".git" / "index.lock").exists()
+
+
+def test_a_server_that_is_down_costs_no_clone(tmp_path: Path) -> None:
+    place, one = tmp_path / "clone" / "a", FleetRepository("a", "http://127.0.0.1:9/a")
+    place.mkdir(parents=True)
+    git(place, "init", "--quiet")
+    git(place, "remote", "add", "origin", one.address)
+    with pytest.raises(StepFailure, match="Failed to connect"):
+        fetched(place, one, Tokens())
+    assert (place / ".git" / "HEAD").is_file()
+
+
 def test_another_address_of_the_same_name_is_another_repository(tmp_path: Path) -> None:
     one, other = repositories(tmp_path, ["one", "other"])
     (Path(other.address) / "train.py").write_text("import lightning\n")
@@ -305,10 +329,10 @@ def test_another_branch_may_be_named(tmp_path: Path, base: str) -> None:
     assert (row.state, row.reason) == (("proven", "") if base == "next" else ("failed", "it has no none"))
 
 
-def test_a_repository_without_commits_fails_alone(tmp_path: Path) -> None:
+def test_a_repository_without_commits_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "origins" / "empty").mkdir(parents=True)
     git(tmp_path / "origins" / "empty", "init", "--quiet")
     every = [FleetRepository("empty", str(tmp_path / "origins" / "empty")), *repositories(tmp_path, ["a"])]
     run(tmp_path, every, RecordedEngine())
-    assert states(tmp_path) == {"empty": "failed", "a": "proven"}
-    assert rows(tmp_path)["empty"].reason == "it has no commit to begin with"
+    assert states(tmp_path) == {"empty": "left out", "a": "proven"}
+    assert rows(tmp_path)["empty"].reason == "its default branch has no commit yet"
