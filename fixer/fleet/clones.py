@@ -29,6 +29,7 @@ _AS_IS = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 ]
+_GONE = ".gone-"
 _SHALLOW = "does not support shallow"
 
 
@@ -107,7 +108,13 @@ def _origin(git: Repository) -> str:
 def discard(place: Path) -> None:
     """Takes a clone away, also from under a process that still works in it."""
     folder = place.parent
-    gone = folder.with_name(f".gone-{uuid.uuid4().hex}")
+    gone = folder.with_name(f"{_GONE}{uuid.uuid4().hex}")
     with suppress(OSError):
         folder.replace(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def tidy(top: Path) -> None:
+    """Takes away what a run left that was killed while it discarded a clone."""
+    for gone in (top / "clones").glob(f"*/{_GONE}*"):
         shutil.rmtree(gone, ignore_errors=True)

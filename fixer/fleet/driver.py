@@ -17,7 +17,7 @@ from typing import Any
 
 from fixer.errors import of_the_system
 from fixer.fleet.asked import FleetOptions
-from fixer.fleet.clones import discard, fetched, place_of_clone
+from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
@@ -73,6 +73,7 @@ class Driver:
             self._say(f"{row.name}: {row.doing} was not finished by the run before, and is done again")
             if row.doing not in ("deliver", "look"):
                 discard(self._clone(row))
+        tidy(self._top)
         self._state.set_note(STOP, None)
         self._to_look = self._state.open_pulls()
         try:

@@ -16,6 +16,7 @@ from typing import Any
 
 from fixer.errors import UsageError
 from fixer.fleet.asked import Fleet, FleetOptions, FleetRepository, RepositoryOptions, structured, unstructured
+from fixer.fleet.locking import LOCK
 from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
@@ -357,6 +358,8 @@ def opened(folder: Path, *, make: bool = False) -> Iterator[FleetState]:
     if not (make or place.is_file()):
         raise UsageError(f"{folder}: no fleet was run there; name the folder of one with --state")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if {one.name for one in folder.iterdir()} <= {LOCK}:  # a folder of our own
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
     connection = sqlite3.connect(place, timeout=60, isolation_level="IMMEDIATE")
     try:
         connection.execute("PRAGMA journal_mode=WAL")

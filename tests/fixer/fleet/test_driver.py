@@ -195,12 +195,13 @@ def test_what_a_killed_run_was_doing_is_done_again_in_a_new_clone(tmp_path: Path
     with opened(tmp_path / "state") as state:
         state.put("a", state="planned")
         state.begin("a", "prove")
+    (gone := tmp_path / "state" / "clones" / every[1].key / ".gone-1").mkdir()
     said: list[str] = []
     run(tmp_path, every, engine := RecordedEngine(), said=said)
     assert "a: prove was not finished by the run before, and is done again" in said
     assert [(task.repository, task.step) for task in engine.tasks] == [("a", "plan"), ("a", "prove")]
     assert (rows(tmp_path)["a"].copy, rows(tmp_path)["b"].copy) == (1, 0)
-    assert not (tmp_path / "state" / "clones" / every[0].key / "0").exists()
+    assert not (tmp_path / "state" / "clones" / every[0].key / "0").exists() and not gone.exists()
 
 
 def test_asking_otherwise_looks_anew_and_who_goes_is_left_out(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from fixer.errors import UsageError
 from fixer.fleet import tasks
 from fixer.fleet.asked import RepositoryOptions, read_fleet
 from fixer.fleet.driver import RELEASED
@@ -123,6 +125,31 @@ def test_one_run_at_a_time(ask: Ask, tmp_path: Path) -> None:
         with opened(tmp_path / "state", make=True):
             pass
         assert "the run ends once what it is doing is done" in ask("fleet", "stop", "--state", tmp_path / "state").out
+
+
+def test_a_lock_on_windows_is_of_one_place_whatever_stands_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: set[int] = set()
+
+    def lock(descriptor: int, how: int, size: int) -> None:
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if place in held:
+            raise OSError
+        held.add(place)
+
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=lock, LK_NBLCK=2))
+    monkeypatch.setattr(sys, "platform", "win32")
+    with alone(tmp_path), pytest.raises(UsageError, match=f"process {os.getpid()} runs this fleet"), alone(tmp_path):
+        pass
+
+
+def test_the_folder_of_a_fleet_is_nothing_to_git(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    with opened(tmp_path / "a" / "fixer-fleet", make=True):
+        assert git(tmp_path / "a", "status", "--porcelain") == ""
+    with opened(tmp_path / "a", make=True):
+        assert "fleet.sqlite" in git(tmp_path / "a", "status", "--porcelain")
 
 
 SECRET = "ghp_0123456789abcdef"
