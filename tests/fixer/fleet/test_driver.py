@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,9 +153,9 @@ def test_what_fails_for_one_reason_again_is_left_failed_and_the_rest_goes_on(tmp
         return ended(task, evidence=evidence) if dead else ended(task)
 
     every = repositories(tmp_path, ["x1", "x2", "x3", "a", "b"])
-    assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped
+    assert run(tmp_path, every[:3], RecordedEngine(of_a_dead_index, room=1)).stopped
     assert "failed" not in states(tmp_path).values()
-    assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped
+    assert run(tmp_path, every[:3], RecordedEngine(of_a_dead_index, room=1)).stopped
     assert run(tmp_path, every, RecordedEngine(of_a_dead_index, room=1)).stopped == ""
     assert states(tmp_path) == {**dict.fromkeys(["x1", "x2", "x3"], "failed"), "a": "proven", "b": "proven"}
     assert rows(tmp_path)["x1"].reason.startswith("no package index was reached: the tree before")
@@ -295,6 +298,20 @@ def test_a_clone_that_is_broken_is_made_anew(tmp_path: Path) -> None:
         state.retry(["a"])
     run(tmp_path, every, RecordedEngine())
     assert rows(tmp_path)["a"].state == "proven" and not (clone / ".git" / "index.lock").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_git_that_was_ended_from_outside_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs, real = tmp_path / "programs", shutil.which("git")
+    programs.mkdir()
+    script = f'#!/bin/sh\ncase "$*" in *fetch*) [ -e {tmp_path}/x ] || {{ : > {tmp_path}/x; kill -9 $$; }};; esac\n'
+    (programs / "git").write_text(f'{script}exec {real} "$@"\n')
+    (programs / "git").chmod(0o700)
+    every = repositories(tmp_path, ["a"])
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    run(tmp_path, every, RecordedEngine(), said=(said := list[str]()))
+    assert states(tmp_path) == {"a": "proven"}
+    assert any("clone failed: " in line and "it was ended from outside by signal 9" in line for line in said)
 
 
 def test_a_server_that_is_down_costs_no_clone(tmp_path: Path) -> None:
