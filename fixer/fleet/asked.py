@@ -100,6 +100,7 @@ class FleetOptions:
     from branches of fixer's (None: as many as there are). The first `canary` are
     delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
     `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
+    `dashboard` is the repository with the issue that says how the fleet stands.
     """
 
     open_pull_requests: int | None = None
@@ -109,6 +110,7 @@ class FleetOptions:
     plans: int | None = None
     proofs: int | None = None
     tries: int = 2
+    dashboard: str | None = None
 
 
 @dataclass(frozen=True)
@@ -211,10 +213,13 @@ def _parsed(text: str, path: Path) -> object:
 
 
 def _fleet(table: Table) -> FleetOptions:
-    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries")
+    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries", "dashboard")
     hours, plain = table.string("hours"), FleetOptions()
     if hours is not None and not _HOURS.fullmatch(hours):
         raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
+
+    if dashboard := table.string("dashboard"):
+        dashboard = checked_address(dashboard, f"{table.place} dashboard", Path())
 
     def counted(key: str) -> int | None:
         return table.count(key, 1) if key in table.values else None
@@ -227,6 +232,7 @@ def _fleet(table: Table) -> FleetOptions:
         plans=counted("plans"),
         proofs=counted("proofs"),
         tries=table.count("tries", plain.tries),
+        dashboard=dashboard,
     )
 
 

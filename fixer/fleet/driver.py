@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fixer.errors import of_the_system
+from fixer.errors import UsageError, of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
+from fixer.fleet.dashboard import body, keep_up
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
@@ -28,7 +29,7 @@ from fixer.fleet.tasks import PAGE, REPORT, RUNS, FleetTask, TaskOutcome, argume
 from fixer.fleet.words import State, Step
 from fixer.tokens import Tokens
 
-STOP, RELEASED = "stop", "released"
+STOP, RELEASED, DASHBOARD = "stop", "released", "dashboard"
 CLONES = 4
 SAME_FAILURES = 3
 _LOOK_S = 0.5
@@ -83,7 +84,9 @@ class Driver:
                 if not self._stopped:
                     self._hand_out()
                 if not self._running:
-                    return FleetEnd(self._stopped, "" if self._stopped else self._waits())
+                    end = FleetEnd(self._stopped, "" if self._stopped else self._waits())
+                    self._tell(end)
+                    return end
                 done, _ = wait(self._running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     step, row = self._running.pop(future)
@@ -93,6 +96,21 @@ class Driver:
             self._engine.close()
             for threads in (self._hands, self._courier):
                 threads.shutdown(wait=True, cancel_futures=True)
+
+    def _tell(self, end: FleetEnd) -> None:
+        """Keeps the dashboard up, where one is asked for."""
+        address = self._options.dashboard
+        if address is None:
+            return
+        held, _, number = (self._state.note(DASHBOARD) or "").rpartition(" ")
+        known = int(number) if held == address else None
+        try:
+            now, said = keep_up(address, known, body(self._state.rows(), end.waits), self._tokens)
+        except UsageError as error:
+            said = f"the dashboard is not up to date: {self._tokens.hidden(str(error))}"
+        else:
+            self._state.set_note(DASHBOARD, f"{address} {now}")
+        self._say(said)
 
     def _hand_out(self) -> None:
         """Begins what there is room for, what is nearest to its end first."""

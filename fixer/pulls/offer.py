@@ -17,7 +17,7 @@ from fixer.forge import ForgeRepository
 from fixer.gitio import GitError, Repository
 from fixer.pulls import life
 from fixer.pulls.body import Templates, body, title
-from fixer.pulls.life import Part, Pull, PullAction, PullRequestMemo
+from fixer.pulls.life import Issue, Part, Pull, PullAction, PullRequestMemo
 from fixer.push import Remote, RemoteBranch, default_branch, find_remote, head_of, publish
 from fixer.reports import Rules
 from fixer.result import Result
@@ -43,6 +43,10 @@ class Forge(Protocol):
     def close(self, number: int, body: str) -> None: ...
     def label(self, number: int, labels: Sequence[str]) -> None: ...
     def open_from(self, prefix: str) -> int: ...
+    def issue(self, number: int) -> Issue: ...
+    def find_issue(self, mark: str) -> Issue | None: ...
+    def open_issue(self, title: str, body: str) -> Issue: ...
+    def rewrite_issue(self, number: int, body: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -85,12 +89,13 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
     token = remote.tokens.of(target.place.kind) or _of_program(target.place)
     tokens = remote.tokens.and_of(token)
     with tokens.hiding():
-        forge = _connected(target.place, remote.place, token)
+        forge = connected(target.place, remote.place, token)
         remote = replace(remote, tokens=tokens)
         return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
 
 
-def _connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
+def connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
+    """The API for pull requests from one repository to another, or to itself."""
     if target.kind == "github":
         from fixer.pulls.github import connect as connect_github
 
