@@ -5,6 +5,7 @@ This is done where the fleet is run, never where plans and proofs are made: noth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from fixer.fleet.clones import is_there
 from fixer.fleet.failures import LOST, StepFailure, failure_of
 from fixer.fleet.state import FleetRow
 from fixer.fleet.words import State
-from fixer.gitio import GitError, Repository, find_repository
+from fixer.gitio import Repository, find_repository
 from fixer.kept_runs import RESULT, KeptRun
 from fixer.project import open_commit
 from fixer.pulls.body import Templates
@@ -212,16 +213,18 @@ def _result(kept: Path) -> Result:
 
 
 def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
-    """The changes that the commits of a branch hold, by the codemod of each. Raises GitError where they are gone."""
+    """The changes that the commits of a branch hold, by the codemod of each. Raises StepFailure where one is gone."""
+    parts = []
     for commit in result.commits:
-        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", "--name-only", commit.id)
-        for path in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
-            before, after = (_content(repository, f"{rev}:{path}") for rev in (f"{commit.id}^", commit.id))
-            yield Change(commit.code, path, before, after)
-
-
-def _content(repository: Repository, name: str) -> bytes:
-    try:
-        return repository.git("cat-file", "blob", name)
-    except GitError:
-        return b""
+        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit.id)
+        fields = listing.decode("utf-8", "surrogateescape").split("\0")
+        parts += [
+            (commit.code, path, *about.split()[2:4]) for about, path in zip(fields[::2], fields[1::2], strict=False)
+        ]
+    wanted = dict.fromkeys(id for _, _, *ids in parts for id in ids if id.strip("0"))
+    held = {blob.id: blob.data for blob in repository.blobs((id, sys.maxsize) for id in wanted)}
+    for code, path, *ids in parts:
+        before, after = (held.get(id, b"") for id in ids)
+        if before is None or after is None:
+            raise StepFailure(f"what its branch had for {path} is gone; `fixer fleet retry` makes it anew", LOST)
+        yield Change(code, path, before, after)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -56,11 +57,17 @@ class Visit:
     forge: Forge
     remote: Remote
     branch: str
-    base: str
+    target: Remote
+    asked_base: str | None
     pulls: tuple[Pull, ...]
     templates: Templates
     again: bool
     asked: str
+
+    @cached_property
+    def base(self) -> str:
+        """The branch that a pull request is for. Raises UsageError where none is known."""
+        return _base(self.target, self.asked_base)
 
     @property
     def off(self) -> frozenset[str]:
@@ -91,7 +98,7 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
     with tokens.hiding():
         forge = connected(target.place, remote.place, token)
         remote = replace(remote, tokens=tokens)
-        return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
+        return Visit(forge, remote, branch, target, base, forge.pulls(branch), templates, again, asked)
 
 
 def connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
@@ -254,7 +261,7 @@ def _target(remote: Remote, place: ForgeRepository) -> Remote:
     names = remote.repository.git("remote").decode("utf-8", "replace").split()
     for name in _BASES:
         if name in names:
-            other = find_remote(remote.repository, name, remote.tokens)
+            other = remote if name == remote.name else find_remote(remote.repository, name, remote.tokens)
             if other.place and other.place.server == place.server:
                 return other
     return remote

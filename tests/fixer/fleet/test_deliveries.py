@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from codemods.engine.plan import Change
 from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
+from fixer.fleet.deliveries import changes_of
 from fixer.fleet.driver import RELEASED, Driver, FleetEnd
 from fixer.fleet.manners import waits_for_hour
 from fixer.fleet.state import opened
 from fixer.fleet.words import Delivered
+from fixer.gitio import find_repository
+from fixer.result import Commit, Result
 from fixer.tokens import Token, Tokens
 from tests.fixer.command import OLD, Ask
 from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
@@ -82,6 +86,24 @@ def test_each_repository_gets_one_pull_request_and_never_a_second(acme: Organisa
     assert {one.writes for api in acme.apis.values() for one in api.requests} == {0}
     assert set(states(acme).values()) == {"delivered"}
     assert rows(tmp_path)["acme/a"].pull_request == f"{acme.address}/acme/a/pull/1"
+
+
+def test_the_changes_of_a_branch_are_those_of_its_commits(tmp_path: Path) -> None:
+    repo = Repo(tmp_path)
+    repo.git("init", "--quiet")
+    repo.commit({"a.py": b"1\n", "gone.py": b"x"})
+    (tmp_path / "gone.py").unlink()
+    ids = [repo.commit({"a.py": b"2\n", "\u00e9 b/c.py": b"new\n"}), repo.commit({"a.py": b"3\n"})]
+    made = tuple(Commit(id, code, "", "", ()) for id, code in zip(ids, ("LIT001", "LIT101"), strict=True))
+    result = Result("run", None, "2.6.6", commits=made)
+    found = find_repository(tmp_path)
+    assert found is not None
+    assert set(changes_of(found, result)) == {
+        Change("LIT001", "a.py", b"1\n", b"2\n"),
+        Change("LIT001", "gone.py", b"x", b""),
+        Change("LIT001", "\u00e9 b/c.py", b"", b"new\n"),
+        Change("LIT101", "a.py", b"2\n", b"3\n"),
+    }
 
 
 @pytest.mark.parametrize("what", ["branch", "pull-request"])
