@@ -181,6 +181,7 @@ def report(
     state: StateFolder = FOLDER,
     html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write a line a repository.", metavar="FILE")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write a row a repository.", metavar="FILE")] = None,
     json: Annotated[Path | None, typer.Option(help="Write it as one JSON object.", metavar="FILE")] = None,
 ) -> None:
     """Write how a fleet stands: by repository, by rule, by what is left by hand. Without a file, JSON is printed."""
@@ -189,10 +190,14 @@ def report(
     from fixer.options import writable
 
     top = state.absolute()
-    places = {name: writable(f"--{name} {to}", to) for name, to in (("html", html), ("csv", csv), ("json", json)) if to}
+    asked = {"html": html, "csv": csv, "parquet": parquet, "json": json}
+    places = {name: writable(f"--{name} {to}", to) for name, to in asked.items() if to}
     with opened(top) as held:
         found = reports.of_fleet(held, top)
     for name, place in places.items():
+        if name == "parquet":
+            place.write_bytes(reports.as_parquet(found))
+            continue
         if name == "html":
             text = reports.as_html(found, place.absolute().parent)
         else:
