@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from fixer.push import find_remote
 from fixer.reports.rule_text import rule_texts
 from fixer.result import Result
 from fixer.runs import load
-from fixer.settings import NEWEST, SharedOptions
+from fixer.settings import SharedOptions, options_for
 from fixer.tokens import Tokens
 
 OURS = "fixer/"
@@ -54,21 +55,19 @@ def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     )
 
 
-def branch_of(options: RepositoryOptions) -> str:
-    """The branch that a repository's result is on, which is `fixer run`'s own choice where none is named."""
-    from fixer.settings import checked_target
-
-    return options.branch or f"fixer/lightning-{checked_target(options.target or NEWEST)}"
+def branch_of(options: RepositoryOptions, clone: Path, commit: str) -> str:
+    """The branch that the result of a commit is on, which is `fixer run`'s own choice where none is named. Raises
+    UsageError where the project's settings cannot be read."""
+    if options.branch:
+        return options.branch
+    return f"fixer/lightning-{options_for(asked_for(options, clone), open_commit(clone, commit)).target}"
 
 
 def deliver(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
     """Brings a kept result to the remote; what is there already is left as it is, and no new pull request is opened
     where `most` are. Raises StepFailure."""
-    try:
-        with tokens.hiding():
-            return _delivered(row, clone, kept, tokens, most)
-    except (UsageError, OSError) as error:
-        raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
+    with _told(row, tokens):
+        return _delivered(row, clone, kept, tokens, most)
 
 
 def _delivered(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
@@ -122,11 +121,12 @@ def left_out(row: FleetRow, clone: Path, commit: str, tokens: Tokens) -> tuple[s
     options = row.repository.options
     if row.pull_request is None or options.deliver != "pull-request":
         return None
-    off = _visited(row, clone, tokens).off
-    if not off:
-        return None
-    ignored = open_commit(clone, commit).config.ignore if options.ignore is None else options.ignore
-    return (*ignored, *sorted(off))
+    with _told(row, tokens):
+        off = _visited(row, clone, branch_of(options, clone, commit), tokens).off
+        if not off:
+            return None
+        ignored = open_commit(clone, commit).config.ignore if options.ignore is None else options.ignore
+        return (*ignored, *sorted(off))
 
 
 def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
@@ -148,18 +148,15 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
     """Closes the pull request of a repository in which nothing is left to change, as `fixer run --pr` does. Raises
     StepFailure."""
     repository, options = row.repository, row.options
-    try:
-        with tokens.hiding():
-            _repository(clone)
-            result = _result(kept)
-            assert result.base is not None
-            project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
-            branch = branch_of(options)
-            delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
-            assert delivery is not None
-            return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
-    except (UsageError, OSError) as error:
-        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+    with _told(row, tokens):
+        _repository(clone)
+        result = _result(kept)
+        assert result.base is not None
+        project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
+        branch = branch_of(options, clone, result.base)
+        delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
+        assert delivery is not None
+        return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
 
 
 def _concluded(
@@ -179,23 +176,28 @@ def _concluded(
 
 def looked(row: FleetRow, clone: Path, tokens: Tokens) -> State:
     """What became of a pull request. Raises StepFailure."""
-    pulls = _visited(row, clone, tokens).pulls
+    with _told(row, tokens):
+        _repository(clone)
+        branch = row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
+        pulls = _visited(row, clone, branch, tokens).pulls
     found = next((pull.state for pull in pulls if pull.url == row.pull_request), "open")
     return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
 
 
-def _visited(row: FleetRow, clone: Path, tokens: Tokens) -> Visit:
+def _visited(row: FleetRow, clone: Path, branch: str, tokens: Tokens) -> Visit:
     """The pull requests of a repository's branch."""
-    repository = row.repository
+    remote = find_remote(_repository(clone), "origin", tokens)
+    return visit(remote, branch, row.repository.options.base, Templates(), False, "")
+
+
+@contextmanager
+def _told(row: FleetRow, tokens: Tokens) -> Iterator[None]:
+    """What goes wrong becomes a failure of the repository, or of what is around it, without a token in it."""
     try:
         with tokens.hiding():
-            branch, remote = (
-                row.branch or branch_of(repository.options),
-                find_remote(_repository(clone), "origin", tokens),
-            )
-            return visit(remote, branch, repository.options.base, Templates(), False, "")
-    except UsageError as error:
-        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+            yield
+    except (UsageError, OSError) as error:
+        raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
 
 
 def _repository(clone: Path) -> Repository:

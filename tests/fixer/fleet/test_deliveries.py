@@ -214,7 +214,10 @@ def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:
 
 
 def test_a_pull_request_is_closed_once_nothing_is_left_to_change(acme: Organisation, tmp_path: Path) -> None:
+    older = {"train.py": OLD, "pyproject.toml": b"[tool.fixer]\ntarget = '2.5.6'\n"}
+    commit(acme.folder / "acme" / "a.git", older)
     run(acme)
+    assert acme.api("a").requests[0].head == "fixer/lightning-2.5.6"
     for name in "ab":
         commit(acme.folder / "acme" / f"{name}.git", {"train.py": b"print(1)\n"})
     commit(acme.folder / "acme" / "b.git", {"mine.py": b""}, BRANCH)
@@ -239,6 +242,14 @@ def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisa
     row = rows(tmp_path)["acme/a"]
     assert (acme.states()["a"], row.state, row.pull_open) == (["closed"], "left out", False)
     assert row.reason == f"pull request closed, since all that is left is switched off in it: {row.pull_request}"
+
+
+def test_settings_that_cannot_be_read_are_the_failure_of_their_repository(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    commit(acme.folder / "acme" / "a.git", {"pyproject.toml": b"[tool.fixer]\ntarget = 1\n"})
+    run(acme, again=True)
+    assert states(acme) == {"a": "failed", "b": "delivered", "c": "delivered"}
+    assert "[tool.fixer] target" in rows(tmp_path)["acme/a"].reason
 
 
 def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path: Path, acme: Organisation) -> None:
