@@ -63,14 +63,18 @@ def branch_of(options: RepositoryOptions, clone: Path, commit: str) -> str:
     return f"fixer/lightning-{options_for(asked_for(options, clone), open_commit(clone, commit)).target}"
 
 
-def deliver(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
+def deliver(
+    row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool = True
+) -> FleetDelivery:
     """Brings a kept result to the remote; what is there already is left as it is, and no new pull request is opened
-    where `most` are. Raises StepFailure."""
+    where `most` are, or where the fleet `may_open` none. Raises StepFailure."""
     with _told(row, tokens):
-        return _delivered(row, clone, kept, tokens, most)
+        return _delivered(row, clone, kept, tokens, most, may_open)
 
 
-def _delivered(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None) -> FleetDelivery:
+def _delivered(
+    row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool
+) -> FleetDelivery:
     repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
     branch, pr = result.branch, options.deliver == "pull-request"
     if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
@@ -89,6 +93,8 @@ def _delivered(row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int
             return FleetDelivery("queued", why, pull.url, is_open=pull.state == "open")
         if refused := _refused(seen, changes):
             return refused
+        if not may_open and not current(seen.pulls):
+            return FleetDelivery(row.state, "its pull request is not open any more", row.pull_request, is_open=False)
         if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
             why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
             return FleetDelivery("proven" if options.prove else "planned", why, waits=True)

@@ -165,7 +165,8 @@ class Driver:
             return self._courier.submit(conclude, row, place, self._kept(row), self._tokens)
         if step == "deliver":
             most = self._options.open_per_repository
-            return self._courier.submit(deliver, row, place, self._kept(row), self._tokens, most)
+            may_open = not (row.pull_open and self._waits_to_begin())
+            return self._courier.submit(deliver, row, place, self._kept(row), self._tokens, most, may_open)
         if step == "look":
             return self._courier.submit(looked, row, place, self._tokens)
         plans = step == "plan"

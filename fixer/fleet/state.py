@@ -201,7 +201,7 @@ class FleetState:
         is to be done next by now."""
         with self._connection:
             begun = self._connection.execute(
-                "UPDATE repository SET doing=?, changed=? WHERE name=? AND (next=? OR ?='look')",
+                "UPDATE repository SET doing=?, changed=? WHERE name=? AND doing='' AND (next=? OR ?='look')",
                 (step, time.time(), name, step, step),
             )
             if not begun.rowcount:
@@ -232,7 +232,7 @@ class FleetState:
                 (time.time(), outcome, values.get("reason", ""), *cost, name, step),
             )
             self._set(name, {"doing": "", **values})
-            self._connection.execute(_AGAIN)
+            self._connection.execute(f"{_AGAIN} AND name=?", (name,))
             if findings is not None:
                 self._connection.execute("DELETE FROM finding WHERE repository=?", (name,))
                 self._connection.executemany(
@@ -255,8 +255,8 @@ class FleetState:
         return self._rows(f"WHERE next=? AND doing=''{' AND pull_open' if offered else ''}", step, most=most)
 
     def open_pulls(self) -> list[str]:
-        """The repositories with an open pull request, whatever is to be done next, and those that have left too."""
-        return [row.name for row in self._rows("WHERE pull_open")]
+        """The repositories with an open pull request, those that have left too, but for those that are made anew."""
+        return [row.name for row in self._rows("WHERE pull_open AND next IN ('', 'deliver')")]
 
     def waiting(self, step: Step) -> int:
         """With how many repositories a step is what is to be done next, or being done."""

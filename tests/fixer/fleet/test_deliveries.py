@@ -156,6 +156,16 @@ def test_what_is_looked_at_again_keeps_its_open_pull_request_and_opens_no_other(
     assert head(acme.folder / "acme" / f"{offered}.git") == row.head
 
 
+def test_one_that_was_merged_meanwhile_gives_no_right_to_open_another(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    commit(acme.folder / "acme" / f"{offered}.git", {"train.py": OLD + b"print(trainer)\n"})
+    acme.api(offered).requests[0].state = "merged"
+    run(acme, limited, again=True)
+    assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
+
+
 def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
     origin, one = acme.folder / "acme" / "a.git", FleetOptions(open_per_repository=1)
     commit(origin, {"notes.md": b""}, "fixer/lightning-2.5.0", "origin/main")

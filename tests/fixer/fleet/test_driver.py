@@ -260,6 +260,19 @@ def test_a_step_is_not_begun_where_another_one_is_next_by_now(tmp_path: Path) ->
         assert (state.row("a").state, state.row("a").doing) == ("queued", "")
 
 
+def test_a_look_does_not_meet_another_step(tmp_path: Path) -> None:
+    run(tmp_path, repositories(tmp_path, ["a", "b", "c"]), RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        for name in "abc":
+            state.put(name, pull_open=True)
+        assert state.open_pulls() == ["a", "b", "c"]
+        state.retry(["a"])
+        state.put("b", state="planned")
+        assert state.open_pulls() == ["c"]
+        assert state.begin("a", "clone") and not state.begin("a", "look")
+        assert state.row("a").doing == "clone"
+
+
 def test_what_was_merged_or_closed_is_not_done_again_for_another_option(tmp_path: Path) -> None:
     run(tmp_path, repositories(tmp_path, ["a", "b", "c"]), RecordedEngine())
     with opened(tmp_path / "state") as state:
