@@ -12,7 +12,7 @@ from fixer.ownership import may_move
 from fixer.project import Project
 from fixer.pulls.life import asked_of
 from fixer.pulls.offer import Visit, conclude, offer, templates_of, visit
-from fixer.push import Remote, find_remote, look, publish
+from fixer.push import Remote, RemoteBranch, find_remote, look, publish
 from fixer.reports import Rules
 from fixer.result import Result
 from fixer.settings import SharedOptions
@@ -55,12 +55,17 @@ class Delivery:
         """Whether nothing is lost when the branch here is moved."""
         return may_move(self.repository, self.branch, self.base)
 
-    def deliver(self, result: Result, made: Plan, rules: Rules) -> Result:
-        """The result with what became of its branch. What is refused loses nothing: it is an error of the result."""
+    def look(self) -> RemoteBranch:
+        """What the branch of the remote holds now."""
+        return look(self.remote, self.branch, self.base)
+
+    def deliver(self, result: Result, made: Plan, rules: Rules, there: RemoteBranch | None = None) -> Result:
+        """The result with what became of its branch, given what is `there` where that was looked up. What is refused
+        loses nothing: it is an error of the result."""
         head = self.repository.resolve(f"refs/heads/{self.branch}")
         if result.branch is None or head is None:
             return result
-        seen = look(self.remote, self.branch, self.base)
+        seen = there or self.look()
         if self.visit:
             return offer(self.visit, made, result, seen, head, rules)
         done, error = publish(self.remote, self.branch, head, seen)
@@ -71,7 +76,7 @@ class Delivery:
         switched off in it."""
         if self.visit is None:
             return result
-        return conclude(self.visit, result, look(self.remote, self.branch, self.base), off=off)
+        return conclude(self.visit, result, self.look(), off=off)
 
 
 def prepare(

@@ -39,7 +39,7 @@ def place_of(url: str) -> ForgeRepository | None:
     the address, for one that cannot be read.
     """
     try:
-        host, path = _parts(url)
+        host, path = parts_of(url)
     except ValueError as error:
         raise UsageError(f"the address of a remote cannot be read: {error}; see `git remote -v`") from None
     for kind, (server_name, public, api_name) in _SERVERS.items():
@@ -67,7 +67,7 @@ def without_user(url: str) -> str:
     return address._replace(netloc=f"{shown}{server}").geturl()
 
 
-def _parts(url: str) -> tuple[str, str]:
+def parts_of(url: str) -> tuple[str, str]:
     """The host and the path of a repository's address; no host where it is a folder."""
     if "://" in url:
         address = urlsplit(url)

@@ -92,7 +92,8 @@ class Repository:
         """Run a git command in the root with `data` on its standard input and return what it writes."""
         done = subprocess.run(self._command(*arguments), input=data, capture_output=True, env=_environment(environment))
         if done.returncode not in accept:
-            raise self._error(arguments[0], done.stderr)
+            signal = f"it was ended from outside by signal {-done.returncode}" if done.returncode < 0 else ""
+            raise self._error(arguments[0], done.stderr or signal.encode())
         return done.stdout
 
     def resolve(self, revision: str) -> str | None:

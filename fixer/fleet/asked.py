@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 from fixer.config import Table
 from fixer.errors import UsageError
 from fixer.fleet.words import Delivered
+from fixer.forge import parts_of, place_of
 from fixer.timing import seconds_of
 
 DELIVERIES: tuple[Delivered, ...] = get_args(Delivered)
-_RUNGS = ("", "conforms", "trains", "same")
+_RUNGS = ("conforms", "trains", "same")
 _SCP = re.compile(r"(?:[^@/\s]+@)?[^:/\s]+:(?!//).+")
 _HOURS = re.compile(r"([01]\d|2[0-4]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
+_ODD = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _PLAIN = re.compile(r"[^A-Za-z0-9.]+")
 
 
@@ -77,6 +79,14 @@ class FleetRepository:
         return f"{_PLAIN.sub('-', self.name)[-40:].strip('-.')}-{digest}"
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """What tells it from other repositories, however its address is written: its server and the path there."""
+        if forge := place_of(self.address):
+            return forge.server, forge.path.lower()
+        host, path = parts_of(self.address)
+        return (host, path) if host else ("", str(Path(self.address.removeprefix("file://")).resolve()))
+
+    @property
     def folder(self) -> str:
         """The name of the folder of its clone, which is that of the project in reports."""
         return _PLAIN.sub("-", PurePosixPath(self.name).name).strip("-.") or "project"
@@ -90,6 +100,7 @@ class FleetOptions:
     from branches of fixer's (None: as many as there are). The first `canary` are
     delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
     `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
+    `dashboard` is the repository with the issue that says how the fleet stands.
     """
 
     open_pull_requests: int | None = None
@@ -99,6 +110,7 @@ class FleetOptions:
     plans: int | None = None
     proofs: int | None = None
     tries: int = 2
+    dashboard: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,9 +123,10 @@ class Fleet:
 
     def and_of(self, addresses: Iterable[tuple[str, str]], place: str) -> Fleet:
         """With those of (name, address) that are not in it yet."""
-        known = {one.name for one in self.repositories} | {one.address for one in self.repositories}
-        new = [(name, address) for name, address in addresses if not known & {name, address}]
-        return replace(self, repositories=(*self.repositories, *named(new, place, self.defaults)))
+        names, there = ({getattr(one, what) for one in self.repositories} for what in ("name", "identity"))
+        every = named(addresses, place, self.defaults)
+        new = (one for one in every if one.name not in names and one.identity not in there)
+        return replace(self, repositories=(*self.repositories, *new))
 
 
 def read_fleet(what: Sequence[str], *, more: bool = False) -> Fleet:
@@ -200,10 +213,13 @@ def _parsed(text: str, path: Path) -> object:
 
 
 def _fleet(table: Table) -> FleetOptions:
-    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries")
+    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries", "dashboard")
     hours, plain = table.string("hours"), FleetOptions()
     if hours is not None and not _HOURS.fullmatch(hours):
         raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
+
+    if dashboard := table.string("dashboard"):
+        dashboard = checked_address(dashboard, f"{table.place} dashboard", Path())
 
     def counted(key: str) -> int | None:
         return table.count(key, 1) if key in table.values else None
@@ -216,6 +232,7 @@ def _fleet(table: Table) -> FleetOptions:
         plans=counted("plans"),
         proofs=counted("proofs"),
         tries=table.count("tries", plain.tries),
+        dashboard=dashboard,
     )
 
 
@@ -230,7 +247,9 @@ def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> Reposi
         return table.strings(key) if key in table.values else default
 
     deliver = table.choice("deliver", DELIVERIES) if "deliver" in table.values else defaults.deliver
-    require = table.choice("require", _RUNGS[1:]) if "require" in table.values else defaults.require
+    require = table.choice("require", _RUNGS) if "require" in table.values else defaults.require
+    if table.values.get("prove") is False and "require" not in table.values:
+        require = None
     made = replace(
         defaults,
         base=text("base", defaults.base),
@@ -253,6 +272,11 @@ def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> Reposi
     )
     if made.require and not made.prove:
         raise UsageError(f"{table.place} require asks for a proof, which `prove = false` switches off; take out one")
+    if made.budget and seconds_of(made.budget) >= made.seconds:
+        raise UsageError(
+            f"{table.place} budget is {made.budget}, but a proof is ended after {made.limit}, its `limit`; lower the "
+            "budget, or raise the limit"
+        )
     _check_rules(made, table.place)
     return made
 
@@ -274,7 +298,7 @@ def _listed(what: Sequence[str], more: bool) -> list[tuple[str, str]]:
     for one in what:
         place = Path(one)
         lines = [(one, "", Path())]
-        if "://" not in one and place.is_file():
+        if "://" not in one and is_plain(one) and place.is_file():
             text = place.read_text(encoding="utf-8", errors="replace")
             lines = [
                 (line.strip(), f"{one}:{number}: ", place.parent) for number, line in enumerate(text.split("\n"), 1)
@@ -289,16 +313,27 @@ def _listed(what: Sequence[str], more: bool) -> list[tuple[str, str]]:
     return found
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text holds no control character, and nothing that is not UTF-8."""
+    return not _ODD.search(text)
+
+
 def checked_address(text: str, place: str, folder: Path) -> str:
     """An address as git takes it, a path from a folder. Raises UsageError for one that cannot be used; what may be a
     password is not shown."""
-    if text.startswith("-") or "::" in text or "\n" in text or not text.strip():
+    if not is_plain(text):
+        raise UsageError(f"{place} {text!a}: it holds a control character, or one that is not UTF-8; rename it")
+    if text.startswith("-") or "::" in text or not text.strip():
         raise UsageError(f"{place} {text!r}: no path and no address that `git clone` takes over http, ssh or git")
     if "://" in text:
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+            host = parts.hostname
+        except ValueError as error:
+            raise UsageError(f"{place}: no address: {error}; give a path or what `git clone` takes") from None
         if parts.password or (parts.username and parts.scheme in ("http", "https")):
             raise UsageError(
-                f"{place} at {parts.hostname}: it holds a name or a password; take it out, and set GITHUB_TOKEN or "
+                f"{place} at {host}: it holds a name or a password; take it out, and set GITHUB_TOKEN or "
                 "GITLAB_TOKEN or a credential of git's"
             )
         if parts.scheme not in ("http", "https", "ssh", "git", "file"):
@@ -313,6 +348,16 @@ def checked_address(text: str, place: str, folder: Path) -> str:
 
 
 def _checked(found: Sequence[FleetRepository], place: str) -> tuple[FleetRepository, ...]:
+    seen: dict[tuple[tuple[str, str], str | None], FleetRepository] = {}
+    for one in found:
+        if not is_plain(one.name):
+            raise UsageError(f"{place}: the name {one.name!a} holds a control character; give it another `name`")
+        other = seen.setdefault((one.identity, one.options.branch), one)
+        if other is not one:
+            raise UsageError(
+                f"{place}: {other.address} and {one.address} are one repository; name it once, or give each a "
+                "`branch` of its own"
+            )
     twice = [name for name, number in Counter(one.name for one in found).items() if number > 1]
     if twice:
         raise UsageError(

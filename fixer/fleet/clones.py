@@ -6,6 +6,7 @@ pointers.
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from contextlib import suppress
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository
-from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.failures import StepFailure, failure_of, is_around
 from fixer.gitio import GitError, Repository, settings
 from fixer.push import ALIAS, find_remote
 from fixer.tokens import Tokens
@@ -28,6 +29,7 @@ _AS_IS = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 ]
+_GONE = ".gone-"
 _SHALLOW = "does not support shallow"
 
 
@@ -37,10 +39,23 @@ def place_of_clone(top: Path, repository: FleetRepository, copy: int) -> Path:
     return top / "clones" / repository.key / str(copy) / repository.folder
 
 
-def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
-    """Brings a clone to where its remote is, made anew where there is none: the commit that is checked out. Branches
-    that were made of an earlier one go: without history they could not be told from those of people. Raises
-    StepFailure."""
+def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
+    """Brings a clone to where its remote is, made anew where there is none, or where it cannot be brought there: the
+    commit that is checked out, None where there is none yet. Branches that were made of an earlier one go: without
+    history they could not be told from those of people. Raises StepFailure."""
+    was_there = is_there(place)
+    try:
+        return _tried(place, repository, tokens)
+    except StepFailure as failure:
+        if is_around(failure.kind):
+            raise
+        discard(place)
+        if not was_there:
+            raise
+    return _tried(place, repository, tokens)
+
+
+def _tried(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
     try:
         return _fetched(place, repository, tokens)
     except GitError as error:
@@ -51,9 +66,11 @@ def fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
         raise failure_of(f"{error.filename or place}: {error.strerror or error}", repository.address) from None
 
 
-def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
+def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
     git = Repository(place, place / ".git", place / ".git")
-    is_new = not (place / ".git" / "HEAD").is_file()
+    if is_there(place) and _origin(git) != repository.address:
+        discard(place)
+    is_new = not is_there(place)
     if is_new:
         place.mkdir(parents=True, exist_ok=True)
         git.git("init", "--quiet", "--template=")
@@ -66,23 +83,38 @@ def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str:
         remote.git(*command, "--depth=1", ALIAS, ref, more=_AS_IS)
     except UsageError as error:
         if "find remote ref" in str(error) or "empty repository" in str(error):
-            raise StepFailure(f"it has no {repository.options.base or 'commit to begin with'}") from None
+            if repository.options.base is None:
+                return None
+            raise StepFailure(f"it has no {repository.options.base}") from None
         if _SHALLOW not in str(error):
             raise
         remote.git(*command, ALIAS, ref, more=_AS_IS)
     git.git("checkout", "--quiet", "--force", "--detach", "refs/fleet/base", environment=settings(_AS_IS))
     for ref in () if is_new else git.git("for-each-ref", "--format=%(refname)", "refs/heads").decode().split():
         git.git("update-ref", "--no-deref", "-d", ref)
-    commit = git.resolve("HEAD^{commit}")
-    if commit is None:
-        raise StepFailure("it has no commit to begin with")
-    return commit
+    return git.resolve("HEAD^{commit}")
+
+
+def is_there(place: Path) -> bool:
+    """Whether there is a clone."""
+    return (place / ".git" / "HEAD").is_file()
+
+
+def _origin(git: Repository) -> str:
+    """The address that a clone was made from."""
+    return os.fsdecode(git.git("config", "--local", "remote.origin.url", accept=(0, 1))).rstrip("\n")
 
 
 def discard(place: Path) -> None:
     """Takes a clone away, also from under a process that still works in it."""
     folder = place.parent
-    gone = folder.with_name(f".gone-{uuid.uuid4().hex}")
+    gone = folder.with_name(f"{_GONE}{uuid.uuid4().hex}")
     with suppress(OSError):
         folder.replace(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def tidy(top: Path) -> None:
+    """Takes away what a run left that was killed while it discarded a clone."""
+    for gone in (top / "clones").glob(f"*/{_GONE}*"):
         shutil.rmtree(gone, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
@@ -35,7 +36,6 @@ StateFolder = Annotated[
     Path, typer.Option("--state", help="Folder of the fleet: its state, clones, results and pages.", metavar="FOLDER")
 ]
 FOLDER = Path("fixer-fleet")
-INTERRUPTED = 130
 
 
 @app.command()
@@ -43,7 +43,8 @@ def run(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A FLEET.toml, or paths and git addresses of repositories, or files with one of these a line.",
+            help="A FLEET.toml, or paths and git addresses of repositories, or files with one of these a line "
+            "[default: those of the run before].",
             metavar="FLEET.toml | REPOSITORIES",
             show_default=False,
         ),
@@ -63,37 +64,45 @@ def run(
         bool, typer.Option("--again", help="Look at all repositories anew, also at those that are done.")
     ] = False,
 ) -> int:
-    """Go on with a fleet until nothing is left to do. Exits with 1 if a repository failed, with 2 if it was stopped."""
+    """Work on a fleet until nothing is left to do. Exits with 1 if a repository failed, with 2 if it was stopped."""
     from fixer.console import complain
     from fixer.fleet.asked import read_fleet, unproven
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
     from fixer.fleet.organisations import repositories_of
-    from fixer.fleet.state import GONE, opened
+    from fixer.fleet.state import FILE, opened
     from fixer.fleet.status import live, text
     from fixer.tokens import take
 
-    tokens, fleet = take(), read_fleet(what or [], more=bool(org))
+    top, tokens, goes_on = state.absolute(), take(), not what and not org
+    fleet = None if goes_on and (top / FILE).is_file() else read_fleet(what or [], more=bool(org))
     for one in org or ():
-        fleet = fleet.and_of(repositories_of(one, tokens), f"--org {one}")
-    top = state.absolute()
+        fleet = fleet and fleet.and_of(repositories_of(one, tokens), f"--org {one}")
     with ExitStack() as stack:
         stack.enter_context(alone(top))
         held = stack.enter_context(opened(top, make=True))
-        held.enroll(unproven(fleet.repositories) if no_verify else fleet.repositories)
+        fleet = fleet or held.fleet()
+        repositories = unproven(fleet.repositories) if no_verify else fleet.repositories
+        made = _engine(engine, address, fleet.options)
+        held.keep(fleet.options)
+        held.enroll(repositories)
         if again:
-            held.retry([row.name for row in held.rows() if row.kind != GONE])
+            held.renew()
         if release:
             held.set_note(RELEASED, "yes")
         say = stack.enter_context(live(held))
-        made = _engine(engine, address, fleet.options)
         end = Driver(top, held, made, fleet.options, tokens, say).run()
         typer.echo(text(held, end.waits), nl=False)
-        failed = held.counts().get("failed", 0)
+        failed = any(row.state == "failed" for row in held.rows())
     if end.stopped:
-        complain(f"the fleet stopped: {end.stopped}; `fixer fleet run` goes on")
+        complain(f"the fleet stopped: {end.stopped}; `{_go_on(state)}` goes on")
         raise CommandEnded(2)
     return 1 if failed else 0
+
+
+def _go_on(state: Path) -> str:
+    """The command that goes on with a fleet."""
+    return "fixer fleet run" + ("" if state == FOLDER else f" --state {shlex.quote(str(state))}")
 
 
 def _engine(name: EngineName, address: str | None, options: FleetOptions) -> FleetEngine:
@@ -101,7 +110,7 @@ def _engine(name: EngineName, address: str | None, options: FleetOptions) -> Fle
     if name is EngineName.ray:
         from fixer.fleet.ray_engine import RayEngine
 
-        return RayEngine(address)
+        return RayEngine(address, options.plans, options.proofs)
     if address:
         raise UsageError(f"--address {address}: that is Ray's; give --engine ray with it, or leave it out")
     from fixer.fleet.pool import ProcessPool
@@ -144,7 +153,7 @@ def retry(
 
 @app.command()
 def stop(state: StateFolder = FOLDER) -> None:
-    """Have a run end once what it is doing is done. `fixer fleet run` goes on."""
+    """Have a run end once what it is doing is done; `fixer fleet run` goes on."""
     from fixer.fleet.driver import STOP
     from fixer.fleet.locking import is_held
     from fixer.fleet.state import opened
@@ -154,7 +163,7 @@ def stop(state: StateFolder = FOLDER) -> None:
         if not is_held(top):
             raise UsageError(f"{state}: no run of this fleet is going on; `fixer fleet status` says how it stands")
         held.set_note(STOP, "yes")
-    typer.echo("the run ends once what it is doing is done; `fixer fleet run` goes on")
+    typer.echo(f"the run ends once what it is doing is done; `{_go_on(state)}` goes on")
 
 
 @app.command()
@@ -172,6 +181,7 @@ def report(
     state: StateFolder = FOLDER,
     html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write a line a repository.", metavar="FILE")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write a row a repository.", metavar="FILE")] = None,
     json: Annotated[Path | None, typer.Option(help="Write it as one JSON object.", metavar="FILE")] = None,
 ) -> None:
     """Write how a fleet stands: by repository, by rule, by what is left by hand. Without a file, JSON is printed."""
@@ -180,10 +190,14 @@ def report(
     from fixer.options import writable
 
     top = state.absolute()
-    places = {name: writable(f"--{name} {to}", to) for name, to in (("html", html), ("csv", csv), ("json", json)) if to}
+    asked = {"html": html, "csv": csv, "parquet": parquet, "json": json}
+    places = {name: writable(f"--{name} {to}", to) for name, to in asked.items() if to}
     with opened(top) as held:
         found = reports.of_fleet(held, top)
     for name, place in places.items():
+        if name == "parquet":
+            place.write_bytes(reports.as_parquet(found))
+            continue
         if name == "html":
             text = reports.as_html(found, place.absolute().parent)
         else:

@@ -5,18 +5,22 @@ This is done where the fleet is run, never where plans and proofs are made: noth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from codemods.engine.plan import Change, Plan
-from fixer.delivery import prepare
+from fixer.delivery import Delivery, prepare
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
-from fixer.fleet.failures import StepFailure, failure_of
+from fixer.fleet.clones import is_there
+from fixer.fleet.failures import LOST, StepFailure, failure_of
+from fixer.fleet.state import FleetRow
 from fixer.fleet.words import State
-from fixer.gitio import GitError, Repository, find_repository
-from fixer.kept_runs import KeptRun
+from fixer.gitio import Repository, find_repository
+from fixer.kept_runs import RESULT, KeptRun
 from fixer.project import open_commit
 from fixer.pulls.body import Templates
 from fixer.pulls.life import current
@@ -25,7 +29,7 @@ from fixer.push import find_remote
 from fixer.reports.rule_text import rule_texts
 from fixer.result import Result
 from fixer.runs import load
-from fixer.settings import NEWEST, SharedOptions
+from fixer.settings import SharedOptions, options_for
 from fixer.tokens import Tokens
 
 OURS = "fixer/"
@@ -34,14 +38,14 @@ OURS = "fixer/"
 
 @dataclass(frozen=True)
 class FleetDelivery:
-    """What became of a result at the remote; where rules are switched off in its pull request it has to be made anew,
-    and `ignore` are all that are left out then. `waits` says that it may not be delivered now."""
+    """What became of a result at the remote; it is queued again where rules are switched off in its pull request.
+    `waits` says that it may not be delivered now, `is_open` whether the pull request is open."""
 
     state: State
     reason: str = ""
     pull_request: str | None = None
-    ignore: tuple[str, ...] = ()
     waits: bool = False
+    is_open: bool = True
 
 
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
@@ -51,55 +55,84 @@ def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     )
 
 
-def branch_of(options: RepositoryOptions) -> str:
-    """The branch that a repository's result is on, which is `fixer run`'s own choice where none is named."""
-    from fixer.settings import checked_target
-
-    return options.branch or f"fixer/lightning-{checked_target(options.target or NEWEST)}"
+def branch_of(options: RepositoryOptions, clone: Path, commit: str) -> str:
+    """The branch that the result of a commit is on, which is `fixer run`'s own choice where none is named. Raises
+    UsageError where the project's settings cannot be read."""
+    if options.branch:
+        return options.branch
+    return f"fixer/lightning-{options_for(asked_for(options, clone), open_commit(clone, commit)).target}"
 
 
 def deliver(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
+    row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool = True
 ) -> FleetDelivery:
     """Brings a kept result to the remote; what is there already is left as it is, and no new pull request is opened
-    where `most` are. Raises StepFailure."""
-    try:
-        with tokens.hiding():
-            return _delivered(repository, options, clone, kept, tokens, most)
-    except (UsageError, OSError) as error:
-        raise failure_of(tokens.hidden(str(error)), repository.address) from None
+    where `most` are, or where the fleet `may_open` none. Raises StepFailure."""
+    with _told(row, tokens):
+        return _delivered(row, clone, kept, tokens, most, may_open)
 
 
 def _delivered(
-    repository: FleetRepository, options: RepositoryOptions, clone: Path, kept: Path, tokens: Tokens, most: int | None
+    row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool
 ) -> FleetDelivery:
-    result = load(KeptRun(kept))
-    git, branch, pr = find_repository(clone), result.branch, options.deliver == "pull-request"
-    if git is None or branch is None or result.base is None:
-        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew")
-    project, asked = open_commit(clone, result.base), asked_for(options, clone)
+    repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
+    branch, pr = result.branch, options.deliver == "pull-request"
+    if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
+        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew", LOST)
+    project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
     delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
     assert delivery is not None
     changes = tuple(changes_of(git, result))
     if seen := delivery.visit:
-        off = sorted(seen.off & {change.code for change in changes})
-        if off:
-            ignored = project.config.ignore if options.ignore is None else options.ignore
-            return FleetDelivery(
-                "queued", f"switched off in its pull request: {', '.join(off)}", ignore=(*ignored, *off)
-            )
+        codes = {change.code for change in changes}
+        off = sorted(seen.off & codes)
+        if off and seen.off >= codes and current(seen.pulls):
+            return _concluded(delivery, result, repository, tokens, off=True)
+        if off and not set(off) <= set(options.ignore or ()):
+            why, pull = f"switched off in its pull request: {', '.join(off)}", seen.pulls[0]
+            return FleetDelivery("queued", why, pull.url, is_open=pull.state == "open")
         if refused := _refused(seen, changes):
             return refused
+        if not may_open and not current(seen.pulls):
+            return FleetDelivery(row.state, "its pull request is not open any more", row.pull_request, is_open=False)
         if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
             why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
             return FleetDelivery("proven" if options.prove else "planned", why, waits=True)
-    told = delivery.deliver(result, Plan(changes=changes), rule_texts())
+    there = delivery.look()
+    told = delivery.deliver(result, Plan(changes=changes), rule_texts(), there)
+    if there.of_people and pr is not bool(told.error):  # `offer` tells of them, `publish` refuses
+        why = f"branch {branch} there holds commit {there.of_people[:10]} of people, and is left as it is"
+        return FleetDelivery("left out", why, told.pull_request)
     if told.error:
         raise failure_of(tokens.hidden(told.error), repository.address)
-    if seen and options.labels and (pull := current(seen.forge.pulls(branch))):
-        seen.forge.label(pull.number, options.labels)
-    said = told.messages[len(result.messages) :]
-    return FleetDelivery("delivered", said[-1] if said else "", told.pull_request)
+    said = list(told.messages[len(result.messages) :][-1:])
+    if seen and told.pull_request and options.labels:
+        said += filter(None, [_labelled(seen, branch, options.labels, tokens)])
+    return FleetDelivery("delivered", "; ".join(said), told.pull_request)
+
+
+def _labelled(seen: Visit, branch: str, labels: tuple[str, ...], tokens: Tokens) -> str:
+    """Gives the open pull request its labels; what was wrong where it cannot have them. It is open all the same."""
+    try:
+        if pull := current(seen.forge.pulls(branch)):
+            seen.forge.label(pull.number, labels)
+    except UsageError as error:
+        return f"without its labels: {tokens.hidden(str(error))}"
+    return ""
+
+
+def left_out(row: FleetRow, clone: Path, commit: str, tokens: Tokens) -> tuple[str, ...] | None:
+    """All rules that a plan is to leave out, by the check boxes of its pull request as they are now; None where none is
+    switched off in it. Raises StepFailure."""
+    options = row.repository.options
+    if row.pull_request is None or options.deliver != "pull-request":
+        return None
+    with _told(row, tokens):
+        off = _visited(row, clone, branch_of(options, clone, commit), tokens).off
+        if not off:
+            return None
+        ignored = open_commit(clone, commit).config.ignore if options.ignore is None else options.ignore
+        return (*ignored, *sorted(off))
 
 
 def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
@@ -109,38 +142,97 @@ def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
         return None
     if {(change.code, change.path) for change in changes} <= refused:
         closed = next((pull for pull in seen.pulls if pull.state != "open"), None)
-        return FleetDelivery("closed", "the same was offered, and closed", closed.url if closed else None)
+        return FleetDelivery(
+            "closed", "the same was offered, and closed", closed.url if closed else None, is_open=False
+        )
     codes = ", ".join(sorted({code for code, _ in refused}))
     why = f"its owners closed an offer of {codes} in some files; `fixer run --pr` there offers the rest"
     return FleetDelivery("left out", why)
 
 
-def looked(repository: FleetRepository, clone: Path, branch: str, url: str, tokens: Tokens) -> State:
+def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDelivery:
+    """Closes the pull request of a repository in which nothing is left to change, as `fixer run --pr` does. Raises
+    StepFailure."""
+    repository, options = row.repository, row.options
+    with _told(row, tokens):
+        _repository(clone)
+        result = _result(kept)
+        assert result.base is not None
+        project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
+        branch = branch_of(options, clone, result.base)
+        delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
+        assert delivery is not None
+        return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
+
+
+def _concluded(
+    delivery: Delivery, result: Result, repository: FleetRepository, tokens: Tokens, *, off: bool
+) -> FleetDelivery:
+    told = delivery.conclude(result, off=off)
+    if told.error:
+        raise failure_of(tokens.hidden(told.error), repository.address)
+    seen = delivery.visit
+    assert seen is not None
+    said = told.messages[len(result.messages) :]
+    offered, left = current(seen.pulls), current(seen.forge.pulls(delivery.branch))
+    return FleetDelivery(
+        "left out", said[-1] if said else "nothing to change", offered.url if offered else None, is_open=bool(left)
+    )
+
+
+def looked(row: FleetRow, clone: Path, tokens: Tokens) -> State:
     """What became of a pull request. Raises StepFailure."""
-    try:
-        with tokens.hiding():
-            git = find_repository(clone)
-            if git is None:
-                raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew")
-            remote = find_remote(git, "origin", tokens)
-            pulls = visit(remote, branch, repository.options.base, Templates(), False, "").pulls
-    except UsageError as error:
-        raise failure_of(tokens.hidden(str(error)), repository.address) from None
-    found = next((pull.state for pull in pulls if pull.url == url), "open")
+    with _told(row, tokens):
+        _repository(clone)
+        branch = row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
+        pulls = _visited(row, clone, branch, tokens).pulls
+    found = next((pull.state for pull in pulls if pull.url == row.pull_request), "open")
     return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
 
 
-def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
-    """The changes that the commits of a branch hold, by the codemod of each. Raises GitError where they are gone."""
-    for commit in result.commits:
-        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", "--name-only", commit.id)
-        for path in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
-            before, after = (_content(repository, f"{rev}:{path}") for rev in (f"{commit.id}^", commit.id))
-            yield Change(commit.code, path, before, after)
+def _visited(row: FleetRow, clone: Path, branch: str, tokens: Tokens) -> Visit:
+    """The pull requests of a repository's branch."""
+    remote = find_remote(_repository(clone), "origin", tokens)
+    return visit(remote, branch, row.repository.options.base, Templates(), False, "")
 
 
-def _content(repository: Repository, name: str) -> bytes:
+@contextmanager
+def _told(row: FleetRow, tokens: Tokens) -> Iterator[None]:
+    """What goes wrong becomes a failure of the repository, or of what is around it, without a token in it."""
     try:
-        return repository.git("cat-file", "blob", name)
-    except GitError:
-        return b""
+        with tokens.hiding():
+            yield
+    except (UsageError, OSError) as error:
+        raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
+
+
+def _repository(clone: Path) -> Repository:
+    """The clone itself: never a repository around it. Raises StepFailure where it is gone."""
+    git = find_repository(clone) if is_there(clone) else None
+    if git is None:
+        raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew", LOST)
+    return git
+
+
+def _result(kept: Path) -> Result:
+    if not (kept / RESULT).is_file():
+        raise StepFailure("its result is gone; `fixer fleet retry` makes it anew", LOST)
+    return load(KeptRun(kept))
+
+
+def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
+    """The changes that the commits of a branch hold, by the codemod of each. Raises StepFailure where one is gone."""
+    parts = []
+    for commit in result.commits:
+        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit.id)
+        fields = listing.decode("utf-8", "surrogateescape").split("\0")
+        parts += [
+            (commit.code, path, *about.split()[2:4]) for about, path in zip(fields[::2], fields[1::2], strict=False)
+        ]
+    wanted = dict.fromkeys(id for _, _, *ids in parts for id in ids if id.strip("0"))
+    held = {blob.id: blob.data for blob in repository.blobs((id, sys.maxsize) for id in wanted)}
+    for code, path, *ids in parts:
+        before, after = (held.get(id, b"") for id in ids)
+        if before is None or after is None:
+            raise StepFailure(f"what its branch had for {path} is gone; `fixer fleet retry` makes it anew", LOST)
+        yield Change(code, path, before, after)

@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fixer.errors import of_the_system
+from fixer.errors import UsageError, of_the_system
 from fixer.fleet.asked import FleetOptions
-from fixer.fleet.clones import discard, fetched, place_of_clone
-from fixer.fleet.deliveries import FleetDelivery, branch_of, deliver, looked
-from fixer.fleet.failures import StepFailure, failure_of, host_of, is_around, is_passing
-from fixer.fleet.manners import waits_for
+from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
+from fixer.fleet.dashboard import body, keep_up
+from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
+from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
+from fixer.fleet.manners import waits_for_hour, waits_to_begin
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
 from fixer.fleet.state import FleetRow, FleetState
@@ -28,7 +29,7 @@ from fixer.fleet.tasks import PAGE, REPORT, RUNS, FleetTask, TaskOutcome, argume
 from fixer.fleet.words import State, Step
 from fixer.tokens import Tokens
 
-STOP, RELEASED = "stop", "released"
+STOP, RELEASED, DASHBOARD = "stop", "released", "dashboard"
 CLONES = 4
 SAME_FAILURES = 3
 _LOOK_S = 0.5
@@ -63,7 +64,7 @@ class Driver:
         self._rooms: Counter[Step] = Counter()
         self._to_look: list[str] = []
         self._held: set[str] = set()
-        self._failures: dict[str, list[tuple[str, State]]] = {}
+        self._failures: dict[str, list[str]] = {}
         self._tries: Counter[tuple[str, Step]] = Counter()
         self._stopped = ""
 
@@ -73,8 +74,9 @@ class Driver:
             self._say(f"{row.name}: {row.doing} was not finished by the run before, and is done again")
             if row.doing not in ("deliver", "look"):
                 discard(self._clone(row))
+        tidy(self._top)
         self._state.set_note(STOP, None)
-        self._to_look = [row.name for row in self._state.rows("delivered") if row.pull_request]
+        self._to_look = self._state.open_pulls()
         try:
             while True:
                 if not self._stopped and self._state.note(STOP):
@@ -82,7 +84,9 @@ class Driver:
                 if not self._stopped:
                     self._hand_out()
                 if not self._running:
-                    return FleetEnd(self._stopped, "" if self._stopped else self._waits())
+                    end = FleetEnd(self._stopped, "" if self._stopped else self._waits())
+                    self._tell(end)
+                    return end
                 done, _ = wait(self._running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     step, row = self._running.pop(future)
@@ -93,20 +97,35 @@ class Driver:
             for threads in (self._hands, self._courier):
                 threads.shutdown(wait=True, cancel_futures=True)
 
+    def _tell(self, end: FleetEnd) -> None:
+        """Keeps the dashboard up, where one is asked for."""
+        address = self._options.dashboard
+        if address is None:
+            return
+        held, _, number = (self._state.note(DASHBOARD) or "").rpartition(" ")
+        known = int(number) if held == address else None
+        try:
+            now, said = keep_up(address, known, body(self._state.rows(), end.waits), self._tokens)
+        except UsageError as error:
+            said = f"the dashboard is not up to date: {self._tokens.hidden(str(error))}"
+        else:
+            self._state.set_note(DASHBOARD, f"{address} {now}")
+        self._say(said)
+
     def _hand_out(self) -> None:
         """Begins what there is room for, what is nearest to its end first."""
         for step in _ORDER:
             room = self._room(step) - self._rooms[step]
             for row in self._next(step, room) if room > 0 else ():
-                tries = self._state.begin(row.name, step)
-                self._running[self._begun(step, row, tries)] = (step, row)
-                self._rooms[step] += 1
+                if tries := self._state.begin(row.name, step):
+                    self._running[self._begun(step, row, tries)] = (step, row)
+                    self._rooms[step] += 1
 
     def _room(self, step: Step) -> int:
         if step in ("look", "deliver"):
             return 1
         if step == "clone":
-            return max(0, min(CLONES, 2 * self._engine.room("plan") + CLONES - self._state.waiting("cloned")))
+            return max(0, min(CLONES, 2 * self._engine.room("plan") + CLONES - self._state.waiting("plan")))
         return self._engine.room(step)
 
     def _next(self, step: Step, most: int) -> list[FleetRow]:
@@ -116,9 +135,9 @@ class Driver:
             return [self._state.row(name) for name in names]
         if step != "deliver":
             return self._state.next(step, most)
-        if self._to_look or self._rooms["look"] or self._waits():
+        if self._to_look or self._rooms["look"] or waits_for_hour(self._options):
             return []
-        every = self._state.next(step, most + len(self._held))
+        every = self._state.next(step, most + len(self._held), offered=bool(self._waits_to_begin()))
         return [row for row in every if row.name not in self._held][:most]
 
     def _waits(self) -> str:
@@ -131,21 +150,25 @@ class Driver:
             and len(self._held) >= len(self._state.next("deliver", len(self._held) + 1))
         ):
             return f"pull requests of fixer's in {len(self._held)} repositories to be merged or closed"
-        return waits_for(self._options, *self._state.offered(), released=self._state.note(RELEASED) is not None)
+        return waits_for_hour(self._options) or self._waits_to_begin()
+
+    def _waits_to_begin(self) -> str:
+        released = self._state.note(RELEASED) is not None
+        return waits_to_begin(self._options, *self._state.offered(), released=released)
 
     def _begun(self, step: Step, row: FleetRow, tries: int) -> Future[Any]:
         self._say(f"{row.name}: {step}{f', try {tries}' if tries > 1 else ''}")
         place = self._clone(row)
         if step == "clone":
-            return self._hands.submit(fetched, place, row.repository, self._tokens)
+            return self._hands.submit(_prepared, row, place, self._tokens)
+        if step == "deliver" and row.concludes:
+            return self._courier.submit(conclude, row, place, self._kept(row), self._tokens)
         if step == "deliver":
             most = self._options.open_per_repository
-            return self._courier.submit(
-                deliver, row.repository, row.options, place, self._kept(row), self._tokens, most
-            )
+            may_open = not (row.pull_open and self._waits_to_begin())
+            return self._courier.submit(deliver, row, place, self._kept(row), self._tokens, most, may_open)
         if step == "look":
-            branch = row.branch or branch_of(row.options)
-            return self._courier.submit(looked, row.repository, place, branch, row.pull_request or "", self._tokens)
+            return self._courier.submit(looked, row, place, self._tokens)
         plans = step == "plan"
         proof = (row.options.cpus, row.options.gpus, row.options.memory)
         task = FleetTask(
@@ -179,6 +202,7 @@ class Driver:
             self._failures = {
                 kind: names for kind, names in self._failures.items() if not _is_answered(kind, step, row)
             }
+            values |= {"excused": ""} if _is_answered(row.excused, step, row) else {}
             self._state.end(row.name, step, "done", values, cost, findings)
             if values.get("state") in ("failed", "left out", "closed"):
                 self._say(f"{row.name}: {values['state']}: {values.get('reason', '')}")
@@ -186,19 +210,26 @@ class Driver:
     def _made(self, step: Step, row: FleetRow, came: Any, task: FleetTask | None) -> tuple[dict[str, Any], Any]:
         """What a step that went well makes of its repository."""
         if step == "clone":
-            return {"state": "cloned", "base": came, "reason": "", "kind": ""}, None
+            base, off = came
+            if base is None:
+                return {"state": "left out", "reason": "its default branch has no commit yet", "kind": ""}, None
+            held = None if off is None else json.dumps(off)
+            fresh = {"reason": "", "kind": "", "concludes": False}
+            return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
         if step == "look":
-            return {"state": came}, None
+            ended = {"state": came} if row.state in ("delivered", "left out") else {}
+            return {} if came == "delivered" else {"pull_open": False, **ended}, None
         if step == "deliver":
             self._held |= {row.name} if came.waits else set()
             return _delivery_values(came), None
         assert task is not None
         options = row.options
         run = reported(task, came, proves=options.prove, require=options.require, address=row.repository.address)
-        self._keep(task, row, whole=step == "prove" or not options.prove)
-        return run.values(), run.findings
+        self._keep(task, row)
+        concludes = run.needs_nothing and row.pull_open and options.deliver == "pull-request"
+        return {**run.values(), "concludes": concludes}, run.findings
 
-    def _keep(self, task: FleetTask, row: FleetRow, *, whole: bool) -> None:
+    def _keep(self, task: FleetTask, row: FleetRow) -> None:
         """Keeps what is shown of a repository, and what its delivery needs."""
         folder, key = Path(task.folder), row.repository.key
         for name, there in ((REPORT, "reports"), (PAGE, "pages")):
@@ -206,8 +237,9 @@ class Driver:
             place.parent.mkdir(parents=True, exist_ok=True)
             if (folder / name).is_file():
                 (folder / name).replace(place)
-        for found in (folder / RUNS).glob("*/*/result.json") if whole else ():
-            kept = self._kept(row)
+        kept = self._kept(row)
+        shutil.rmtree(kept, ignore_errors=True)
+        for found in (folder / RUNS).glob("*/*/result.json"):
             kept.mkdir(parents=True, exist_ok=True)
             found.replace(kept / "result.json")
         shutil.rmtree(folder, ignore_errors=True)
@@ -216,22 +248,29 @@ class Driver:
         """Writes down a failure: what may pass is tried again, what is around for the third time stops the fleet."""
         self._tries[row.name, step] += 1
         again = is_passing(failure.kind) and self._tries[row.name, step] < self._options.tries and not self._stopped
-        before = row.state
-        state: State = before if again or step == "look" else "failed"
+        resume: State = "queued" if step in ("plan", "prove") or failure.kind == LOST else row.state
         if step in ("plan", "prove"):
             discard(self._clone(row))
             self._state.put(row.name, copy=row.copy + 1)
-            state = "queued" if again else state
-        values = {"state": state, "reason": failure.reason, "kind": failure.kind}
+        values: dict[str, Any] = {"reason": failure.reason, "kind": failure.kind}
+        if step != "look":
+            values |= {"state": resume if again else "failed", "resume": resume}
         self._state.end(row.name, step, "failed", values, cost)
         self._say(f"{row.name}: {step} failed: {failure.reason}")
         if is_around(failure.kind) and not again:
             same = self._failures.setdefault(failure.kind, [])
-            same.append((row.name, "queued" if step in ("plan", "prove") else before))
+            same.append(row.name)
             if len(same) >= SAME_FAILURES:
-                for name, earlier in same:
-                    self._state.put(name, state=earlier)
+                self._excuse(same, failure.kind)
                 self._stopped = self._stopped or f"{len(same)} repositories failed for one reason: {failure.reason}"
+
+    def _excuse(self, names: Sequence[str], kind: str) -> None:
+        """Puts repositories that failed for what is around them back for the next run; what had failed so before may be
+        their own fault, and stays."""
+        fresh = [name for name in names if self._state.row(name).excused != kind]
+        self._state.put_back(fresh)
+        for name in fresh:
+            self._state.put(name, excused=kind)
 
     def _clone(self, row: FleetRow) -> Path:
         return place_of_clone(self._top, row.repository, row.copy)
@@ -240,12 +279,17 @@ class Driver:
         return self._top / "results" / row.repository.key
 
 
+def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str | None, tuple[str, ...] | None]:
+    """Clones a repository: its commit (None: it has none), and the rules that its plan is to leave out, where that
+    differs from what is asked for. Raises StepFailure."""
+    commit = fetched(place, row.repository, tokens)
+    return commit, left_out(row, place, commit, tokens) if commit else None
+
+
 def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
-    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": ""}
+    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
     if came.pull_request:
-        values["pull_request"] = came.pull_request
-    if came.ignore:
-        values["switched_off"] = json.dumps(came.ignore)
+        values |= {"pull_request": came.pull_request, "pull_open": came.is_open}
     return values
 
 

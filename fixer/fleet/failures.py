@@ -18,10 +18,11 @@ _AROUND = (
     )),
     ("server", re.compile(
         r"could not resolve host|failed to connect|connection (?:refused|timed out|reset)|couldn't connect"
-        r"|cannot be reached|operation timed out|network is unreachable|error: 5\d\d\b|answers 5\d\d"
-        r"|answers 429|rate limit", re.IGNORECASE,
+        r"|cannot be reached|early eof|unexpected disconnect|operation timed out|network is unreachable"
+        r"|error: 5\d\d\b|answers 5\d\d|answers 429|rate limit", re.IGNORECASE,
     )),
 )  # fmt: skip
+_KILLED = re.compile(r"ended from outside|died of signal")
 _NO_INDEX = re.compile(
     r"cannot be (?:installed|built|solved).*?(?:failed to fetch|client error \(connect\)|dns error|could not connect"
     r"|connection refused|network is unreachable|name resolution)", re.IGNORECASE | re.DOTALL,
@@ -29,6 +30,8 @@ _NO_INDEX = re.compile(
 _TOLD = 300
 PASSING = ("killed", "server")
 """Kinds of failures after which the same may go well."""
+LOST = "lost"
+"""The kind of failures of what has to be cloned and planned anew."""
 
 
 class StepFailure(Exception):
@@ -43,6 +46,8 @@ class StepFailure(Exception):
 
 def failure_of(reason: str, address: str) -> StepFailure:
     """A failure by what was said of it; what is around is told apart by the server that it is of."""
+    if _KILLED.search(reason):
+        return StepFailure(reason, "killed")
     for kind, pattern in _AROUND:
         if pattern.search(reason):
             return StepFailure(reason, kind if kind == "disk" else f"{kind} {host_of(address)}")

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from fixer.errors import UsageError
 
-_FILE = "run.lock"
+LOCK = "run.lock"
+_LOCKED = 4096
 
 
 @contextmanager
 def alone(top: Path) -> Iterator[None]:
     """Holds the lock of a fleet. Raises UsageError where another run does."""
     top.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (top / _FILE).open("a+") as stream:
+    with (top / LOCK).open("a+") as stream:
         if not _lock(stream.fileno()):
             stream.seek(0)
             raise UsageError(
@@ -33,7 +34,7 @@ def alone(top: Path) -> Iterator[None]:
 def is_held(top: Path) -> bool:
     """Whether a run of a fleet is going on."""
     try:
-        with (top / _FILE).open("a+") as stream:
+        with (top / LOCK).open("a+") as stream:
             return not _lock(stream.fileno())
     except OSError:
         return False
@@ -44,6 +45,7 @@ def _lock(descriptor: int) -> bool:
     if sys.platform == "win32":
         import msvcrt
 
+        os.lseek(descriptor, _LOCKED, os.SEEK_SET)  # what is locked there cannot be read: a place behind the text
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:

@@ -7,14 +7,19 @@ from datetime import datetime, time
 from fixer.fleet.asked import FleetOptions
 
 
-def waits_for(options: FleetOptions, ever: int, open_now: int, *, released: bool, now: datetime | None = None) -> str:
-    """What keeps the next repository from being delivered, "" where nothing does. `ever` were delivered so far, and of
-    `open_now` a pull request is open."""
+def waits_to_begin(options: FleetOptions, ever: int, open_now: int, *, released: bool) -> str:
+    """What keeps another repository from being delivered, "" where nothing does; those with an open pull request of
+    their own it does not hold up. `ever` were delivered so far, and of `open_now` a pull request is open."""
     if options.canary and not released and ever >= options.canary:
-        return f"a word: {ever} are delivered for a look; `fixer fleet run ... --release` delivers the rest"
+        return f"a word: {ever} are delivered for a look; `fixer fleet run --release` delivers the rest"
     most = options.open_pull_requests
     if most is not None and open_now >= most:
         return f"a pull request to be merged or closed: {open_now} are open, and no more than {most} may be"
+    return ""
+
+
+def waits_for_hour(options: FleetOptions, now: datetime | None = None) -> str:
+    """What keeps all deliveries from being made at this time of the day, "" where nothing does."""
     if options.hours and not _is_within(options.hours, (now or datetime.now()).time()):
         return f"its hour: deliveries are made {options.hours}"
     return ""

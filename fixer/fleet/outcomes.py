@@ -24,7 +24,7 @@ _WORST_FIRST = (
 @dataclass(frozen=True)
 class ReportedRun:
     """What the report of a run says: the state that its repository comes to, why where it goes no further, and what it
-    found."""
+    found. `needs_nothing` is that nothing was to be rewritten before any proof."""
 
     state: State
     reason: str
@@ -34,6 +34,7 @@ class ReportedRun:
     head: str | None
     summary: str
     findings: tuple[FindingCount, ...]
+    needs_nothing: bool
 
     def values(self) -> dict[str, Any]:
         """What is noted of the repository."""
@@ -89,6 +90,7 @@ def _told(task: FleetTask, document: Mapping[str, Any], *, proves: bool, unmet: 
         head=commits[-1]["id"] if commits and document["branch"] else None,
         summary=readiness["headline"] if readiness else "",
         findings=tuple(counted(task.repository, document["findings"])),
+        needs_nothing=task.step == "plan" and not document["files"],
     )
 
 

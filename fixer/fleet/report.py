@@ -8,12 +8,13 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from importlib import resources
+from dataclasses import asdict, dataclass, fields
+from importlib import import_module, resources
 from pathlib import Path
 from urllib.parse import quote
 
 from fixer import __version__
+from fixer.errors import UsageError
 from fixer.fleet.state import FindingCount, FleetRow, FleetState, StepRow
 from fixer.fleet.words import STATES
 from fixer.reports.words import one_line
@@ -116,6 +117,26 @@ def as_csv(report: FleetReport) -> str:
     for one in report.repositories:
         writer.writerow({name: _cell(value) for name, value in asdict(one).items()})
     return stream.getvalue()
+
+
+def as_parquet(report: FleetReport) -> bytes:
+    """A row a repository, with the columns of the table for a spreadsheet. Raises UsageError where pyarrow is not
+    there."""
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise UsageError("--parquet needs pyarrow; run `pip install 'fixer[parquet]'`") from None
+    kinds = {"str": arrow.string(), "int": arrow.int64(), "float": arrow.float64(), "bool": arrow.bool_()}
+    columns = [(one.name, kinds[str(one.type).partition(" ")[0]]) for one in fields(ReportedRepository)]
+    rows = [{name: _text_of(value) for name, value in asdict(one).items()} for one in report.repositories]
+    stream = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(rows, schema=arrow.schema(columns)), stream)
+    return stream.getvalue()
+
+
+def _text_of(value: object) -> object:
+    """A value, as UTF-8 where it is a text."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def as_html(report: FleetReport, folder: Path) -> str:

@@ -10,18 +10,19 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fixer.errors import UsageError
-from fixer.fleet.asked import FleetRepository, RepositoryOptions, structured, unstructured
+from fixer.fleet.asked import Fleet, FleetOptions, FleetRepository, RepositoryOptions, structured, unstructured
+from fixer.fleet.locking import LOCK
 from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
-GONE = "not in the fleet"
-"""The kind of what is left out since it is not named any more."""
-_VERSION = 1
+_GONE = "it is not in the fleet any more"
+_ASKED = "options"
+_VERSION = 2
 _TABLES = """
 CREATE TABLE repository (
     name TEXT PRIMARY KEY, address TEXT NOT NULL, options TEXT NOT NULL, position INTEGER NOT NULL,
@@ -29,12 +30,15 @@ CREATE TABLE repository (
     copy INTEGER NOT NULL DEFAULT 0, base TEXT, head TEXT, verdict TEXT NOT NULL DEFAULT '',
     ready INTEGER NOT NULL DEFAULT 0, branch TEXT, pull_request TEXT, summary TEXT NOT NULL DEFAULT '',
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
+    resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '', excused TEXT NOT NULL DEFAULT '',
+    gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
     next TEXT GENERATED ALWAYS AS (
-        CASE state
+        CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
         WHEN 'cloned' THEN 'plan'
         WHEN 'planned' THEN CASE WHEN proves THEN 'prove' WHEN delivers THEN 'deliver' ELSE '' END
         WHEN 'proven' THEN CASE WHEN delivers THEN 'deliver' ELSE '' END
+        WHEN 'left out' THEN CASE WHEN concludes THEN 'deliver' ELSE '' END
         ELSE '' END
     ) VIRTUAL
 );
@@ -51,13 +55,14 @@ CREATE TABLE finding (
 );
 CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+_AGAIN = "UPDATE repository SET state=again, again='', reason='', kind='' WHERE again<>'' AND doing=''"
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off"
+    "summary, changed, switched_off, gone, pull_open, concludes, excused"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off"}
+     "summary", "switched_off", "pull_open", "concludes", "resume", "excused"}
 )  # fmt: skip
 
 
@@ -65,8 +70,10 @@ _SETTABLE = frozenset(
 class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
-    of the branch that was made of it. `ignored` are all rules that are left out, where some are switched off in a pull
-    request."""
+    of the branch that was made of it, `excused` the kind of failure after which it was put back for the next run.
+    `pull_open` says whether its pull request was open when it was last seen, `concludes` whether that has served, since
+    nothing is left to change. `ignored` are all rules that are left out, where some are switched off in a pull request.
+    One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -83,6 +90,10 @@ class FleetRow:
     summary: str
     changed: float
     ignored: tuple[str, ...] | None = None
+    gone: bool = False
+    excused: str = ""
+    pull_open: bool = False
+    concludes: bool = False
 
     @property
     def name(self) -> str:
@@ -129,12 +140,23 @@ class FleetState:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def fleet(self) -> Fleet:
+        """What was asked for last, as far as the state says."""
+        kept = self.note(_ASKED)
+        options = FleetOptions(**json.loads(kept)) if kept else FleetOptions()
+        return Fleet(tuple(row.repository for row in self.rows() if not row.gone), options)
+
+    def keep(self, options: FleetOptions) -> None:
+        """Notes what is asked for the fleet as a whole."""
+        self.set_note(_ASKED, json.dumps(asdict(options)))
+
     def enroll(self, repositories: Sequence[FleetRepository]) -> None:
-        """Takes in what is asked for now: new repositories are queued, those that are asked for otherwise are looked at
-        anew, and those that are not named any more are left out."""
-        known = {row.name: row for row in self.rows()}
+        """Takes in what is asked for now: new repositories are queued, and those that are asked for otherwise looked
+        at anew, but for what was merged or closed. Nothing more is done of those that are not named any more."""
         now = time.time()
         with self._connection:
+            self._connection.execute("UPDATE repository SET gone=0")
+            known = {row.name: row for row in self.rows()}
             for position, one in enumerate(repositories):
                 held, row = json.dumps(unstructured(one.options), sort_keys=True), known.pop(one.name, None)
                 asked = (one.address, held, position, one.options.prove, one.options.deliver != "nothing", one.name)
@@ -148,19 +170,22 @@ class FleetState:
                 self._connection.execute(
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
-                before, after = row.repository.options, one.options
-                if row.kind == GONE or (row.repository.address, before.of_result) != (one.address, after.of_result):
-                    self._set(one.name, {"state": "queued", "reason": "", "kind": "", "switched_off": None})
-                elif row.state == "delivered" and before.deliver != after.deliver:
+                before, after = row.repository, one.options
+                queued = {"state": "queued", "reason": "", "kind": ""}
+                if before.address != one.address:
+                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False})
+                elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
+                    self._set(one.name, queued)
+                elif row.state == "delivered" and before.options.deliver != after.deliver:
                     self._set(one.name, {"state": "proven" if after.prove else "planned", "reason": ""})
             for name in known:
-                self._set(name, {"state": "left out", "reason": "it is not in the fleet any more", "kind": GONE})
+                self._connection.execute("UPDATE repository SET gone=1 WHERE name=?", (name,))
 
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
         anew. The repositories that this concerns, as they were."""
-        found = [row for row in self.rows() if row.doing]
         with self._connection:
+            found = [row for row in self.rows() if row.doing]
             for row in found:
                 fresh = {} if row.doing in ("deliver", "look") else {"state": "queued", "copy": row.copy + 1}
                 self._set(row.name, {"doing": "", **fresh})
@@ -168,12 +193,19 @@ class FleetState:
                     "UPDATE step SET outcome='interrupted', ended=? WHERE repository=? AND outcome='running'",
                     (time.time(), row.name),
                 )
+            self._connection.execute(_AGAIN)
         return found
 
     def begin(self, name: str, step: Step) -> int:
-        """Notes that a step is being done; how often it was begun, this time among them."""
+        """Notes that a step is being done; how often it was begun, this time among them. 0 where another step is what
+        is to be done next by now."""
         with self._connection:
-            self._set(name, {"doing": step})
+            begun = self._connection.execute(
+                "UPDATE repository SET doing=?, changed=? WHERE name=? AND doing='' AND (next=? OR ?='look')",
+                (step, time.time(), name, step, step),
+            )
+            if not begun.rowcount:
+                return 0
             self._connection.execute(
                 "INSERT INTO step (repository, step, tries, started, outcome) VALUES (?,?,1,?,'running')"
                 " ON CONFLICT (repository, step) DO UPDATE SET tries=tries+1, started=excluded.started, ended=NULL,"
@@ -200,6 +232,7 @@ class FleetState:
                 (time.time(), outcome, values.get("reason", ""), *cost, name, step),
             )
             self._set(name, {"doing": "", **values})
+            self._connection.execute(f"{_AGAIN} AND name=?", (name,))
             if findings is not None:
                 self._connection.execute("DELETE FROM finding WHERE repository=?", (name,))
                 self._connection.executemany(
@@ -217,13 +250,17 @@ class FleetState:
         where, given = ("WHERE state=?", (state,)) if state else ("", ())
         return self._rows(where, *given)
 
-    def next(self, step: Step, most: int = -1) -> list[FleetRow]:
-        """The repositories with which a step is what is to be done next."""
-        return self._rows("WHERE next=? AND doing=''", step, most=most)
+    def next(self, step: Step, most: int = -1, *, offered: bool = False) -> list[FleetRow]:
+        """The repositories with which a step is what is to be done next: all, or those with an open pull request."""
+        return self._rows(f"WHERE next=? AND doing=''{' AND pull_open' if offered else ''}", step, most=most)
 
-    def waiting(self, state: State) -> int:
-        """How many repositories are in a state."""
-        return int(self._connection.execute("SELECT count(*) FROM repository WHERE state=?", (state,)).fetchone()[0])
+    def open_pulls(self) -> list[str]:
+        """The repositories with an open pull request, those that have left too, but for those that are made anew."""
+        return [row.name for row in self._rows("WHERE pull_open AND next IN ('', 'deliver')")]
+
+    def waiting(self, step: Step) -> int:
+        """With how many repositories a step is what is to be done next, or being done."""
+        return int(self._connection.execute("SELECT count(*) FROM repository WHERE next=?", (step,)).fetchone()[0])
 
     def _rows(self, where: str, *given: Any, most: int = -1) -> list[FleetRow]:
         listing = self._connection.execute(
@@ -238,15 +275,11 @@ class FleetState:
             raise KeyError(name)
         return _row(found)
 
-    def counts(self) -> dict[str, int]:
-        """How many repositories there are in each state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM repository GROUP BY state"))
-
     def offered(self) -> tuple[int, int]:
-        """How many were ever delivered or are being delivered, and of how many a pull request is open."""
+        """How many were ever delivered or are being delivered, and of how many a pull request is or will be open."""
         ever, now = self._connection.execute(
             "SELECT sum(doing='deliver' OR pull_request IS NOT NULL OR state IN ('delivered', 'merged', 'closed')),"
-            " sum(doing='deliver' OR (state='delivered' AND pull_request IS NOT NULL)) FROM repository"
+            " sum(doing='deliver' OR pull_open) FROM repository"
         ).fetchone()
         return ever or 0, now or 0
 
@@ -270,17 +303,32 @@ class FleetState:
             for name, code, why, done, many, stops in listing
         ]
 
+    def put_back(self, names: Iterable[str]) -> None:
+        """Puts repositories that failed back to where their step can be done again, and queues others; those of which
+        something is being done, once that has ended."""
+        with self._connection:
+            for name in names:
+                self._connection.execute(
+                    "UPDATE repository SET again=CASE WHEN state='failed' AND resume<>'' THEN resume ELSE 'queued' END"
+                    " WHERE name=?",
+                    (name,),
+                )
+            self._connection.execute(_AGAIN)
+
+    def renew(self) -> None:
+        """Queues all repositories again."""
+        with self._connection:
+            self._connection.execute("UPDATE repository SET state='queued', reason='', kind='' WHERE NOT gone")
+
     def retry(self, names: Sequence[str]) -> list[str]:
-        """Queues repositories again: those that are named, or all that failed. Raises UsageError for a name that there
-        is not."""
-        known = {row.name: row for row in self.rows()}
+        """Queues repositories again: those that are named, or all that failed. What was planned or proven and could not
+        be delivered is delivered anew. Raises UsageError for a name that there is not."""
+        known = {row.name: row for row in self.rows() if not row.gone}
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(f"no repository of the fleet is called '{unknown[0]}'; `fixer fleet status` lists them")
         chosen = list(names) or [name for name, row in known.items() if row.state == "failed"]
-        with self._connection:
-            for name in chosen:
-                self._set(name, {"state": "queued", "reason": "", "kind": ""})
+        self.put_back(chosen)
         return chosen
 
     def note(self, name: str) -> str | None:
@@ -310,6 +358,8 @@ def opened(folder: Path, *, make: bool = False) -> Iterator[FleetState]:
     if not (make or place.is_file()):
         raise UsageError(f"{folder}: no fleet was run there; name the folder of one with --state")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if {one.name for one in folder.iterdir()} <= {LOCK}:  # a folder of our own
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
     connection = sqlite3.connect(place, timeout=60, isolation_level="IMMEDIATE")
     try:
         connection.execute("PRAGMA journal_mode=WAL")
@@ -338,9 +388,13 @@ def _row(values: Sequence[Any]) -> FleetRow:
     held = dict(zip(_COLUMNS.split(", "), values, strict=True))
     off = held.pop("switched_off")
     options = structured(json.loads(held.pop("options")))
+    held |= {"state": "left out", "reason": _GONE} if held["gone"] else {}
     return FleetRow(
         repository=FleetRepository(held.pop("name"), held.pop("address"), options),
         ready=bool(held.pop("ready")),
+        gone=bool(held.pop("gone")),
+        pull_open=bool(held.pop("pull_open")),
+        concludes=bool(held.pop("concludes")),
         ignored=None if off is None else tuple(json.loads(off)),
         **held,
     )

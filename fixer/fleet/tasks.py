@@ -5,12 +5,14 @@ A task names files and options, and no token: it is the same on this machine and
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,14 +22,13 @@ from fixer.fleet.asked import RepositoryOptions
 REPORT, PAGE, LOG, RUNS = "report.json", "page.html", "log.txt", "runs"
 _PASSED = {
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "WINDIR",
-    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-    "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "NETRC", "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
 }  # fmt: skip
-_PASSED_PREFIXES = ("LC_", "XDG_", "PIP_", "UV_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_", "FIXER_TEST_")
+_PASSED_PREFIXES = ("LC_", "XDG_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 _LOOK_S = 0.05
-_GRACE_S = 20.0
+_GRACE_S = 10.0
 _LOG_END = 64 * 1024
 
 
@@ -85,14 +86,17 @@ def arguments_of(options: RepositoryOptions, *, plan: bool) -> tuple[str, ...]:
 
 
 def environment(of: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The variables of a task's process: what finds programs, packages and settings, and nothing that may be secret.
-    Its runs are kept in its folder."""
-    passed = {
-        name: value
-        for name, value in of.items()
-        if (name.upper() in _PASSED or name.startswith(_PASSED_PREFIXES)) and not any(one in name for one in _SECRET)
-    }
+    """The variables of a task's process: what finds programs and settings and is called nothing secret, and what
+    installers are told. Its runs are kept in its folder."""
+    from verify.environments.installer import is_theirs
+
+    passed = {name: value for name, value in of.items() if is_theirs(name) or _is_passed(name.upper())}
     return {**passed, "PYTHONPATH": home(), "FIXER_RUNS": str(folder / RUNS), "NO_COLOR": "1"}
+
+
+def _is_passed(name: str) -> bool:
+    found = name in _PASSED or name.startswith(_PASSED_PREFIXES)
+    return found and not any(one in name for one in _SECRET)
 
 
 def home() -> str:
@@ -100,8 +104,8 @@ def home() -> str:
     return str(Path(__file__).resolve().parents[2])
 
 
-def run_task(task: FleetTask, started: Callable[[subprocess.Popen[bytes]], None] | None = None) -> TaskOutcome:
-    """Does a task, in a folder that is emptied first. `started` is told of its process."""
+def run_task(task: FleetTask, stop: threading.Event | None = None) -> TaskOutcome:
+    """Does a task, in a folder that is emptied first. It is ended once its time is over, or `stop` is set."""
     folder = Path(task.folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
@@ -121,23 +125,27 @@ def run_task(task: FleetTask, started: Callable[[subprocess.Popen[bytes]], None]
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        if started:
-            started(process)
-        code, cpu = _ended(process, began + task.seconds)
+        code, cpu = _ended(process, began + task.seconds, stop or threading.Event())
     _shorten(folder / LOG)
     return TaskOutcome(code, time.monotonic() - began, cpu)
 
 
-def _ended(process: subprocess.Popen[bytes], deadline: float) -> tuple[int | None, float]:
-    """What a process exited with, None where its time was over, and the seconds of processors that it used."""
-    late = False
+def _ended(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> tuple[int | None, float]:
+    """What a process exited with, None where it was ended, and the seconds of processors that it used. It is asked to
+    end, and after a grace killed with all that it started."""
+    from verify.sandbox.process import kill
+
+    asked = math.inf
     while True:
         code, cpu = _looked(process)
         if code is not None:
-            return (None if late else code), cpu
-        if time.monotonic() > deadline + (_GRACE_S if late else 0):
-            process.kill() if late else process.terminate()
-            late = True
+            return (None if asked < math.inf else code), cpu
+        now = time.monotonic()
+        if asked == math.inf and (now > deadline or stop.is_set()):
+            process.terminate()
+            asked = now
+        if now > asked + _GRACE_S:
+            kill(process.pid)
         time.sleep(_LOOK_S)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from fixer.reports.markdown import (
 from fixer.result import Result
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
 _SHOWN = ((None, None), (60, 100), (20, 50), (5, 20), (0, 20), (0, 0))
@@ -168,11 +170,16 @@ def _rendered(text: str, what: str, context: Mapping[str, Any]) -> str:
     from jinja2 import TemplateError
 
     try:
-        return _environment().from_string(text).render(context)
+        return _compiled(text).render(context)
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f" line {line}:" if line else ""
         raise UsageError(f"[tool.fixer.pull-request] {what}:{where} {error}; mend the template") from None
+
+
+@lru_cache(16)
+def _compiled(text: str) -> Template:
+    return _environment().from_string(text)
 
 
 def _environment() -> SandboxedEnvironment:

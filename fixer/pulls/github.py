@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from fixer.errors import UsageError
 from fixer.forge import ForgeRepository
-from fixer.pulls.life import Pull
+from fixer.pulls.life import Issue, Pull
 from fixer.tokens import Token
 
 if TYPE_CHECKING:
     from github import Github
+    from github.Issue import Issue as GitHubIssue
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
 _NEWEST = 50
+_SEARCHED = 500
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,27 @@ class GitHub:
         with answers():
             return sum(pull.head.ref.startswith(prefix) for pull in self.repository.get_pulls(state="open"))
 
+    def issue(self, number: int) -> Issue:
+        """The issue of a number, open or not."""
+        with answers():
+            return _issue(self.repository.get_issue(number))
+
+    def find_issue(self, mark: str) -> Issue | None:
+        """The open issue that holds a mark."""
+        with answers():
+            found = islice(self.repository.get_issues(state="open"), _SEARCHED)
+            return next((_issue(one) for one in found if mark in (one.body or "")), None)
+
+    def open_issue(self, title: str, body: str) -> Issue:
+        """A new issue."""
+        with answers():
+            return _issue(self.repository.create_issue(title, body))
+
+    def rewrite_issue(self, number: int, body: str) -> None:
+        """Gives an issue another body."""
+        with answers():
+            self.repository.get_issue(number).edit(body=body)
+
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitHub:
     """The pull requests of a repository, without asking the server anything yet."""
@@ -116,6 +139,10 @@ def client(place: ForgeRepository, token: Token | None) -> Github:
 def _pull(pull: PullRequest) -> Pull:
     state = "merged" if pull.merged_at else "open" if pull.state == "open" else "closed"
     return Pull(pull.number, pull.html_url, state, pull.body or "", bool(pull.draft))  # type: ignore[arg-type]
+
+
+def _issue(issue: GitHubIssue) -> Issue:
+    return Issue(issue.number, issue.html_url, (issue.body or "").replace("\r", ""), issue.state == "open")
 
 
 @contextmanager

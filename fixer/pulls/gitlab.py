@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fixer.errors import UsageError
 from fixer.forge import ForgeRepository
-from fixer.pulls.life import Pull
+from fixer.pulls.life import Issue, Pull
 from fixer.tokens import Token
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gitlab.v4.objects import Project
 
 _NEWEST = 50
+_SEARCHED = 500
 _DRAFT = "Draft:"
 _STATES = {"opened": "open", "merged": "merged"}
 
@@ -81,6 +83,27 @@ class GitLab:
             found = self.target.mergerequests.list(state="opened", iterator=True)
             return sum(one.source_branch.startswith(prefix) for one in found)
 
+    def issue(self, number: int) -> Issue:
+        """The issue of a number, open or not."""
+        with answers():
+            return _issue(self.target.issues.get(number))
+
+    def find_issue(self, mark: str) -> Issue | None:
+        """The open issue that holds a mark."""
+        with answers():
+            found = islice(self.target.issues.list(state="opened", iterator=True), _SEARCHED)
+            return next((_issue(one) for one in found if mark in (one.description or "")), None)
+
+    def open_issue(self, title: str, body: str) -> Issue:
+        """A new issue."""
+        with answers():
+            return _issue(self.target.issues.create({"title": title, "description": body}))
+
+    def rewrite_issue(self, number: int, body: str) -> None:
+        """Gives an issue another body."""
+        with answers():
+            self.target.issues.update(number, {"description": body})
+
 
 def connect(target: ForgeRepository, head: ForgeRepository, token: Token) -> GitLab:
     """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""
@@ -110,6 +133,10 @@ def _marked(title: str, draft: bool) -> str:
 def _pull(request: Any) -> Pull:
     state, draft = _STATES.get(request.state, "closed"), request.title.startswith(_DRAFT)
     return Pull(request.iid, request.web_url, state, request.description or "", draft)  # type: ignore[arg-type]
+
+
+def _issue(issue: Any) -> Issue:
+    return Issue(issue.iid, issue.web_url, issue.description or "", issue.state == "opened")
 
 
 @contextmanager

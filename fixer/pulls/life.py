@@ -77,6 +77,16 @@ class Pull:
         return _MEMO.sub(PullRequestMemo("").line(), self.body)
 
 
+@dataclass(frozen=True)
+class Issue:
+    """An issue as the server has it."""
+
+    number: int
+    url: str
+    body: str
+    is_open: bool
+
+
 class PullAction(Enum):
     """What there is to do at the server."""
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from fixer.forge import ForgeRepository
 from fixer.gitio import GitError, Repository
 from fixer.pulls import life
 from fixer.pulls.body import Templates, body, title
-from fixer.pulls.life import Part, Pull, PullAction, PullRequestMemo
+from fixer.pulls.life import Issue, Part, Pull, PullAction, PullRequestMemo
 from fixer.push import Remote, RemoteBranch, default_branch, find_remote, head_of, publish
 from fixer.reports import Rules
 from fixer.result import Result
@@ -43,6 +44,10 @@ class Forge(Protocol):
     def close(self, number: int, body: str) -> None: ...
     def label(self, number: int, labels: Sequence[str]) -> None: ...
     def open_from(self, prefix: str) -> int: ...
+    def issue(self, number: int) -> Issue: ...
+    def find_issue(self, mark: str) -> Issue | None: ...
+    def open_issue(self, title: str, body: str) -> Issue: ...
+    def rewrite_issue(self, number: int, body: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,17 @@ class Visit:
     forge: Forge
     remote: Remote
     branch: str
-    base: str
+    target: Remote
+    asked_base: str | None
     pulls: tuple[Pull, ...]
     templates: Templates
     again: bool
     asked: str
+
+    @cached_property
+    def base(self) -> str:
+        """The branch that a pull request is for. Raises UsageError where none is known."""
+        return _base(self.target, self.asked_base)
 
     @property
     def off(self) -> frozenset[str]:
@@ -85,12 +96,13 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
     token = remote.tokens.of(target.place.kind) or _of_program(target.place)
     tokens = remote.tokens.and_of(token)
     with tokens.hiding():
-        forge = _connected(target.place, remote.place, token)
+        forge = connected(target.place, remote.place, token)
         remote = replace(remote, tokens=tokens)
-        return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
+        return Visit(forge, remote, branch, target, base, forge.pulls(branch), templates, again, asked)
 
 
-def _connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
+def connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
+    """The API for pull requests from one repository to another, or to itself."""
     if target.kind == "github":
         from fixer.pulls.github import connect as connect_github
 
@@ -249,7 +261,7 @@ def _target(remote: Remote, place: ForgeRepository) -> Remote:
     names = remote.repository.git("remote").decode("utf-8", "replace").split()
     for name in _BASES:
         if name in names:
-            other = find_remote(remote.repository, name, remote.tokens)
+            other = remote if name == remote.name else find_remote(remote.repository, name, remote.tokens)
             if other.place and other.place.server == place.server:
                 return other
     return remote

@@ -55,6 +55,7 @@ class Api:
     headers: list[Mapping[str, str]] = field(default_factory=list)
     drafts: bool = True
     graphql: bool = True
+    issues: list[Request] = field(default_factory=list)
 
     def answer(
         self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any], headers: Mapping[str, str]
@@ -75,6 +76,8 @@ class Api:
                 "status": "401",
             }
         root = f"/repos/{self.path}"
+        if path == f"{root}/issues" or (path.startswith(f"{root}/issues/9") and path.count("/") == 5):
+            return self._issues(method, path.rpartition("/")[2], body, self._github_issue)
         if (method, path) == ("GET", f"{root}/pulls"):
             asked = query.get("head"), query.get("state", "open")
             found = [one for one in self.requests if asked[0] in (None, f"{one.owner}:{one.head}")]
@@ -106,6 +109,37 @@ class Api:
                 return 200, [self._comment(one, number) for number in range(len(one.comments))]
             return 200, self._pull(one)
         return 404, {"message": "Not Found", "documentation_url": DOCS, "status": "404"}
+
+    def _issues(self, method: str, last: str, body: Mapping[str, Any], told: Callable[[Request], Any]) -> Answer:
+        """Issues, numbered from 900: https://docs.github.com/rest/issues/issues, https://docs.gitlab.com/api/issues"""
+        text = body.get("body") or body.get("description") or ""
+        if last == "issues" and method == "GET":
+            return 200, [told(one) for one in self.issues if one.state == "open"]
+        if last == "issues":
+            self.issues.append(Request(900 + len(self.issues), "", "", body["title"], text))
+            return 201, told(self.issues[-1])
+        one = self.issues[int(last) - 900]
+        if method != "GET":
+            one.edit(None, text, None)
+        return 200, told(one)
+
+    def _github_issue(self, one: Request) -> Any:
+        return {
+            **self._pull(one),
+            "url": f"{self.address}/api/v3/repos/{self.path}/issues/{one.number}",
+            "html_url": f"{self.address}/{self.path}/issues/{one.number}",
+        }
+
+    def _gitlab_issue(self, one: Request) -> Any:
+        return {
+            "id": 5000 + one.number,
+            "iid": one.number,
+            "project_id": 7,
+            "title": one.title,
+            "description": one.body,
+            "state": "opened" if one.state == "open" else "closed",
+            "web_url": f"{self.address}/{self.path}/-/issues/{one.number}",
+        }
 
     def _marked(self, body: Mapping[str, Any]) -> Answer:
         """https://docs.github.com/graphql/reference/mutations: what fails there is an answer of 200, too."""
@@ -161,6 +195,8 @@ class Api:
             found = [one for one in self.requests if asked[0] in (None, one.head)]
             found = [one for one in found if asked[1] in ("all", {"open": "opened"}.get(one.state, one.state))]
             return 200, [self._merge_request(one) for one in reversed(found)]
+        if path == "/projects/7/issues" or path.startswith("/projects/7/issues/"):
+            return self._issues(method, path.rpartition("/")[2], body, self._gitlab_issue)
         owners = {f"/projects/{id}/merge_requests": path.partition("/")[0] for path, id in PROJECTS.items()}
         if method == "POST" and path in owners and body["target_project_id"] == 7:
             owner, head = owners[path], body["source_branch"]

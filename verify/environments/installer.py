@@ -247,7 +247,7 @@ def find(stop: threading.Event, contained: Containment | None = None) -> Install
     beside = Path(sys.executable).with_name("uv.exe" if sys.platform == "win32" else "uv")
     found = shutil.which("uv") or (str(beside) if beside.is_file() else None)
     settings = {option: value for option, value in pip_settings().items() if option not in _HOW}
-    environment = {name: value for name, value in os.environ.items() if _is_theirs(name)}
+    environment = {name: value for name, value in os.environ.items() if is_theirs(name)}
     environment |= {f"PIP_{option.replace('-', '_').upper()}": value for option, value in settings.items()}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
     if config := _uv_config():
@@ -266,10 +266,10 @@ def find(stop: threading.Event, contained: Containment | None = None) -> Install
     return Installer(Path(found) if found else None, uv_flags(settings), environment, stop, contained, needs)
 
 
-def _is_theirs(name: str) -> bool:
+def is_theirs(name: str) -> bool:
     """Whether a variable is the installers' business: what they install may run code as it is built."""
     tool, _, option = name.partition("_")
-    settings = tool in ("PIP", "UV") and not name.startswith("UV_PUBLISH") and "TOKEN" not in name
+    settings = tool in ("PIP", "UV") and not name.startswith("UV_PUBLISH") and "TOKEN" not in name.upper()
     settings = settings and _option(option) not in _HOW
     return settings or name.upper() in _THEIRS or name.startswith(_TO_BUILD)
 

@@ -141,6 +141,19 @@ def _end(child: subprocess.Popen[bytes], family: Family) -> None:
     child.wait()
 
 
+def kill(root: int) -> None:
+    """Kill a process with all that it started and that is still its own, in whatever group."""
+    family = Family(root, "")
+    for _ in range(50):
+        left = family.look()
+        if not left - {root}:
+            break
+        _kill(left, root)
+    _signal_group(root, _KILL)
+    with contextlib.suppress(psutil.Error):
+        psutil.Process(root).kill()
+
+
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 

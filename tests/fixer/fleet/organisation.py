@@ -28,7 +28,7 @@ _PATH = re.compile(r"/api/v3/repos/([^/]+/[^/]+)")
 @dataclass
 class Organisation:
     """The repositories of an organisation; `busy` is how many of the next questions are answered by "too many", `more`
-    what is listed besides."""
+    what is listed besides, `refused` a method and how paths end which the token may not ask for."""
 
     folder: Path
     apis: dict[str, Api] = field(default_factory=dict)
@@ -36,6 +36,7 @@ class Organisation:
     busy: int = 0
     asked: list[str] = field(default_factory=list)
     more: list[dict[str, Any]] = field(default_factory=list)
+    refused: tuple[str, str] | None = None
 
     def add(self, name: str, files: Mapping[str, bytes] | None = None) -> Path:
         """A repository with one commit."""
@@ -71,6 +72,8 @@ class Organisation:
             return 200, [*(self._listed(path.partition("/")[2]) for path in self.apis), *map(self._more, self.more)]
         if path == "/api/v3/users/someone":
             return 200, {"login": "someone", "url": f"{self.address}{path}"}
+        if self.refused and method == self.refused[0] and path.endswith(self.refused[1]):
+            return 403, {"message": "Resource not accessible by personal access token"}
         match = _PATH.match(path)
         if match is None or match[1] not in self.apis:
             return 404, {"message": "Not Found", "documentation_url": "", "status": "404"}

@@ -17,6 +17,7 @@ from fixer.tokens import Tokens
 from tests.fixer.command import OLD
 from tests.support import commit_all
 
+NO_TOKENS = Tokens()
 Answer = Callable[[FleetTask], "TaskOutcome | None"]
 
 
@@ -95,12 +96,13 @@ def run(
     engine: RecordedEngine,
     options: FleetOptions | None = None,
     said: list[str] | None = None,
+    tokens: Tokens = NO_TOKENS,
 ) -> FleetEnd:
     """One run of a fleet, with its state in a folder."""
     lines = said if said is not None else []
     with opened(folder / "state", make=True) as state:
         state.enroll(every)
-        return Driver(folder / "state", state, engine, options or FleetOptions(), Tokens(), lines.append).run()
+        return Driver(folder / "state", state, engine, options or FleetOptions(), tokens, lines.append).run()
 
 
 def rows(folder: Path) -> Mapping[str, FleetRow]:

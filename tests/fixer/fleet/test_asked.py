@@ -104,6 +104,14 @@ def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
         ('[defaults]\nselect = ["NIX"]\n', "[defaults] select: no rule is called 'NIX'"),
         ('[defaults]\ntarget = "1.9"\n', "fixer moves to releases from"),
         ('[defaults]\nprove = false\nrequire = "trains"\n', "require asks for a proof"),
+        ("[defaults]\nbudget = 120\n", "[defaults] budget is 7200s, but a proof is ended after 7200s, its `limit`"),
+        ('[[repository]]\naddress = "https://[abc/x"\n', "[[repository]] 1 address: no address: Invalid IPv6 URL"),
+        ('[[repository]]\naddress = "a\\u0000b"\n', "address 'a\\x00b': it holds a control character"),
+        ('[[repository]]\naddress = "https://g.org/a/b"\nname = "a\\u001b"\n', "the name 'a\\x1b' holds a control"),
+        (
+            '[[repository]]\naddress = "https://g.org/a/b"\n[[repository]]\nname = "x"\naddress = "git@g.org:a/b.git"',
+            "https://g.org/a/b and git@g.org:a/b.git are one repository",
+        ),
         (
             '[[repository]]\naddress = "https://g.org/a/b"\n[[repository]]\naddress = "https://h.org/a/b"\n',
             "1 names stand for several repositories, such as 'a/b'",
@@ -114,6 +122,37 @@ def test_what_cannot_be_meant_is_one_error(ask: Ask, tmp_path: Path, text: str, 
     said = ask("fleet", "run", written(tmp_path, text), "--state", tmp_path / "state")
     assert told in said.complaint()
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("address", ["https://[abc/x", "odd\udcff", "a\x1b[31m"])
+def test_an_argument_that_cannot_be_meant_is_one_error(ask: Ask, tmp_path: Path, address: str) -> None:
+    said = ask("fleet", "run", address, "--state", tmp_path / "state")
+    assert said.code == 2 and "address" in said.complaint() and "\x1b" not in said.err
+
+
+def test_one_repository_is_taken_once_however_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    text = '[[repository]]\naddress = "https://github.com/Acme/B.git/"\nname = "mine"\n'
+    text += f'[[repository]]\naddress = "{tmp_path}/a"'
+    fleet = read_fleet([written(tmp_path, text)])
+    more = [
+        ("acme/b", "git@github.com:acme/b.git"),
+        ("acme/c", "https://github.com/acme/c"),
+        ("", f"file://{tmp_path}/a"),
+    ]
+    assert [one.name for one in fleet.and_of(more, "--org").repositories] == ["mine", "a", "acme/c"]
+    twice = text.replace(f"{tmp_path}/a", "https://github.com/acme/b")
+    with pytest.raises(UsageError, match="are one repository; name it once, or give each a `branch` of its own"):
+        read_fleet([written(tmp_path, twice)])
+    assert len(read_fleet([written(tmp_path, f'{twice}\nbranch = "fixer/next"\n')]).repositories) == 2
+
+
+def test_one_repository_may_do_without_the_proof_that_all_have_to_pass(tmp_path: Path) -> None:
+    text = '[defaults]\nrequire = "trains"\n[[repository]]\naddress = "https://g.org/a/b"\nprove = false\n'
+    (one,) = read_fleet([written(tmp_path, text)]).repositories
+    assert (one.options.prove, one.options.require) == (False, None)
+    with pytest.raises(UsageError, match="require asks for a proof"):
+        read_fleet([written(tmp_path, f'{text}require = "same"\n')])
 
 
 @pytest.mark.parametrize("address", ["https://x:glpat-123@example.org/a", "https://glpat-123@example.org/a"])
@@ -140,6 +179,7 @@ def test_names(tmp_path: Path) -> None:
 
 def test_the_schema_takes_what_is_read_and_refuses_what_is_not() -> None:
     jsonschema.validate(tomlkit.parse(WHOLE).unwrap(), schema())
+    jsonschema.validate({"defaults": {"prove": False}}, schema())
     known = {one.name.replace("_", "-") for one in fields(RepositoryOptions)}
     parts = schema()["properties"]
     assert set(parts["defaults"]["properties"]) == known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -9,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from codemods.engine.plan import Change
 from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
+from fixer.fleet.deliveries import changes_of
 from fixer.fleet.driver import RELEASED, Driver, FleetEnd
-from fixer.fleet.manners import waits_for
+from fixer.fleet.manners import waits_for_hour
 from fixer.fleet.state import opened
+from fixer.fleet.words import Delivered
+from fixer.gitio import find_repository
+from fixer.result import Commit, Result
 from fixer.tokens import Token, Tokens
 from tests.fixer.command import OLD, Ask
 from tests.fixer.fleet.organisation import SECRET, Organisation, in_process, standing
@@ -45,7 +51,7 @@ def run(
     with opened(folder, make=True) as state:
         state.enroll(acme.repositories(each))
         if again:
-            state.retry([row.name for row in state.rows()])
+            state.renew()
         if release:
             state.set_note(RELEASED, "yes")
         return Driver(folder, state, RecordedEngine(in_process), options or FleetOptions(), tokens, print).run()
@@ -82,6 +88,42 @@ def test_each_repository_gets_one_pull_request_and_never_a_second(acme: Organisa
     assert rows(tmp_path)["acme/a"].pull_request == f"{acme.address}/acme/a/pull/1"
 
 
+def test_the_changes_of_a_branch_are_those_of_its_commits(tmp_path: Path) -> None:
+    repo = Repo(tmp_path)
+    repo.git("init", "--quiet")
+    repo.commit({"a.py": b"1\n", "gone.py": b"x"})
+    (tmp_path / "gone.py").unlink()
+    ids = [repo.commit({"a.py": b"2\n", "\u00e9 b/c.py": b"new\n"}), repo.commit({"a.py": b"3\n"})]
+    made = tuple(Commit(id, code, "", "", ()) for id, code in zip(ids, ("LIT001", "LIT101"), strict=True))
+    result = Result("run", None, "2.6.6", commits=made)
+    found = find_repository(tmp_path)
+    assert found is not None
+    assert set(changes_of(found, result)) == {
+        Change("LIT001", "a.py", b"1\n", b"2\n"),
+        Change("LIT001", "gone.py", b"x", b""),
+        Change("LIT001", "\u00e9 b/c.py", b"", b"new\n"),
+        Change("LIT101", "a.py", b"2\n", b"3\n"),
+    }
+
+
+@pytest.mark.parametrize("what", ["branch", "pull-request"])
+def test_a_branch_with_commits_of_people_is_left_out(acme: Organisation, tmp_path: Path, what: Delivered) -> None:
+    theirs = commit(acme.folder / "acme" / "a.git", {"mine.py": b"1\n"}, BRANCH, "origin/main")
+    assert run(acme, each=replace(OFFER, deliver=what)) == FleetEnd()
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.pull_request, states(acme)["b"]) == ("left out", None, "delivered")
+    assert row.reason == f"branch {BRANCH} there holds commit {theirs[:10]} of people, and is left as it is"
+    assert acme.states()["a"] == [] and head(acme.folder / "acme" / "a.git") == theirs
+
+
+def test_labels_that_are_refused_leave_the_pull_request_open(acme: Organisation, tmp_path: Path) -> None:
+    acme.refused = ("POST", "/labels")
+    assert run(acme, FleetOptions(open_pull_requests=1), replace(OFFER, labels=("lightning",))).stopped == ""
+    assert sorted(acme.states().values()) == [[], [], ["open"]]
+    (row,) = [row for row in rows(tmp_path).values() if row.state == "delivered"]
+    assert row.pull_request and f"opened: {row.pull_request}; without its labels: GitHub answers 403" in row.reason
+
+
 def test_what_becomes_of_a_pull_request_is_looked_up(acme: Organisation) -> None:
     run(acme)
     acme.api("a").requests[0].state = "merged"
@@ -100,6 +142,28 @@ def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
     merge_one(acme)
     assert run(acme, limited).waits == ""
     assert sorted(states(acme).values()) == ["delivered", "delivered", "merged"]
+
+
+def test_what_is_looked_at_again_keeps_its_open_pull_request_and_opens_no_other(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    newest = commit(acme.folder / "acme" / f"{offered}.git", {"train.py": OLD + b"print(trainer)\n"})
+    assert "1 are open, and no more than 1 may be" in run(acme, limited, again=True).waits
+    assert sorted(acme.states().values()) == [[], [], ["open"]] and acme.states()[offered] == ["open"]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.base) == ("delivered", newest)
+    assert head(acme.folder / "acme" / f"{offered}.git") == row.head
+
+
+def test_one_that_was_merged_meanwhile_gives_no_right_to_open_another(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    commit(acme.folder / "acme" / f"{offered}.git", {"train.py": OLD + b"print(trainer)\n"})
+    acme.api(offered).requests[0].state = "merged"
+    run(acme, limited, again=True)
+    assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
 
 
 def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
@@ -134,7 +198,7 @@ def test_the_first_ones_are_delivered_and_the_rest_after_a_word(acme: Organisati
      ("22:00-06:00", 5, False), ("22:00-06:00", 12, True), ("00:00-24:00", 23, False)],
 )  # fmt: skip
 def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None:
-    said = waits_for(FleetOptions(hours=hours), 0, 0, released=False, now=datetime(2026, 1, 1, hour))
+    said = waits_for_hour(FleetOptions(hours=hours), datetime(2026, 1, 1, hour))
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
 
 
@@ -159,10 +223,49 @@ def test_what_was_closed_is_not_offered_again(acme: Organisation) -> None:
     assert (row.state, row.reason) == ("closed", "the same was offered, and closed")
 
 
+def test_a_pull_request_is_closed_once_nothing_is_left_to_change(acme: Organisation, tmp_path: Path) -> None:
+    older = {"train.py": OLD, "pyproject.toml": b"[tool.fixer]\ntarget = '2.5.6'\n"}
+    commit(acme.folder / "acme" / "a.git", older)
+    run(acme)
+    assert acme.api("a").requests[0].head == "fixer/lightning-2.5.6"
+    for name in "ab":
+        commit(acme.folder / "acme" / f"{name}.git", {"train.py": b"print(1)\n"})
+    commit(acme.folder / "acme" / "b.git", {"mine.py": b""}, BRANCH)
+    run(acme, again=True)
+    assert acme.states() == {"a": ["closed"], "b": ["open"], "c": ["open"]}
+    found = rows(tmp_path)
+    url = f"{acme.address}/acme/a/pull/1"
+    assert (found["acme/a"].state, found["acme/a"].pull_open) == ("left out", False)
+    assert found["acme/a"].reason == f"pull request closed, since nothing is left to do: {url}"
+    assert (found["acme/b"].state, found["acme/b"].pull_open) == ("left out", True)
+    assert "holds commits of people and is left as it is" in found["acme/b"].reason
+    writes = [one.writes for api in acme.apis.values() for one in api.requests]
+    assert run(acme, FleetOptions(open_pull_requests=2)) == FleetEnd()
+    assert [one.writes for api in acme.apis.values() for one in api.requests] == writes
+
+
+def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    (pull,) = acme.api("a").requests
+    pull.body = pull.body.replace("[x]", "[ ]")
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (acme.states()["a"], row.state, row.pull_open) == (["closed"], "left out", False)
+    assert row.reason == f"pull request closed, since all that is left is switched off in it: {row.pull_request}"
+
+
+def test_settings_that_cannot_be_read_are_the_failure_of_their_repository(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    commit(acme.folder / "acme" / "a.git", {"pyproject.toml": b"[tool.fixer]\ntarget = 1\n"})
+    run(acme, again=True)
+    assert states(acme) == {"a": "failed", "b": "delivered", "c": "delivered"}
+    assert "[tool.fixer] target" in rows(tmp_path)["acme/a"].reason
+
+
 def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path: Path, acme: Organisation) -> None:
     two = b"import pytorch_lightning as pl\n\ntrainer = pl.Trainer(gpus=0, max_epochs=1, resume_from_checkpoint=None)\n"
-    for name in ("a", "b", "c"):
-        commit(acme.folder / "acme" / f"{name}.git", {"train.py": two, "requirements.txt": b"pytorch-lightning==1.9\n"})
+    acme.apis = {"acme/a": acme.api("a")}
+    commit(acme.folder / "acme" / "a.git", {"train.py": two, "requirements.txt": b"pytorch-lightning==1.9\n"})
     run(acme)
     (pull,) = acme.api("a").requests
     code = "LIT101"
@@ -170,10 +273,18 @@ def test_what_is_switched_off_in_a_pull_request_is_made_anew_without_it(tmp_path
     box = next(line for line in pull.body.splitlines() if f"fixer:rule {code} " in line)
     pull.body = pull.body.replace(box, box.replace("[x]", "[ ]"))
     run(acme, again=True)
-    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+    assert acme.states() == {"a": ["open"]}
     row = rows(tmp_path)["acme/a"]
     assert (row.state, row.ignored) == ("delivered", (code,))
     assert b"gpus=0" in Repo(acme.folder / "acme" / "a.git").show(BRANCH, "train.py")
+    box = box.replace("[x]", "[ ]")
+    assert box in pull.body.splitlines()
+    pull.body = pull.body.replace(box, box.replace("[ ]", "[x]"))
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (row.state, row.ignored) == ("delivered", None)
+    assert b"gpus=0" not in Repo(acme.folder / "acme" / "a.git").show(BRANCH, "train.py")
+    assert f"- [x] {code}" in pull.body
 
 
 def test_a_branch_is_pushed_without_a_pull_request(acme: Organisation) -> None:
@@ -208,6 +319,28 @@ def test_a_token_that_is_not_taken_stops_the_fleet(acme: Organisation) -> None:
         api.token = SECRET
     assert run(acme) == FleetEnd()
     assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
+def test_a_delivery_that_failed_is_made_again_without_another_plan(acme: Organisation, tmp_path: Path) -> None:
+    acme.refused = ("POST", "/pulls")
+    del acme.apis["acme/c"]
+    run(acme)
+    assert states(acme) == {"a": "failed", "b": "failed"}
+    acme.refused = None
+    shutil.rmtree(next((tmp_path / "state" / "clones").glob("acme-b-*")))
+    with opened(tmp_path / "state") as state:
+        assert state.retry([]) == ["acme/a", "acme/b"]
+    run(acme)
+    assert states(acme) == {"a": "delivered", "b": "failed"}
+    assert rows(tmp_path)["acme/b"].reason == "its clone is gone; `fixer fleet retry` makes it anew"
+    with opened(tmp_path / "state") as state:
+        state.retry([])
+    run(acme)
+    assert states(acme) == {"a": "delivered", "b": "delivered"}
+    with opened(tmp_path / "state") as state:
+        assert {step.repository: step.tries for step in state.steps() if step.step == "plan"} == {
+            "acme/a": 1, "acme/b": 2,
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["github", "gitlab"])

@@ -11,6 +11,7 @@ import pytest
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetOptions, RepositoryOptions
 from fixer.fleet.driver import Driver, FleetEnd
+from fixer.fleet.failures import StepFailure
 from fixer.fleet.pool import FleetEngine, ProcessPool
 from fixer.fleet.ray_engine import RayEngine
 from fixer.fleet.state import FleetRow, opened
@@ -60,8 +61,14 @@ def ran(folder: Path, top: Path, engine: FleetEngine, names: list[str]) -> list[
         return state.rows()
 
 
-def test_ray_comes_to_the_same_as_the_pool(tmp_path: Path) -> None:
-    engine = RayWithAnAccident(None)
+def test_ray_comes_to_the_same_as_the_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    engine = RayWithAnAccident(None, 3)
+    assert engine.room("plan") == 3 < engine.room("prove")
+    for needs in ({"cpus": 10_000}, {"gpus": 100}, {"memory": 2**20}):
+        task = FleetTask("a", "prove", "", "", (), 1, **needs)
+        with pytest.raises(StepFailure, match="no node of the cluster has what it needs"):
+            RayEngine.submit(engine, task).result(0)
     seen = ran(tmp_path, tmp_path / "ray", engine, ["a", "b"])
     assert engine.killed and [outcome.code for outcome in engine.outcomes] == [-9]
     pool = ran(tmp_path, tmp_path / "pool", ProcessPool(2, 1), ["a", "b"])

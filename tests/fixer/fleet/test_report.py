@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,22 @@ def test_reports_are_written_and_printed(fleet: Path, ask: Ask, tmp_path: Path) 
     printed = ask("fleet", "report", "--state", fleet)
     assert printed.out == (tmp_path / "fleet.json").read_text()
     assert "there is no folder" in ask("fleet", "report", "--state", fleet, "--html", "none/x").complaint()
+
+
+def test_a_table_for_programs_has_a_row_a_repository(fleet: Path, ask: Ask, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert ask("fleet", "report", "--state", fleet, "--parquet", tmp_path / "fleet.parquet").code == 0
+    rows = parquet.read_table(tmp_path / "fleet.parquet").to_pylist()
+    told = json.loads(ask("fleet", "report", "--state", fleet).out)["repositories"]
+    assert rows == told and {type(rows[0][name]) for name in ("ready", "cpu", "tries")} == {bool, float, int}
+
+
+def test_a_table_for_programs_needs_its_library(
+    fleet: Path, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    said = ask("fleet", "report", "--state", fleet, "--parquet", tmp_path / "fleet.parquet")
+    assert "--parquet needs pyarrow; run `pip install 'fixer[parquet]'`" in said.complaint()
 
 
 def test_a_page_of_five_thousand_repositories(tmp_path: Path) -> None:

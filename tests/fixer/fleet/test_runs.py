@@ -8,15 +8,22 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from fixer.fleet.asked import RepositoryOptions
+from fixer.errors import UsageError
+from fixer.fleet import tasks
+from fixer.fleet.asked import RepositoryOptions, read_fleet
+from fixer.fleet.driver import RELEASED
 from fixer.fleet.locking import alone
+from fixer.fleet.pool import ProcessPool
 from fixer.fleet.state import opened
-from fixer.fleet.tasks import RUNS, FleetTask, arguments_of, environment, run_task
+from fixer.fleet.tasks import LOG, RUNS, FleetTask, arguments_of, environment, run_task
 from tests.fixer.command import OLD, ROOT, Ask
 from tests.fixer.command import environment as of_process
 from tests.fixer.fleet.organisation import standing
@@ -70,6 +77,32 @@ def test_a_fleet_from_its_file_to_its_branches(ask: Ask, tmp_path: Path) -> None
     assert "none, since none failed" in ask("fleet", "retry", "--state", state).out
 
 
+def test_a_run_that_names_nothing_goes_on_with_what_was_asked_for(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a", "b"])
+    file, state = (
+        fleet_file(tmp_path, ["a", "b"], "[fleet]\nproofs = 3\n[defaults]\nprove = false\n"),
+        tmp_path / "of me",
+    )
+    with opened(state, make=True) as held:
+        held.enroll(read_fleet([str(file)]).repositories)
+        held.keep(read_fleet([str(file)]).options)
+    said = ask("fleet", "run", "--state", state)
+    assert said.code == 0 and "2 repositories: 2 planned" in said.out
+    with opened(state) as held:
+        assert held.fleet() == replace(read_fleet([str(file)]), defaults=RepositoryOptions())
+    with alone(state):
+        assert f"`fixer fleet run --state '{state}'` goes on" in ask("fleet", "stop", "--state", state).out
+    assert "no repository is named" in ask("fleet", "run", "--state", tmp_path / "none").complaint()
+
+
+def test_nothing_is_noted_where_the_engine_cannot_be_had(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    options = ("--state", tmp_path / "state", "--release", "--address", "x")
+    assert "that is Ray's" in ask("fleet", "run", tmp_path / "a", *options).complaint()
+    with opened(tmp_path / "state") as held:
+        assert held.rows() == [] and held.note(RELEASED) is None
+
+
 def test_commands_without_a_fleet(ask: Ask, tmp_path: Path) -> None:
     for command in ("status", "retry", "stop"):
         said = ask("fleet", command, "--state", tmp_path / "none")
@@ -94,6 +127,31 @@ def test_one_run_at_a_time(ask: Ask, tmp_path: Path) -> None:
         assert "the run ends once what it is doing is done" in ask("fleet", "stop", "--state", tmp_path / "state").out
 
 
+def test_a_lock_on_windows_is_of_one_place_whatever_stands_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: set[int] = set()
+
+    def lock(descriptor: int, how: int, size: int) -> None:
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if place in held:
+            raise OSError
+        held.add(place)
+
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=lock, LK_NBLCK=2))
+    monkeypatch.setattr(sys, "platform", "win32")
+    with alone(tmp_path), pytest.raises(UsageError, match=f"process {os.getpid()} runs this fleet"), alone(tmp_path):
+        pass
+
+
+def test_the_folder_of_a_fleet_is_nothing_to_git(ask: Ask, tmp_path: Path) -> None:
+    origins(tmp_path, ["a"])
+    with opened(tmp_path / "a" / "fixer-fleet", make=True):
+        assert git(tmp_path / "a", "status", "--porcelain") == ""
+    with opened(tmp_path / "a", make=True):
+        assert "fleet.sqlite" in git(tmp_path / "a", "status", "--porcelain")
+
+
 SECRET = "ghp_0123456789abcdef"
 
 
@@ -106,17 +164,60 @@ def test_a_task_knows_no_secret_of_the_driver(tmp_path: Path, monkeypatch: pytes
         "a", "plan", str(tmp_path / "a"), str(tmp_path / "task"), arguments_of(RepositoryOptions(), plan=True), 100
     )
     shown: list[bytes] = []
-    outcome = run_task(
-        task,
-        lambda process: shown.extend(
-            Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("environ", "cmdline")
-        ),
-    )
+    with monkeypatch.context() as patched:
+        patched.setattr(tasks, "_looked", lambda process: shown.extend(seen_of(process)) or looked(process))
+        outcome = run_task(task)
     assert outcome.code == 0
-    assert b"PATH=" in shown[0] and b"fixer.fleet.child" in shown[1]
+    assert any(b"PATH=" in text for text in shown) and any(b"fixer.fleet.child" in text for text in shown)
     assert not [text for text in shown if SECRET.encode() in text]
     assert list((tmp_path / "task" / RUNS).glob("*/*/result.json"))
     assert SECRET not in "".join(environment(os.environ, tmp_path).values())
+
+
+looked = tasks._looked
+
+
+def seen_of(process: subprocess.Popen[bytes]) -> list[bytes]:
+    """What the system shows of a process that has not ended."""
+    with suppress(OSError):
+        return [Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("environ", "cmdline")]
+    return []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_does_not_end_when_it_is_asked_to_is_killed_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    deaf = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    code = f"{deaf} subprocess.Popen(['sleep', '97'], start_new_session={apart}); print(1, flush=True); time.sleep(97)"
+    monkeypatch.setattr(tasks, "_GRACE_S", 0.5)
+    (program := tmp_path / "program").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    pool, log = ProcessPool(1, 1), tmp_path / "task" / LOG
+    ended = pool.submit(FleetTask("a", "plan", str(tmp_path), str(tmp_path / "task"), (), 100))
+    while not (log.is_file() and log.read_text()):
+        time.sleep(0.05)
+    started = [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]
+    pool.close()
+    assert ended.result().code is None and started
+    assert not psutil.wait_procs(started, timeout=5)[1]
+
+
+def test_a_task_is_told_what_installers_are_told_and_no_token(tmp_path: Path) -> None:
+    told = (
+        "PIP_INDEX_URL",
+        "UV_INDEX_ACME_PASSWORD",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NETRC",
+        "LC_ALL",
+        "XDG_CACHE_HOME",
+    )
+    kept = ("UV_GITHUB_TOKEN", "UV_GITHUB_token", "UV_PUBLISH_PASSWORD", "PIP_TARGET", "XDG_MY_password", "HF_TOKEN")
+    found = environment(dict.fromkeys((*told, *kept), SECRET), tmp_path)
+    assert {name for name, value in found.items() if value == SECRET} == set(told)
 
 
 def test_a_task_is_ended_after_its_time(tmp_path: Path) -> None:

@@ -1,4 +1,8 @@
-"""A fleet with tokens and with repositories that mean harm: nothing of either reaches anything else."""
+"""A fleet with tokens and with repositories that mean harm: nothing of either reaches anything else.
+
+No proof is made here: it is shown that clones, plans and deliveries run nothing of a repository. What a proof runs is
+shut in, fleet or not, which tests/verify/sandbox and tests/fixer/test_secrets.py hold.
+"""
 
 from __future__ import annotations
 
