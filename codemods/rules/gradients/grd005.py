@@ -25,6 +25,7 @@ LIST_METHODS = frozenset({"append", "extend", "insert", "pop"})
 DICT_METHODS = frozenset({"keys", "values", "items", "pop", "update", "clear"})
 READERS = frozenset({"len", "enumerate", "zip", "reversed", "iter", "list", "tuple", "sum", "map", "range", "print"})
 DICT_READERS = READERS - {"zip", "sum", "map", "range"}
+_REGISTERING = frozenset({"add_module", "register_module", "register_parameter", "setattr", "__setattr__"})
 REASON = (
     "{} to `parameters()` and with it to the optimizer, the device and the checkpoint. "
     "Checkpoints written before do not hold them: they were not trained or saved."
@@ -131,7 +132,7 @@ def _is_hidden(held: ModuleContainer, uses: list[Mention]) -> bool:
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            if name in ("add_module", "register_module", "setattr", "__setattr__"):
+            if name in _REGISTERING:
                 return True
             inside = [item for item in walk(node) if isinstance(item, ast.Attribute) and item.attr == held.name]
             if inside and name in ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict"):

@@ -93,11 +93,13 @@ def _chain_edits(
     file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str, entry: Gone
 ) -> tuple[TextEdit, ...]:
     """The edits that lead a chain to its new place, with the import of another package where that is one."""
-    root = _written_root(file, node, scope, namespace) or _alias(file, node, scope, namespace)
     if entry.expression or not entry.new.startswith(("pl.", "metrics.")):
         return ()
-    if root and entry.new.startswith("pl."):
-        return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
+    if entry.new.startswith("pl."):
+        if written := _written_start(file, node, scope, spelled(entry.new, namespace)):
+            return (TextEdit(*file.offsets(node), written),)
+        if root := _alias(file, node, scope, namespace):
+            return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
     package = spelled(entry.new, namespace).partition(".")[0]
     known = scope.lookup(package)
     if known not in (None, package) or (not known and _hidden(scope, package)):
@@ -123,11 +125,14 @@ def _hidden(scope: Scope | None, name: str) -> bool:
     return False
 
 
-def _written_root(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:
-    """The text of the part of a chain that stands for the namespace itself."""
-    part: ast.expr = node
-    while isinstance(part, ast.Attribute):
+def _written_start(file: PythonFile, node: ast.Attribute, scope: Scope, new: str) -> str | None:
+    """The new place as it is written after the longest part of a chain that leads there too: `pl`, or `loggers` of
+    `loggers.LightningLoggerBase`."""
+    part = node.value
+    while True:
+        dotted = dotted_of(part, scope)
+        if dotted and new.startswith(f"{dotted}."):
+            return file.source_of(part) + new[len(dotted) :]
+        if not isinstance(part, ast.Attribute):
+            return None
         part = part.value
-        if dotted_of(part, scope) == namespace:
-            return file.source_of(part)
-    return None

@@ -88,6 +88,7 @@ def test_reports_are_written_and_printed(fleet: Path, ask: Ask, tmp_path: Path) 
 
 def test_a_table_for_programs_has_a_row_a_repository(fleet: Path, ask: Ask, tmp_path: Path) -> None:
     import pyarrow.parquet as parquet
+
     assert ask("fleet", "report", "--state", fleet, "--parquet", tmp_path / "fleet.parquet").code == 0
     rows = parquet.read_table(tmp_path / "fleet.parquet").to_pylist()
     told = json.loads(ask("fleet", "report", "--state", fleet).out)["repositories"]

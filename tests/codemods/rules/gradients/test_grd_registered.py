@@ -89,6 +89,8 @@ REGISTERED = {
     "again": "self.layers = [Block() for _ in range(depth)]\nself.layers = nn.Sequential(*self.layers)",
     "by name": "self.layers = []\nfor n in range(depth):\n    layer = Block()\n    self.add_module(f'l{n}', layer)\n"
     "    self.layers.append(layer)",
+    "parameters by name": "self.layers = [nn.Parameter(torch.ones(4)) for _ in range(depth)]\n"
+    "for n, layer in enumerate(self.layers):\n    self.register_parameter(f'w{n}', layer)",
     "by setattr": "self.layers = []\nfor n in range(depth):\n    layer = Block()\n    setattr(self, f'l{n}', layer)\n"
     "    self.layers.append(layer)",
     "handed in": "self.layers = blocks",

@@ -131,6 +131,20 @@ def test_a_name_that_is_reached_through_a_module_that_stays(head: str, after: st
     assert [finding.applied for finding in made.findings] == [after is not None]
 
 
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        ("from pytorch_lightning import Trainer, loggers", "loggers.LightningLoggerBase", "loggers.Logger"),
+        ("from pytorch_lightning import loggers as logs", "logs.base.LightningLoggerBase", "logs.logger.Logger"),
+        ("import pytorch_lightning.loggers as logs", "logs.LightningLoggerBase", "logs.Logger"),
+        ("from lightning import pytorch", "pytorch.loggers.base.DummyLogger", "pytorch.loggers.logger.DummyLogger"),
+    ],
+)
+def test_a_module_that_leads_to_the_new_place_too_is_written_as_it_was(line: str, old: str, new: str) -> None:
+    before = f"{line}\n\n\ndef made(logger: {old}) -> None:\n    logger.save()\n"
+    assert text(before) == before.replace(old, new)
+
+
 def test_the_longest_known_part_of_a_chain_decides() -> None:
     before = "import pytorch_lightning as pl\n\nkind = pl.profiler.BaseProfiler\n"
     assert text(before) == "import pytorch_lightning as pl\n\nkind = pl.profilers.Profiler\n"
