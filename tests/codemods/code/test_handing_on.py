@@ -53,6 +53,10 @@ FORMS = {
     ),
 }
 KEPT = {
+    "an abstract hook": (
+        "import abc\nimport t\n\nclass Base(t.T):\n\n    @abc.abstractmethod\n    def on_end(self):\n        ...\n\n"
+        "class Own(Base):\n\n    def on_end(self):\n        f(self)"
+    ),
     "an empty class that is asked for": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2), A)",
     "an empty class whose name is read": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2).__class__)",
     "an empty class of a base that is bound again": ("import t\n\nclass A(t.T):\n    pass\nt = given()\nf(A(b=2))"),
