@@ -16,6 +16,7 @@ from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, 
 from codemods.code.tree_copies import LOOPS, at, blocks, changed, replaced, with_statements
 
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+PARTS = (ast.Attribute, ast.Subscript)
 NEGATIVE = (ast.USub,)
 WITH = (ast.With, ast.AsyncWith)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -232,14 +233,15 @@ class _SubstitutionReader:
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None
+        part = isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
         if not isinstance(call, ast.Call):
-            return False
+            return part and call is not None and call is not load and _root(call, through=PARTS) is load
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
         if any(isinstance(item, DOING) for item in every_node(call.func)):
             return False
         if _root(call.func) is load:
-            return is_super(value) or (isinstance(value, ast.Attribute | ast.Subscript) and not _does(value))
+            return is_super(value) or part
         given = [*call.args, *(item.value for item in call.keywords)]
         first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
         if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
@@ -344,10 +346,10 @@ def _begins_with(node: ast.stmt) -> ast.expr | None:
     return node.test if isinstance(node, ast.If) else None
 
 
-def _root(node: ast.expr) -> ast.expr:
-    """What a chain of attributes begins with."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
+def _root(node: ast.expr, through: tuple[type[ast.expr], ...] = (ast.Attribute,)) -> ast.expr:
+    """What a chain of attributes, or of items too, begins with."""
+    while isinstance(node, through):
+        node = node.value  # type: ignore[attr-defined]
     return node
 
 
