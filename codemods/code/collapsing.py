@@ -4,6 +4,7 @@ functions that a class takes for methods, classes that a function makes once."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from codemods.code.tree_copies import DEFINING, at, changed, replaced
 
 MAKING = frozenset({"__init_subclass__", "__new__", "__class_getitem__", "__slots__", "__set_name__"})
 """What a class may have that runs, or counts, where another is made of it."""
+RENAMED = re.compile(r"on_|\w+_end$")
+"""Hooks that may get another name: an abstract one asks for a method of its own."""
 REFLECTING = frozenset({"__mro__", "mro", "__bases__", "__base__", "__subclasses__", "__qualname__", "__dict__"})
 """What tells of which classes another is made."""
 MARKS = frozenset({"property", "staticmethod", "classmethod"})
@@ -118,7 +121,7 @@ def _unwritten(node: ast.ClassDef) -> set[str]:
 
 def _is_unwritten(node: ast.stmt) -> bool:
     """Whether a statement defines a method that does nothing, or refuses to."""
-    if not isinstance(node, ast.FunctionDef):
+    if not isinstance(node, ast.FunctionDef) or (node.decorator_list and RENAMED.match(node.name)):
         return False
     body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
     return all(isinstance(item, ast.Pass) or _refuses(item) for item in body)

@@ -12,14 +12,18 @@ from codemods.code.tree_copies import replaced
 
 IDLE = (
     "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
+    "threading.Lock", "threading.RLock",
 )  # fmt: skip
 """Contexts that do nothing where they are given nothing."""
 MARKS = (
     "torch.profiler.record_function", "torch.autograd.profiler.record_function", "torch.cuda.nvtx.range",
-    "contextlib.nullcontext",
+    "contextlib.nullcontext", "contextlib.redirect_stdout", "contextlib.redirect_stderr",
 )  # fmt: skip
-"""Contexts that give a part of the program a name."""
-CHECKS = ("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly")
+"""Contexts that give a part of the program a name, or what it says another place."""
+CHECKS = (
+    "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.profiler.emit_nvtx",
+    "torch.autograd.profiler.profile",
+)  # fmt: skip
 """Contexts that look at what runs in them where they are told to."""
 GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
 """Contexts that do nothing where gradients are on, as they are in what trains."""

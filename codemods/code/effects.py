@@ -22,11 +22,16 @@ DOTTED = frozenset({
     "warnings.warn", "logging.debug", "logging.info", "logging.warning", "logging.error", "logging.critical",
     "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat", "sys.stdout.write", "sys.stderr.write",
     "sys.stdout.flush", "sys.stderr.flush", "time.time", "time.perf_counter", "time.monotonic", "time.process_time",
+    "time.ctime", "time.strftime", "datetime.datetime.now", "datetime.now", "traceback.print_exc", "gc.collect",
+    "sys.getsizeof", "os.getpid", "os.getcwd", "socket.gethostname", "platform.node",
+    "tqdm.tqdm.write", "tqdm.auto.tqdm.write", "rich.print", "rich.pretty.pprint", "click.echo", "click.secho",
+    "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated",
 })  # fmt: skip
 """Functions of modules, by their dotted names."""
 TOLD = frozenset({"__class__", "__doc__", "__module__", "__name__", "__qualname__", "shape", "dtype", "device", "ndim"})
 """Attributes that tell what something is."""
 LOGGERS = frozenset({"logging.getLogger", "structlog.get_logger"})
+LOGURU = "loguru.logger"
 LOGGING = frozenset({"debug", "info", "warning", "error", "critical", "log", "exception"})
 """Methods of a logger."""
 
@@ -58,8 +63,10 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         named = isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name)
         return not named and all(is_quiet(item, imported, taken) for item in (node.left, node.right))
     if isinstance(node, ast.Compare):
-        same = all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
-        return same and all(is_quiet(item, imported, taken) for item in (node.left, *node.comparators))
+        sides = [node.left, *node.comparators]
+        named = sum(isinstance(item, ast.Name) for item in sides) > 1 or any(map(_asks_inside, node.ops))
+        same = not named or all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
+        return same and all(is_quiet(item, imported, taken) for item in sides)
     if isinstance(node, ast.BoolOp):
         return all(is_quiet(item, imported, taken) for item in node.values)
     if isinstance(node, ast.UnaryOp):
@@ -68,6 +75,11 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         return False
     told = node.attr in TOLD and is_quiet(node.value, imported, taken)
     return told or dotted_name(node, imported) is not None
+
+
+def _asks_inside(node: ast.cmpop) -> bool:
+    """Whether it is asked what is in something, which may be used up by it."""
+    return isinstance(node, ast.In | ast.NotIn)
 
 
 def may_fail(node: ast.expr, imported: dict[str, str]) -> bool:
@@ -84,7 +96,8 @@ def callee_is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[s
         return node.attr in LOGGING and dotted_name(node.value.func, imported) in LOGGERS
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant):
         return node.attr == "format" and isinstance(node.value.value, str)
-    return dotted_name(node, imported) in DOTTED
+    dotted = dotted_name(node, imported) or ""
+    return dotted in DOTTED or (dotted.startswith(f"{LOGURU}.") and dotted.rpartition(".")[2] in LOGGING)
 
 
 def dotted_name(node: ast.expr, imported: dict[str, str]) -> str | None:

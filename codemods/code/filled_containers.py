@@ -12,8 +12,9 @@ from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import DEFINING, blocks, changed, made_from, with_statements
 
-FILLING = frozenset({"append", "extend", "update", "setdefault"})
+FILLING = frozenset({"append", "extend", "update", "setdefault", "pop"})
 INNER = (*DEFINING, ast.Lambda, ast.GeneratorExp)
+CHANGING = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete)
 ANSWERING = (ast.Try, ast.With, ast.AsyncWith)
 """What may go on behind an exception, and see what is half filled."""
 
@@ -21,7 +22,7 @@ ANSWERING = (ast.Try, ast.With, ast.AsyncWith)
 def plain_fillings(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with every list and dictionary of a function filled where it is made, as far as the statements right
     behind do nothing else."""
-    if not any(_filled(node) for kind in (ast.Assign, ast.AugAssign, ast.Expr) for node in known.nodes[kind]):
+    if not any(_filled(node) for kind in CHANGING for node in known.nodes[kind]):
         return tree
 
     def swap(node: ast.AST) -> ast.AST | None:
@@ -97,6 +98,8 @@ def _filled(node: ast.stmt) -> str:
         of = node.targets[0].value
     elif isinstance(node, ast.AugAssign):
         of = node.target
+    elif isinstance(node, ast.Delete) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        of = node.targets[0].value
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func
         of = function.value if isinstance(function, ast.Attribute) and function.attr in FILLING else None
@@ -104,7 +107,10 @@ def _filled(node: ast.stmt) -> str:
 
 
 def _with(made: ast.expr, node: ast.stmt, name: str) -> ast.expr | None:
-    """A list or dictionary with what a statement puts into it; None where that is not plain."""
+    """A list or dictionary with what a statement puts into it, or without what it takes out; None where that is not
+    plain."""
+    if (gone := _taken_out(node)) is not None:
+        return _less(made, gone)
     new = _added(made, node)
     if new is None or any(isinstance(item, ast.Name) and item.id == name for each in new for item in every_node(each)):
         return None
@@ -113,6 +119,32 @@ def _with(made: ast.expr, node: ast.stmt, name: str) -> ast.expr | None:
     if not isinstance(made, ast.Dict):
         return None
     return changed(made, keys=[*made.keys, *new[::2]], values=[*made.values, *new[1::2]])
+
+
+def _taken_out(node: ast.stmt) -> ast.expr | None:
+    """The key of what a statement takes out of a dictionary, and gives to nobody."""
+    if isinstance(node, ast.Delete):
+        return node.targets[0].slice if isinstance(node.targets[0], ast.Subscript) else None
+    call: Any = node.value if isinstance(node, ast.Expr) else None
+    if call is None or call.func.attr != "pop":
+        return None
+    given: list[ast.expr] = call.args
+    plain = not call.keywords and all(isinstance(item, ast.Constant) for item in given[1:])
+    return given[0] if given and plain else node.value  # type: ignore[attr-defined]
+
+
+def _less(made: ast.expr, key: ast.expr) -> ast.expr | None:
+    """A dictionary without one of its keys, all of which are written out, once each."""
+    if not isinstance(made, ast.Dict) or not isinstance(key, ast.Constant):
+        return None
+    known = [item.value for item in made.keys if isinstance(item, ast.Constant)]
+    if len(known) < len(made.keys) or known.count(key.value) != 1:
+        return None
+    index = known.index(key.value)
+    if not isinstance(made.values[index], ast.Constant):
+        return None
+    keys, values = ([*every[:index], *every[index + 1 :]] for every in (made.keys, made.values))
+    return changed(made, keys=keys, values=values)
 
 
 def _added(made: ast.expr, node: ast.stmt) -> list[ast.expr] | None:

@@ -26,6 +26,9 @@ _OF_LIGHTNING = frozenset(
 that name, and others in it."""
 _INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
 _ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
+BY_STAR = _ALIASED | {"seed_everything"}
+"""What `from pytorch_lightning import *` brings of what every release has."""
+_OTHERS = frozenset({"torch", "torchvision", "numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL", "cv2", "tqdm"})
 _CAPTURES = frozenset({ast.MatchAs, ast.MatchStar})
 _PLAIN = frozenset({"object", "Any", "typing.Any", "Module", "nn.Module", "torch.nn.Module"})
 
@@ -112,7 +115,9 @@ class Scope:
 
     def _from_star(self, name: str) -> str | None:
         known = [canonical(f"{module}.{name}") for module in self.stars if canonical(module) == ROOT]
-        return known[0] if len(self.stars) == 1 and known else None
+        others = [module for module in self.stars if canonical(module) != ROOT]
+        alone = not others or (name in BY_STAR and not any(map(may_bring_lightnings, others)))
+        return known[0] if known and alone else None
 
     def starred(self, name: str) -> str | None:
         """The dotted name of what nothing in the file binds, where one module alone, none of Python's own, is imported
@@ -151,6 +156,12 @@ class Scope:
             return None
         base = self.lookup(node.id)
         return canonical(".".join([base, *reversed(parts)])) if base else None
+
+
+def may_bring_lightnings(module: str) -> bool:
+    """Whether a star of a module may bring another thing by a name that Lightning has."""
+    package = module.split(".")[0]
+    return not (package in _OTHERS or package in sys.stdlib_module_names or canonical(module).startswith(ROOT))
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, Any]]:

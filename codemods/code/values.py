@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,13 +11,13 @@ from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.names import Function, Names
-from codemods.code.nodes import children, every_node
-from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
+from codemods.code.nodes import every_node
+from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
+from codemods.code.tree_copies import LOOPS, at, blocks, changed, replaced, with_statements
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+PARTS = (ast.Attribute, ast.Subscript)
 NEGATIVE = (ast.USub,)
-SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 WITH = (ast.With, ast.AsyncWith)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BINDING = frozenset({ast.Delete, ast.FunctionDef, ast.ClassDef})
@@ -127,7 +126,7 @@ class _SubstitutionReader:
             following: Any = block[index + 1]
             self.given[id(following)] = changed(following, value=node.value)
             self.dropped.add(id(node))
-        elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
+        elif len(loads) == 1 and self.goes_with(node.value, loads[0], block[index + 1 :]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
 
@@ -162,7 +161,7 @@ class _SubstitutionReader:
         """Whether the readings of a second name are over before a loop binds the first one again."""
         if not isinstance(value, ast.Name) or value.id not in self.turned:
             return True
-        here = set(map(id, _nodes_run_here(self.owner)))
+        here = set(map(id, nodes_run_here(self.owner)))
         return all(id(load) in here for load in loads)
 
     @cached_property
@@ -177,7 +176,7 @@ class _SubstitutionReader:
         name = node.targets[0].id  # type: ignore[attr-defined]
         if id(node) in self.seen_behind or self.names.deleted[name] or name in self.names.elsewhere:
             return False
-        here = {id(item) for item in _nodes_run_here(self.owner)}
+        here = {id(item) for item in nodes_run_here(self.owner)}
         if not all(id(load) in here for load, _ in self.names.loads.get(name, ())):
             return False
         speaking = (
@@ -216,26 +215,33 @@ class _SubstitutionReader:
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
-        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in _nodes_run_here(self.owner)):
+        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in nodes_run_here(self.owner)):
             self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
+
+    def goes_with(self, value: ast.expr, load: ast.Name, behind: list[ast.stmt]) -> bool:
+        """Whether a value is the same where its one reading stands."""
+        if is_spread(value, load, self.owner, behind, self.is_settled):
+            return True
+        return bool(behind) and self.handed(value, load, behind[0])
 
     def handed(self, value: ast.expr, load: ast.Name, following: ast.stmt) -> bool:
         """Takes what a name stands for to the call in the next statement that alone reads it: a method, a partial
         call, or arguments."""
         if _begins_with(following) is load:
             return self.local and not isinstance(value, ast.Await)
-        if isinstance(value, ast.Dict) and self.is_copied(value, load, following):
+        if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None
+        part = isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
         if not isinstance(call, ast.Call):
-            return False
+            return part and call is not None and call is not load and _root(call, through=PARTS) is load
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
         if any(isinstance(item, DOING) for item in every_node(call.func)):
             return False
         if _root(call.func) is load:
-            return is_super(value) or (isinstance(value, ast.Attribute | ast.Subscript) and not _does(value))
+            return is_super(value) or part
         given = [*call.args, *(item.value for item in call.keywords)]
         first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
         if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
@@ -246,19 +252,6 @@ class _SubstitutionReader:
         if isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread):
             return True
         return self.local and any(item is load for item in given) and (not _does(value) or self.is_partial(value))
-
-    def is_copied(self, value: ast.Dict, load: ast.Name, following: ast.stmt) -> bool:
-        """Whether a statement makes another dictionary of one, and works nothing out before it that may be seen."""
-        made = following.value if isinstance(following, SIMPLE) else None
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
-            return made.func.value is load and made.func.attr == "copy"
-        parts = [made.left, made.right] if isinstance(made, ast.BinOp) and isinstance(made.op, ast.BitOr) else []
-        if isinstance(made, ast.Dict):
-            parts = [item for key, item in zip(made.keys, made.values, strict=True) if key is None]
-            first = made.keys[:1] == [None]
-        else:
-            first = bool(parts)
-        return any(item is load for item in parts) and ((first and parts[0] is load) or self.known.is_quiet(value))
 
     def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
         """Whether it is the same when an expression is worked out in front of another and behind it."""
@@ -353,21 +346,10 @@ def _begins_with(node: ast.stmt) -> ast.expr | None:
     return node.test if isinstance(node, ast.If) else None
 
 
-def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function or module, without those of functions, classes and comprehensions inside it."""
-    apart = (*DEFINING, ast.Lambda, *COMPREHENSIONS)
-    stack: list[Any] = [owner]
-    while stack:
-        node = stack.pop()
-        yield node
-        if node is owner or not isinstance(node, apart):
-            stack += children(node)
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """What a chain of attributes begins with."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
+def _root(node: ast.expr, through: tuple[type[ast.expr], ...] = (ast.Attribute,)) -> ast.expr:
+    """What a chain of attributes, or of items too, begins with."""
+    while isinstance(node, through):
+        node = node.value  # type: ignore[attr-defined]
     return node
 
 

@@ -7,11 +7,17 @@ import re
 from collections.abc import Callable, Iterable
 
 from codemods.code.external_bindings import bound_by_name, is_bound_elsewhere
-from codemods.code.source import PythonFile
+from codemods.code.source import ClassNode, PythonFile
 from codemods.lightning.facts import Facts
 
 _STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=)|in\b)"
 """What follows an attribute that may be stored to."""
+_BY_NAME = re.compile(
+    rb"\bsetattr\(|\b__(?:setattr|getattr|getattribute|setstate)__\b|\bnamespace="
+    rb"|\b__dict__\b(?!\s*\.(?:items|keys|values|get|copy)\b)"
+    rb"|\bvars\([^()]*\)\s*(?:\.(?:update|setdefault)\b|\[[^\]\n]*\]\s*=(?!=))"
+)
+"""What sets attributes, or makes them up, by names that are worked out."""
 
 
 def is_stored(
@@ -35,6 +41,25 @@ def is_stored(
             if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
                 return True
     return False
+
+
+def is_open(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
+    """Whether what is not seen may set any attribute of an object of a class: a base of another library, a decorator
+    that makes its constructor, or names that are worked out."""
+    known = facts.files.get(file.path)
+    fact = known.find(item.qualname) if known else None
+    strange = item.node.bases and (fact is None or facts.kind(fact) is None)
+    return bool(item.node.decorator_list or strange) or stores_by_name(facts, file, item)
+
+
+def stores_by_name(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
+    """Whether the file of a class, or one that speaks of it, may set attributes by names that are worked out."""
+    spoken = item.qualname.rpartition(".")[2].encode()
+    return any(
+        (path == file.path or spoken in source.unescaped) and _BY_NAME.search(source.unescaped)
+        for path, source in facts.sources.items()
+        if source.kind in ("python", "notebook")
+    )
 
 
 def is_rebound(facts: Facts, path: str, name: str) -> bool:

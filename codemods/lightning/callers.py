@@ -12,6 +12,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 
 _CODE = ("python", "notebook")
+_CONFIGS = ("yaml", "json", "toml")
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
 Given = tuple[PythonFile, ast.expr, CallNode | None, ast.expr | bool | None]
@@ -41,6 +42,15 @@ class Callers:
         position = _position(function, name) - (1 if owner is not None else 0)
         for other, use, call in self.of(file, owner, called_name(function, owner)):
             yield other, use, call, _argument(call.node, name, position) if call else None
+
+    def configured(self, name: str) -> str | None:
+        """A configuration that names a function or class by its dotted name, and may give it anything."""
+        known: dict[str, str | None] = self.facts.of_sources.setdefault("configured", {})
+        if name not in known:
+            spoken, word = name.encode(), re.compile(rb"\w\." + name.encode() + rb"\b(?!\()")
+            others = ((path, source) for path, source in sorted(self.facts.sources.items()) if source.kind in _CONFIGS)
+            known[name] = next((path for path, one in others if spoken in one.data and word.search(one.data)), None)
+        return known[name]
 
     def _uses(self, file: PythonFile, owner: object, name: str) -> Iterator[Use]:
         """The readings of a function or class anywhere in the project, each with the call that it is called by."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,8 +27,8 @@ _DEEP = 4
 
 
 def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
-    """The values that the project's configurations have for the key which an attribute or item reads, wherever they
-    have it; none where it is not seen to be read of a configuration, or code may set it."""
+    """The values that the project's configurations have, and command lines give, for the key which an attribute or item
+    reads, wherever it stands; none where it is not seen to be read of a configuration, or code may set it."""
     root, key = _chain(_read_before(file, call, node))
     if root is None or not key or not _is_configuration(file, call, root, 0):
         return ()
@@ -156,17 +157,36 @@ def _values(facts: Facts, key: str) -> tuple[Any, ...]:
             for source in facts.sources.values()
             if source.kind in ("yaml", "json", "toml") and len(source.data) < LARGE and key.encode() in source.data
         ]
-        known[key] = tuple(value for source in spoken for value in _values_in(source, key))
+        values = [value for source in spoken for value in _values_in(source, key)]
+        known[key] = (*values, *(_overriding(facts, key) if values else ()))
     return known[key]
 
 
 def _values_in(source: Source, key: str) -> Iterator[Any]:
     try:
-        mappings = read_mappings(TextFile.decode(source).text, source.kind)
-    except (Malformed, Unreadable):
+        yield from _values_of(TextFile.decode(source).text, source.kind, key)
+    except Unreadable:
+        return
+
+
+def _values_of(text: str, kind: str, key: str) -> Iterator[Any]:
+    try:
+        mappings = read_mappings(text, kind)
+    except Malformed:
         return
     for mapping in mappings:
         yield from (entry.value for entry in mapping.entries if entry.key == key)
+
+
+def _overriding(facts: Facts, key: str) -> Iterator[Any]:
+    """The values that scripts and pages give the key on the command line of a program."""
+    given = re.compile(rf"(?<=\s)[\"']?\+{{0,2}}(?:[\w/@]+\.)*{re.escape(key)}=([^\s\"'\\;&|)]+)")
+    for source in facts.sources.values():
+        if source.kind in ("shell", "docs", "dockerfile") and f"{key}=".encode() in source.data:
+            for line in source.data.decode(errors="replace").splitlines():
+                if source.kind != "docs" or "python" in line:
+                    for found in given.finditer(line):
+                        yield from _values_of(f"{key}: {found[1]}", "yaml", key)
 
 
 def kind_of_configured(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:

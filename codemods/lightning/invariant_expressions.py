@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from codemods.code.nodes import every_node
+from codemods.code.reaching import definitions
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.calls import space_of
+from codemods.code.syntax import takes
+from codemods.lightning.calls import Space, space_of
 from codemods.lightning.configured_values import is_set
 from codemods.lightning.facts import Facts
 from codemods.lightning.options import kind_of_option
@@ -37,11 +39,23 @@ def is_steady(
     if any(isinstance(item, ast.Global | ast.Nonlocal) and names & {*item.names} for item in file.statements):
         return False
     space = space_of(file, call)
+    if _is_set_by_others(file, space, parts, names):
+        return False
     if not all(_leads_to(space, call.node, use.node) for use in uses):
         return False
     parsed = facts is not None and _is_parsed(facts, file, call, parts)
     way = _NameEvents(node, space, parsed)
     return not any(way.may_change(item) for item in _between(space, call.node, [use.node for use in uses]))
+
+
+def _is_set_by_others(file: PythonFile, space: Space, parts: Sequence[ast.expr], names: Collection[str]) -> bool:
+    """Whether other functions of a file store to an attribute, as an expression reads of a name of the module."""
+    keys = {item.attr for item in parts if isinstance(item, ast.Attribute)}
+    if not keys or all(takes(space, name) or definitions(space, name) for name in names):
+        return False
+    own = {id(item) for item in every_node(space)}
+    stores = (item for key in keys for item in file.attributes(key) if not isinstance(item.ctx, ast.Load))
+    return any(id(item) not in own for item in stores)
 
 
 def _is_parsed(facts: Facts, file: PythonFile, call: CallNode, parts: Sequence[ast.expr]) -> bool:

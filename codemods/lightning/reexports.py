@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemods.code.scopes import ROOT, canonical
+from codemods.code.scopes import BY_STAR, ROOT, canonical
 
 if TYPE_CHECKING:
     from codemods.code.source import PythonFile
@@ -69,7 +69,7 @@ def _taken_by(facts: Facts, parts: Sequence[str], near: str) -> Reexport | None:
             name = parts[end]
             if name not in file.scope.bindings and (star := starred(facts, file, name)):
                 return Reexport(".".join([star, *parts[end:]]), file.path, True)
-            found = file.scope.lookup(name)
+            found = file.scope.lookup(name) or _by_lightnings_star(file, name)
             whole = canonical(".".join([found, *parts[end + 1 :]])) if found else None
             return Reexport(whole, file.path, not may_hide(facts, file, name)) if whole else None
     return None
@@ -93,9 +93,21 @@ def starred(facts: Facts, file: PythonFile, name: str, seen: frozenset[str] = fr
                 return None
             if name in known.public:
                 return star
-        elif not name.startswith("_") and (name in other.scope.bindings or starred(facts, other, name, seen)):
+        elif not name.startswith("_") and _brings(facts, other, name, seen):
             return star
     return None
+
+
+def _brings(facts: Facts, file: PythonFile, name: str, seen: frozenset[str]) -> bool:
+    """Whether a module of the project has a name, be it by a star of its own."""
+    own = name in file.scope.bindings or _by_lightnings_star(file, name) is not None
+    return own or starred(facts, file, name, seen) is not None
+
+
+def _by_lightnings_star(file: PythonFile, name: str) -> str | None:
+    """What a name is that `from pytorch_lightning import *` brings, and perhaps another star too."""
+    stars = file.scope.stars if name in BY_STAR and name not in file.scope.bindings else ()
+    return f"{ROOT}.{name}" if any(canonical(star) == ROOT for star in stars) else None
 
 
 def may_hide(facts: Facts, file: PythonFile, name: str) -> bool:

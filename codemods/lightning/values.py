@@ -12,7 +12,7 @@ from codemods.code.nodes import walk
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
-from codemods.lightning.attribute_stores import is_rebound, is_stored
+from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored, stores_by_name
 from codemods.lightning.callers import Callers, called_name
 from codemods.lightning.calls import last_name
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
@@ -206,6 +206,8 @@ class _LiteralReader:
         if function.decorator_list or (owner is not None and not isinstance(owner, ast.ClassDef)):
             yield Constants(unknown=f"who calls `{function.name}` is not seen")
             return
+        if path := self.callers.configured(called_name(function, owner)):
+            yield Constants(unknown=f"`{called_name(function, owner)}` may be called as {path} says")
         for other, use, call, value in self.callers.given(file, within, name):
             if call is None:
                 yield Constants(unknown=f"`{called_name(function, owner)}` is handed on ({other.path}:{use.lineno})")
@@ -265,7 +267,7 @@ class _LiteralReader:
         if not definitions(item.node, name):
             return Constants(unknown=f"`{item.qualname}.{name}` is not bound in the class itself")
         found = self._of_space(file, (), item.node, None, name, depth)
-        if is_stored(self.facts, self.open, name, ()):
+        if is_stored(self.facts, self.open, name, ()) or stores_by_name(self.facts, file, item):
             return Constants(found.found, f"`.{name}` may be set elsewhere", found.called)
         return found
 
@@ -290,7 +292,8 @@ class _LiteralReader:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
         if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
             return Constants(found.found, f"`{below}`, a class below, has a `{name}` of its own", found.called)
-        if is_stored(self.facts, self.open, name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
+        places = {(file.path, *place) for place in plain}
+        if is_stored(self.facts, self.open, name, places) or is_open(self.facts, file, item):
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
 

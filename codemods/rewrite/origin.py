@@ -26,6 +26,7 @@ COMING = frozenset({
 """The parameters that a hook may come to take: where a line that is gone binds one, that is another thing."""
 NAME = re.compile(r"(?<![\w.])\w+\b(?!\s*=[^=])")
 """What may be a name in a text: no attribute, and no keyword of a call."""
+BOUND = re.compile(r"^\s*(\w+) = ", re.MULTILINE)
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
 
 
@@ -64,6 +65,8 @@ class Origin:
         own = made_of(edit.node, self.written)
         if not self._is_at_home(set(_words(edit.change)), same or ([own] if own else [])):
             return []
+        if not self.hidden.isdisjoint(_newly_bound(edit.change)):
+            return []  # what the text has by that name is another thing
         if same:
             free = not any(_binds(node, self.hidden) for node in same)
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
@@ -262,25 +265,38 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _words(change: object) -> Iterator[str]:
     """The words in the texts that a change was made with."""
-    if isinstance(change, str):
-        yield from NAME.findall(change)
+    for part in _parts(change):
+        if isinstance(part, str):
+            yield from NAME.findall(part)
+        else:
+            yield from (node.id for node in every_node(part) if isinstance(node, ast.Name))
+
+
+def _newly_bound(change: object) -> Iterator[str]:
+    """The names that lines of a change bind."""
+    for part in _parts(change):
+        yield from BOUND.findall(part) if isinstance(part, str) else ()
+
+
+def _parts(change: object) -> Iterator[str | ast.AST]:
+    """The texts and nodes that a change was made with."""
+    if isinstance(change, str | ast.AST):
+        yield change
     elif isinstance(change, partial):
         for item in (*change.args, *change.keywords.values()):
-            yield from _words(item)
-    elif isinstance(change, ast.AST):
-        yield from (node.id for node in every_node(change) if isinstance(node, ast.Name))
+            yield from _parts(item)
     elif isinstance(change, tuple | list | frozenset | set):
         for item in change:
-            yield from _words(item)
+            yield from _parts(item)
     elif isinstance(change, Mapping):
         for item in change.values():
-            yield from _words(item)
+            yield from _parts(item)
     elif is_dataclass(change):
         for field in fields(change):
-            yield from _words(getattr(change, field.name))
+            yield from _parts(getattr(change, field.name))
     elif getattr(change, "__closure__", None):
         for cell in change.__closure__:  # type: ignore[attr-defined]
-            yield from _words(cell.cell_contents)
+            yield from _parts(cell.cell_contents)
 
 
 def _named(node: Any) -> list[str | None]:

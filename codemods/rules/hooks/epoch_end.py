@@ -66,7 +66,7 @@ class Stage:
 SEES_LOCALS = ("eval", "exec", "locals", "vars")
 BACKWARD = ("backward", "manual_backward", "grad")
 LOGGED = ("log", "progress_bar")
-IN_PLACE = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
+IN_PLACE = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "abc.abstractmethod")
 STAGES = (
     Stage("training_epoch_end", "training_step", "M179"),
     Stage("validation_epoch_end", "validation_step", "M180"),

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
-from codemods.code.source import PythonFile
+from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import is_none, results, returns
-from codemods.lightning.facts import MODULE, Facts, KeywordFact
+from codemods.lightning.configurations.evidence import is_trainer
+from codemods.lightning.configurations.mappings import Malformed
+from codemods.lightning.configurations.owners import owned
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.project_trainers import project_trainers
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 
+CODE = "LIT214"
 STEP = "training_step"
 COUNTS = ("devices", "gpus", "num_nodes", "num_processes", "tpu_cores")
 NAMES = ("strategy", "accelerator", "distributed_backend")
 SEVERAL = ("ddp", "fsdp", "deepspeed")
 
 
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0"):
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, TextFile) or not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0"):
         return
     known = facts.files.get(file.path)
     for item in file.classes:
@@ -44,18 +49,31 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _spreads(facts: Facts) -> bool:
     """Whether a Trainer of the project trains on several devices, or may."""
+    if facts.collected_texts(CODE):
+        return True
     return any(
-        _several(argument) for trainer in project_trainers(facts, perhaps=True) for argument in trainer.arguments
+        _several(argument.name, argument.value if argument.literal else None, argument.text)
+        for trainer in project_trainers(facts, perhaps=True)
+        for argument in trainer.arguments
     )
 
 
-def _several(argument: KeywordFact) -> bool:
-    value = argument.value
-    if argument.name in NAMES:
-        return any(name in argument.text.lower() for name in SEVERAL)
-    if argument.name not in COUNTS or not argument.literal:
+def _several(name: str, value: Any, text: str) -> bool:
+    """Whether an argument of a Trainer, or what a configuration has for one, asks for several devices."""
+    if name in NAMES:
+        return any(word in text.lower() for word in SEVERAL)
+    if name not in COUNTS:
         return False
     return len(value) > 1 if isinstance(value, list) else type(value) is int and (value > 1 or value == -1)
+
+
+def _configured(file: TextFile) -> bool | None:
+    """Whether a section of a configuration that is a Trainer's asks for several devices."""
+    try:
+        found = [item for item in owned(file) if item.name == "trainer" or is_trainer(item.target)]
+    except Malformed:
+        return None
+    return any(_several(each.key, each.value, str(each.value)) for item in found for each in item.arguments) or None
 
 
 SKIPPING = """\
@@ -74,7 +92,7 @@ trainer = Trainer(accelerator="gpu", devices=2)
 ALONE = SKIPPING.replace("devices=2", "devices=1")
 
 RULE = Rule(
-    code="LIT214",
+    code=CODE,
     name="step-returns-nothing",
     summary="A training step that returns nothing is named where several devices train",
     why=(
@@ -85,7 +103,10 @@ RULE = Rule(
     fix="manual",
     versions="Lightning 2.3 and later",
     triggers=(STEP.encode(), b"Trainer("),
+    text_triggers=tuple(name.encode() for name in (*COUNTS, *NAMES)),
+    kinds=("python", "yaml", "json"),
     check=_check,
+    collect_text=_configured,
     examples=(Example(SKIPPING, SKIPPING), Example(ALONE, ALONE)),
     rows=partial(best_levels, (("G19918", "manual"),)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/19918",),

@@ -168,6 +168,7 @@ RULE = Rule(
     triggers=(
         *(name.encode() for name in HOOKS),
         b"monitor",
+        b"save_top_k",
         b"OnPlateau",
         b"arlyStopping",  # no name of a class: nothing is asked of the arguments of what is built
         b".log(",

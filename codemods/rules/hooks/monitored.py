@@ -14,8 +14,10 @@ from codemods.code.syntax import Function, uses
 METRICS = "callback_metrics"
 CALLBACKS = "EarlyStopping"
 PLATEAU = "ReduceLROnPlateau"
+CHECKPOINT = "ModelCheckpoint"
+BEST = "save_top_k"
 DEFAULT = "val_loss"
-"""What these two watched up to 1.2, and up to 0.9, where nothing was said."""
+"""What these watched where nothing was said: the first up to 1.2, the others up to 0.9."""
 REDUCED = frozenset({"mean", "sum", "item", "min", "max"})
 NUMBERS = ("float", "int", "len", "sum")
 KEYED = re.compile(r"""^[ \t-]*["']?monitor["']?\s*[:=]\s*["']?([\w/.\- ]+?)["']?\s*(?:[,#}].*)?$""", re.MULTILINE)
@@ -47,18 +49,27 @@ def watch_text(file: TextFile) -> MonitoredNames | None:
 
 
 def _monitored(file: PythonFile) -> Iterator[str]:
-    for call in file.calls_near(("monitor", CALLBACKS, PLATEAU)):
+    for call in file.calls_near(("monitor", CALLBACKS, PLATEAU, BEST)):
         given = [item.value for item in call.node.keywords if item.arg == "monitor"]
         last = (call.scope.resolve(call.node.func) or "").rpartition(".")[2]
         if last == CALLBACKS:
             given += call.node.args[:1]
             silent = not given and all(item.arg for item in call.node.keywords)
+        elif last == CHECKPOINT:
+            silent = not (given or call.node.args) and _keeps_several(call.node)
         else:
             silent = last == PLATEAU and "monitor" not in file.text
         yield from [DEFAULT] if silent else _texts(given)
     for node, _ in file.nodes_near(("monitor",)):
         if isinstance(node, ast.Dict):
             yield from _texts(value for key, value in zip(node.keys, node.values, strict=True) if _is(key, "monitor"))
+
+
+def _keeps_several(call: ast.Call) -> bool:
+    """Whether a call asks for more than one of the best, which only releases that watch something unasked take."""
+    best = [item.value for item in call.keywords if item.arg == BEST]
+    number = best[0].value if best and isinstance(best[0], ast.Constant) else None
+    return type(number) is int and number > 1 and all(item.arg for item in call.keywords)
 
 
 def _asked(file: PythonFile) -> Iterator[str]:

@@ -22,6 +22,7 @@ from codemods.rules.hooks.epoch_end import (
     names_index,
     own_calls,
     plain_step,
+    read_hook,
     reads_flat,
     takes_index,
 )
@@ -150,6 +151,8 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
         told = f"{other.name} ({other.path}), a relative of the class, defines {stage.old}"
         if other not in above | below or hook.apart or (calls_base and other in above):
             return told
+        if other in above and _stands_apart(facts, other, stage):
+            return told
         node = next((each for each in file.classes if other.path == file.path and each.qualname == other.name), None)
         calls = node and any(is_super_call(each, stage.old) for each in walk(node.methods[stage.old]))
         if calls and other in below:
@@ -157,6 +160,14 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
     if calls_base and facts.kind(fact) != MODULE:
         return f"{stage.old} calls a base class that is no LightningModule"
     return None
+
+
+def _stands_apart(facts: Facts, fact: ClassFact, stage: Stage) -> bool:
+    """Whether the hook of a class is left, or made a helper, where one below it would become another."""
+    file = facts.open(fact.path)
+    item = next((each for each in file.classes if each.qualname == fact.name), None) if file else None
+    hook = read_hook(item, stage) if item else None
+    return hook is None or hook.apart
 
 
 def _noticed(facts: Facts, item: ClassNode, stage: Stage) -> str | None:

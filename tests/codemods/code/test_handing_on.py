@@ -34,6 +34,34 @@ FORMS = {
         "        ...\n\nclass Own(Base):\n\n    def step(self):\n        f(self)",
         "import abc\nimport t\n\nclass Own(t.T, abc.ABC):\n\n    def step(self):\n        f(self)",
     ),
+    "words of a call behind others": (
+        "def f(x):\n    a = {'k': 1}\n    g(h(x), **a)",
+        "def f(x):\n    g(h(x), k=1)",
+    ),
+    "words of a method of what is worked out": (
+        "def f(x, y):\n    a = dict(k=1, n=y)\n    (x + g(x)).step(**a)",
+        "def f(x, y):\n    (x + g(x)).step(k=1, n=y)",
+    ),
+    "words that are given later": (
+        "def f(x):\n    a = {'k': 1}\n    for each in x:\n        g(each, **a)",
+        "def f(x):\n    for each in x:\n        g(each, k=1)",
+    ),
+    "words of which one is taken out": (
+        "def f(x):\n    a = {'k': x, 'n': 1}\n    a.pop('n')\n    a['m'] = 2\n    del a['m']\n    g(**a)",
+        "def f(x):\n    g(k=x)",
+    ),
+    "a part of a part": (
+        "def f(x):\n    a = x.made\n    b = a.parts[0][1]\n    g(b, b)",
+        "def f(x):\n    b = x.made.parts[0][1]\n    g(b, b)",
+    ),
+    "a context that prints go through": (
+        "import contextlib\nimport sys\n\ndef f(x):\n    with contextlib.redirect_stdout(sys.stdout):\n        g(x)",
+        "import contextlib\nimport sys\n\ndef f(x):\n    g(x)",
+    ),
+    "what is printed at times": (
+        "def f(x):\n    if len(str(x)) > 3:\n        print(x)\n    g(x)",
+        "def f(x):\n    g(x)",
+    ),
     "a text of an enumeration": (
         "from enum import Enum\n\nclass Kind(str, Enum):\n    ONE = 'ddp'\nf(Kind.ONE.value)",
         "from enum import Enum\n\nclass Kind(str, Enum):\n    ONE = 'ddp'\nf('ddp')",
@@ -53,6 +81,20 @@ FORMS = {
     ),
 }
 KEPT = {
+    "words of a name that the call binds": "def f(x):\n    a = {'k': x}\n    g((x := h()), **a)",
+    "words of a name that is bound between": "def f(x):\n    a = {'k': x}\n    x = h()\n    g(x, **a)",
+    "words that are given to two": "def f(x):\n    a = {'k': 1}\n    g(x, **a)\n    h(a)",
+    "words of which one that is worked out is taken out": (
+        "def f(x):\n    a = {'k': h(x), 'n': 1}\n    a.pop('k')\n    g(**a)"
+    ),
+    "words of which one is taken that is not there": "def f(x):\n    a = {'k': 1}\n    a.pop('n')\n    g(**a)",
+    "words of which one is taken and kept": "def f(x):\n    a = {'k': 1}\n    b = a.pop('k')\n    g(b, b, **a)",
+    "what compares two names": "def f(x, y):\n    if x == y:\n        pass\n    g(x)",
+    "what looks into something": "def f(x):\n    if 3 in x:\n        pass\n    g(x)",
+    "an abstract hook": (
+        "import abc\nimport t\n\nclass Base(t.T):\n\n    @abc.abstractmethod\n    def on_end(self):\n        ...\n\n"
+        "class Own(Base):\n\n    def on_end(self):\n        f(self)"
+    ),
     "an empty class that is asked for": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2), A)",
     "an empty class whose name is read": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2).__class__)",
     "an empty class of a base that is bound again": ("import t\n\nclass A(t.T):\n    pass\nt = given()\nf(A(b=2))"),
@@ -77,6 +119,44 @@ class Make:
     def made(cls, a):
         return give(cls.kind, a)
 Make.made(1)
+""",
+    "words of a name that a nested function binds": """
+def f(x):
+    def bind():
+        nonlocal x
+        x = 2
+        return 3
+    words = {"k": x}
+    give(bind(), **words)
+f(1)
+""",
+    "words of a call in a lambda": """
+def f():
+    words = {"k": 1}
+    later = lambda: give(**words)
+    words = {"k": 2}
+    later()
+f()
+""",
+    "words that are filled in a loop": """
+def f():
+    words = {"k": 1}
+    for each in (1, 2):
+        give(each, **words)
+        words["k"] = each
+f()
+""",
+    "a part of what is changed between": """
+class A:
+    pass
+def f(a):
+    part = a.part
+    a.part = [give(1)]
+    other = part[0]
+    give(other)
+a = A()
+a.part = ["first"]
+f(a)
 """,
     "a method of a class that is set behind": """
 class Make:

@@ -142,3 +142,30 @@ def test_of_two_classes_of_one_name_neither_is_taken_for_the_other(order: tuple[
         made = run_rules(files, *RULES, unsafe=True)
         assert made.changes == ()
         assert ["which may be a Trainer of this project" in item.reason for item in made.findings] == [True, True]
+
+
+MODULE = "\n\nclass Model(LightningModule):\n    def on_epoch_end(self):\n        pass\n\n\ntrainer = Trainer(gpus=2)\n"
+
+
+@pytest.mark.parametrize(
+    "stars",
+    [
+        ("numpy", "pytorch_lightning", "tqdm"),
+        ("pytorch_lightning", "pytorch_lightning.callbacks", "torch.nn", "math"),
+        ("pytorch_lightning", "mine"),
+        ("mine", "common"),
+    ],
+)
+def test_lightnings_names_come_by_a_star_beside_others(stars: tuple[str, ...]) -> None:
+    text = "".join(f"from {star} import *\n" for star in stars) + MODULE
+    files = {"train.py": text, "mine.py": "def mine():\n    pass\n", "common.py": "from pytorch_lightning import *\n"}
+    new = rewritten(files, *RULES, rule("LIT211"))["train.py"]
+    assert new.endswith('trainer = Trainer(accelerator="gpu", devices=2)\n') and "on_epoch_end" not in new
+
+
+@pytest.mark.parametrize("star", ["mine", "transformers"])
+def test_a_name_that_another_star_may_bring_is_not_lightnings(star: str) -> None:
+    text = f"from pytorch_lightning import *\nfrom {star} import *\n{MODULE}"
+    files = {"train.py": text, "mine.py": f"{OTHER}\n\nclass LightningModule:\n    pass\n"}
+    made = run_rules(files, *RULES, rule("LIT211"), unsafe=True)
+    assert made.changes == () and ["LIT101"] * (star != "mine") == [item.code for item in made.findings]

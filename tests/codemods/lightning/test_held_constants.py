@@ -66,6 +66,43 @@ UNSURE = {
     "bound twice": {"train.py": MAIN, "config.py": f"{CONFIG}if read():\n    KIND = read()\n"},
     "bound by a text that is run": {"train.py": f"{MAIN}exec(read())\n"},
 }
+RUN = f"    def run(self):\n        {STRATEGY.format('self.strategy')}        self.strategy = 'dp'\n"
+OPEN = {
+    "a base of another library": f"from runs import Base\n{HEAD}\n\nclass Run(Base):\n{RUN}",
+    "fields of a dataclass": (
+        f"import dataclasses\n{HEAD}\n\n@dataclasses.dataclass\nclass Run:\n    strategy: str = 'dp'\n\n{RUN}"
+    ),
+    "a dictionary of an object": (
+        f"{HEAD}\n\nclass Run:\n    def __init__(self, **given):\n        self.__dict__.update(given)\n\n{RUN}"
+    ),
+    "names that are worked out": (
+        f"{HEAD}\n\nclass Run:\n    def __init__(self, given):\n        for key in given:\n"
+        f"            self.__setattr__(key, given[key])\n\n{RUN}"
+    ),
+    "what answers for it": f"{HEAD}\n\nclass Run:\n    def __getattr__(self, name):\n        return c[name]\n\n{RUN}",
+    "a parser": f"{HEAD}\n\nclass Run:\n{RUN}\n\nparser.parse_args(namespace=Run())\n",
+    "another name of the class": (
+        f"{HEAD}\n\nclass Run:\n    strategy = 'dp'\n\n    @classmethod\n    def load(cls, given):\n"
+        f"        for key in given:\n            setattr(cls, key, given[key])\n\n\nRun.load(read())\n"
+        f"{STRATEGY.format('Run.strategy')}"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_an_attribute_that_may_be_set_out_of_sight_is_not_rewritten(name: str) -> None:
+    files = {"train.py": OPEN[name]}
+    assert rewritten(files, rule("LIT111"), unsafe=True) == files
+    closed = {"train.py": f"{HEAD}\n\nclass Run:\n{RUN}"}
+    assert rewritten(closed, rule("LIT111"), unsafe=True) != closed
+
+
+def test_a_function_that_a_configuration_names_may_be_given_anything() -> None:
+    run = f"class Run:\n    def __init__(self, kind='dp'):\n        {STRATEGY.format('kind')}\n\nRun()\n"
+    files = {"train.py": f"{HEAD}\n\n{run}"}
+    assert rewritten(files, rule("LIT111"), unsafe=True) != files
+    files["conf/run.yaml"] = "run:\n  _target_: train.Run\n  kind: ddp\n"
+    assert rewritten(files, rule("LIT111"), unsafe=True) == files
 
 
 @pytest.mark.parametrize("name", HELD)

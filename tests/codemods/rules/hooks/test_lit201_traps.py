@@ -464,3 +464,28 @@ def test_what_a_class_above_calls_may_be_this_one(old: str, new: str) -> None:
     text = TWO.replace(old, new).replace("class Plain", f"{base}class Plain" if "Base" in new else "class Plain")
     made = run_rules({"a.py": text}, rule("LIT201"))
     assert any(item.fix == "manual" and "used by name" in item.reason for item in made.findings)
+
+
+ABSTRACT = """\
+from abc import abstractmethod
+from pytorch_lightning import LightningModule
+
+
+class Base(LightningModule):
+    @abstractmethod
+    def validation_epoch_end(self, outputs):
+        \"\"\"Says what is made of the outputs.\"\"\"
+"""
+BELOW = BEFORE.replace("(LightningModule)", "(Base)").replace("import torch\n", "import torch\nfrom base import Base\n")
+
+
+def test_an_abstract_hook_is_renamed_with_those_below_it() -> None:
+    after = rewritten({"base.py": ABSTRACT, "model.py": BELOW}, LIT)
+    assert "    @abstractmethod\n    def on_validation_epoch_end(self):\n" in after["base.py"]
+    assert "def on_validation_epoch_end(self):" in after["model.py"]
+
+
+@pytest.mark.parametrize("change", [("@abstractmethod", "@marked"), ("abc import", "marks import")])
+def test_a_hook_below_one_that_is_left_is_left(change: tuple[str, str]) -> None:
+    files = {"base.py": ABSTRACT.replace(*change), "model.py": BELOW}
+    assert rewritten(files, LIT, unsafe=True) == files and len(refusals(files, "LIT201")) == 2

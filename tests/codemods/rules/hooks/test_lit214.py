@@ -76,3 +76,22 @@ def test_a_manual_base_in_another_file() -> None:
 def test_a_module_that_asks_for_automatic_optimization() -> None:
     head = "class Model(LightningModule):\n"
     assert lines(SKIPPING.replace(head, f"{head}    automatic_optimization = True\n")) == [8]
+
+
+CONFIGURED = SKIPPING.replace('trainer = Trainer(accelerator="gpu", devices=2)', "trainer = Trainer(**read())")
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("trainer:\n  devices: 4\n", True),
+        ("trainer:\n  gpus: [0, 1]\n", True),
+        ("train:\n  _target_: pytorch_lightning.Trainer\n  strategy: ddp\n", True),
+        ("trainer:\n  devices: 1\n  strategy: auto\n", False),
+        ("model:\n  devices: 4\n", False),
+        ("trainer: [\n", False),
+    ],
+)
+def test_several_devices_of_a_configuration(said: str, found: bool) -> None:
+    made = plan(sources({"a.py": CONFIGURED, "conf/run.yaml": said}), Options((rule("LIT214"),)))
+    assert [item.code for item in made.findings] == ["LIT214"] * found

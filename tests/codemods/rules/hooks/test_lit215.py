@@ -180,12 +180,17 @@ class Model(LightningModule):
         return {"val_loss": mean}
 """
 STOPPING = "from pytorch_lightning.callbacks import EarlyStopping\n\n"
+SAVING = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n"
 REDUCING = "from torch.optim.lr_scheduler import ReduceLROnPlateau\n\n"
 
 
 @pytest.mark.parametrize(
     "watching",
-    [f"{STOPPING}callback = EarlyStopping(patience=3)\n", f"{REDUCING}scheduler = ReduceLROnPlateau(optimizer)\n"],
+    [
+        f"{STOPPING}callback = EarlyStopping(patience=3)\n",
+        f"{REDUCING}scheduler = ReduceLROnPlateau(optimizer)\n",
+        f"{SAVING}callback = ModelCheckpoint(save_top_k=3)\n",
+    ],
 )
 def test_what_is_monitored_by_default_is_found(watching: str) -> None:
     files = {"model.py": RETURNING, "run.py": watching}
@@ -198,6 +203,10 @@ def test_what_is_monitored_by_default_is_found(watching: str) -> None:
     [
         f"{STOPPING}callback = EarlyStopping('val_acc')\n",
         f"{STOPPING}callback = EarlyStopping(**options)\n",
+        f"{SAVING}callback = ModelCheckpoint(save_top_k=3, **options)\n",
+        f"{SAVING}callback = ModelCheckpoint('logs', save_top_k=3)\n",
+        f"{SAVING}callback = ModelCheckpoint(save_top_k=1)\n",
+        f"{SAVING}callback = ModelCheckpoint(save_top_k=-1)\n",
         f"{REDUCING}scheduler = {{'scheduler': ReduceLROnPlateau(optimizer), 'monitor': name}}\n",
     ],
 )

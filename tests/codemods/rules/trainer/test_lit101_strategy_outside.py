@@ -87,3 +87,10 @@ def test_no_strategy_is_any() -> None:
 def test_a_configuration_that_says_something_else_is_left(value: str) -> None:
     files = {"a.py": HYDRA, "conf/base.yaml": f"accelerator: {value}\n"}
     assert rewritten(files, rule("LIT101"), unsafe=True) == files
+
+
+def test_what_a_command_line_says_counts_too() -> None:
+    files = {"a.py": HYDRA, "conf/base.yaml": "accelerator: ddp\n", "run.sh": "python a.py accelerator=null lr=3\n"}
+    assert 'strategy=cfg.accelerator or "auto"' in rewritten(files, rule("LIT101"))["a.py"]
+    files["README.md"] = 'Run `python a.py "trainer.accelerator=dp"`, or call `Trainer(accelerator="ddp")`.\n'
+    assert rewritten(files, rule("LIT101"), unsafe=True) == files

@@ -195,6 +195,18 @@ def test_a_checkpoint_that_may_change_is_kept_as_it_was(value: str, then: str) -
     assert after(f"{head}    t = Trainer(callbacks=[], resume_from_checkpoint={value})\n{fit % ('', '')}") == wanted
 
 
+def test_a_name_that_the_text_has_otherwise_keeps_no_checkpoint() -> None:
+    given = "ckpt_path = 'own'\n\n\ndef f(c):\n    def own():\n        return ckpt_path\n\n    p = c.p\n"
+    given += "    t = Trainer(resume_from_checkpoint=p)\n    p = None\n    use(own())\n    t.fit(1)\n"
+    assert after(given) == given
+
+
+def test_a_checkpoint_of_the_module_that_another_function_sets_is_kept() -> None:
+    given = f"c = g()\n\n\ndef other():\n    c.a = None\n\n\ndef f():\n{RESUMED % 'c.a'}    other()\n    t.fit(1)\n"
+    assert "    ckpt_path = c.a\n    t = Trainer()\n    other()\n    t.fit(1, ckpt_path=ckpt_path)\n" in after(given)
+    assert "t.fit(1, ckpt_path=c.a)" in after(given.replace("c.a = None", "c.b = None"))
+
+
 def test_two_checkpoints_of_one_function_are_not_kept_by_one_name() -> None:
     two = f"def f(c):\n{RESUMED % 'c.a'}    u = Trainer(resume_from_checkpoint=c.b)\n    t.fit(g(c))\n    u.fit(g(c))\n"
     reasons = refusals({"a.py": HEAD + two}, "LIT112")
