@@ -22,6 +22,8 @@ from verify.request import Request
 from verify.running import OUTPUT
 from verify.sandbox.process import PREFIX
 
+pytestmark = pytest.mark.cold
+
 REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
 NOISE = """
 import os, sys
