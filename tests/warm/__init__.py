@@ -8,6 +8,7 @@ the start itself.
 from __future__ import annotations
 
 import array
+import contextlib
 import functools
 import json
 import os
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -32,6 +34,7 @@ SETTINGS = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSER
             "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}  # fmt: skip
 IS_POSSIBLE = sys.platform == "linux" and not any(Path(each).exists() for each in ("/dev/nvidiactl", "/dev/kfd"))
 """A process that has looked for accelerators cannot be forked into one that uses them."""
+_LOCK = threading.Lock()
 
 
 class Server:
@@ -54,21 +57,30 @@ class Server:
             raise OSError(f"{python} has nothing loaded: it ended with {self.process.wait()}")
 
 
+def serving(python: str) -> Server | None:
+    """The process of an interpreter, started when it is asked for first; None where nothing can be loaded. It ends
+    with the tests, or when others were asked for since and nothing of it runs."""
+    with _LOCK:
+        return _served(python)
+
+
 @functools.lru_cache(KEPT)
-def serving(python: str) -> Server:
-    """The process of an interpreter, started when it is asked for first; it ends with the tests."""
-    return Server(python)
+def _served(python: str) -> Server | None:
+    with contextlib.suppress(OSError):
+        return Server(python)
+    return None
 
 
 class Started:
     """A program in a child of a server, with what of `subprocess.Popen` is asked of it."""
 
-    def __init__(self, python: str, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, of: Server, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+        self._of = of
         self.returncode: int | None = None
         reading, output = os.pipe()
         self.stdout: IO[bytes] = open(reading, "rb", buffering=0)  # noqa: SIM115, PTH123
         self._server = socket.socket(socket.AF_UNIX)
-        self._server.connect(serving(python).place)
+        self._server.connect(of.place)
         asked = {"command": list(command), "folder": str(folder), "environment": dict(environment)}
         right = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [output]))
         text = json.dumps(asked).encode() + b"\n"
@@ -110,8 +122,8 @@ class Started:
 def opened(command: Sequence[str], **how: Any) -> Any:
     """What `subprocess.Popen` gives, of a program of the harness in a child of the server of its interpreter."""
     words = [str(word) for word in command]
-    if IS_POSSIBLE and (python := _interpreter(words)):
-        return Started(python, words, how["cwd"], how["env"])
+    if IS_POSSIBLE and (python := _interpreter(words)) and (server := serving(python)):
+        return Started(server, words, how["cwd"], how["env"])
     return subprocess.Popen(command, **how)
 
 

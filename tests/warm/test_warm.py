@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -93,6 +94,22 @@ def test_a_program_that_does_not_end_is_ended_with_what_it_started(
     outcome = process.run(command, tmp_path, scrubbed(tmp_path / "home", 1), Limits(2, 2**34), threading.Event())
     assert outcome.ended == "it ran longer than 2 seconds"
     assert not Path("/proc", outcome.output.strip()).exists()
+
+
+def test_a_program_of_an_interpreter_without_torch_is_started_anew(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    spec = {"mode": "train", "script": "train.py", "args": [], "seconds": 100, "record": str(tmp_path / "record"),
+            "namespaces": ["lightning.pytorch"], "scratch": str(tmp_path)}  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    assert warm.run(tmp_path / "spec.json", tmp_path, tmp_path / "bare" / "bin" / "python").returncode == 3
+    (event,) = map(json.loads, (tmp_path / "record").read_text().splitlines())
+    assert (event["event"], event["type"]) == ("unusable", "ModuleNotFoundError")
+
+
+def test_programs_that_start_at_once_have_one_process_for_all() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = set(pool.map(warm.serving, [sys.executable] * 4))
+    assert len(found) == 1 and None not in found
 
 
 def test_the_harness_records_the_same_of_a_training(tmp_path: Path) -> None:
