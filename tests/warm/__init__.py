@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -54,6 +55,7 @@ class Server:
         )
         assert self.process.stdout is not None
         if not self.process.stdout.readline():
+            shutil.rmtree(Path(self.place).parent, ignore_errors=True)
             raise OSError(f"{python} has nothing loaded: it ended with {self.process.wait()}")
 
 
