@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
+
+from tests import warm
+from verify.sandbox import process
+
+
+@pytest.fixture(autouse=True)
+def loaded_already(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proofs of this process run in children of processes that have loaded torch and Lightning (`tests.warm`), but
+    for tests that are marked `cold`."""
+    if request.node.get_closest_marker("cold") is None:
+        starting = SimpleNamespace(**{**vars(subprocess), "Popen": warm.opened})
+        monkeypatch.setattr(process, "subprocess", starting)
 
 
 @pytest.fixture

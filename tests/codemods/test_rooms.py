@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,17 @@ def is_module(name: str) -> bool:
     return place.is_dir() or place.with_suffix(".py").exists()
 
 
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """What of a file imports, or is a class."""
+    found = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return tuple(node for node in found if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef))
+
+
 def imported(path: Path, package: str) -> set[str]:
     """The modules of a package that a file imports, inside of functions too."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{each.name}" for each in node.names}
             found |= {name if is_module(name) else node.module for name in names}
@@ -78,7 +86,7 @@ def test_no_two_classes_have_one_name() -> None:
     for package in (codemods, fixer, verify):
         root = Path(package.__file__ or "").parent
         for path in sorted(root.rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef):
                     places.setdefault(node.name.lstrip("_"), []).append(path.relative_to(root.parent).as_posix())
     assert len(places) > 300

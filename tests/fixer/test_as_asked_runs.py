@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.verify.trees import HEAD
 from verify.evidence import Evidence
 from verify.prove import prove
 from verify.request import Request
+
+pytestmark = pytest.mark.usefixtures("own_home")
 
 OLD = (
     HEAD

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.codemods.support import rewritten
+from codemods.engine.plan import Plan
+from tests.codemods.support import run_rules
 
 BASELINE = "1.9.5"
 OLD_METRICS = "1.9.5 with torchmetrics 0.10.3"
@@ -55,7 +57,15 @@ class Project:
 
     def after(self) -> dict[str, str]:
         """What the rules make of them."""
-        return rewritten(self.before())
+        final = self.planned().final()
+        return {path: final[path].decode() if path in final else text for path, text in self.before().items()}
+
+    @functools.cache  # noqa: B019 - a table of projects, which live as long as the tests
+    def planned(self) -> Plan:
+        """The plan of all rules over them, which must not have been thrown away."""
+        made = run_rules(self.before())
+        assert made.bugs == ()
+        return made
 
 
 STEP = "            optimizer.step()\n"

@@ -43,6 +43,8 @@ def main(harness: Any, names: list[str]) -> None:
     import torch
 
     torch.set_num_threads(1)
+    with contextlib.suppress(ImportError):
+        import torch._dynamo  # as the first optimizer does, where Lightning has not
     packages = harness.lightning_packages(names)
     know_types()
     answers.write(json.dumps({"version": packages[0].__version__}) + "\n")

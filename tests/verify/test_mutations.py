@@ -12,7 +12,6 @@ import pytest
 
 import codemods
 from codemods.rule import all_rules
-from tests.codemods.support import run_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import Files, baseline, judged
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
@@ -44,7 +43,7 @@ def _folder(code: str) -> str:
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: f"{project.family}-{project.name}")
 def test_a_project_is_rewritten_by_rules_of_its_family(project: Project) -> None:
-    codes = {change.code for change in run_rules(project.before()).changes}
+    codes = {change.code for change in project.planned().changes}
     assert project.family in {FAMILIES[_folder(code)] for code in codes}
 
 

@@ -39,6 +39,7 @@ def run(folder: Path, old: str, new: str, said: list[str] | None = None, **chang
     return prove(before, after, request, (said if said is not None else []).append)
 
 
+@pytest.mark.cold
 def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIXER_TEST_SECRET", "token")
     said: list[str] = []
@@ -61,6 +62,7 @@ def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypa
     assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
 
 
+@pytest.mark.cold
 def test_random_draws_of_data_and_model_do_not_depend_on_the_version(tmp_path: Path) -> None:
     evidence = run(tmp_path, RANDOM, RANDOM, changed=())
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
@@ -134,6 +136,7 @@ def test_a_parameter_that_loses_its_gradient_is_a_regression(tmp_path: Path) -> 
     assert "no gradient reaches lstm.weight_ih_l0" in evidence.reason
 
 
+@pytest.mark.cold
 def test_scripts_that_hang_are_inconclusive_and_ended(tmp_path: Path) -> None:
     hang = HEAD + "pl.Trainer.fit\nimport time\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"
     started = time.monotonic()
@@ -143,6 +146,7 @@ def test_scripts_that_hang_are_inconclusive_and_ended(tmp_path: Path) -> None:
     assert time.monotonic() - started < 120
 
 
+@pytest.mark.cold
 def test_a_script_that_leaves_without_a_word_is_inconclusive(tmp_path: Path) -> None:
     gone = HEAD + "import os\nprint('x' * 10_000 + 'goodbye', flush=True)\nos._exit(7)\npl.Trainer().fit()\n"
     evidence = run(tmp_path, gone, gone)
@@ -160,6 +164,7 @@ def test_no_script_is_inconclusive_but_the_names_are_looked_up(tmp_path: Path) -
     assert evidence.problems == ("train.py:5: Trainer(gpus=...), the target has no such argument",)
 
 
+@pytest.mark.cold
 def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
@@ -168,6 +173,7 @@ def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Pa
     assert "install torch" in evidence.reason
 
 
+@pytest.mark.cold
 def test_a_lightning_that_cannot_be_loaded_here_lacks_no_names(tmp_path: Path) -> None:
     """torchmetrics loads librosa 0.9 where it is there, and that a library of the system: each name was missing."""
     python = tmp_path / "broken"

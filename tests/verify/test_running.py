@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.verify.trees import tree
-from verify.harness import HARNESS
 from verify.judging.record import read
 from verify.reading.sources import Sources
 from verify.running import namespaces
@@ -56,8 +54,7 @@ def test_what_is_to_run_first_runs_with_the_variables_that_are_set(
         "record": str(tmp_path / "record.jsonl"),
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=root, capture_output=True, check=False)
+    warm.run(tmp_path / "spec.json", root)
     told = read(tmp_path / "record.jsonl", "pkg/train.py")
     assert (told.recording.failure and told.recording.failure.type) == failure
     assert ("pkg/train.py" in told.loaded) is (failure is None)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verify.harness import HARNESS
+from tests import warm
 from verify.judging.record import RunRecord, read
 
 HEAD = """
@@ -140,6 +138,6 @@ def watched(project: Path, script: str, functions: Sequence[str] = ()) -> RunRec
         "functions": functions,
     }  # fmt: skip
     spec.write_text(json.dumps(asked))
-    harness = HARNESS
-    subprocess.run([sys.executable, harness, spec], cwd=project, timeout=120, check=True)
+    done = warm.run(spec, project)
+    assert done.returncode == 0, done.stdout
     return read(record, script)

@@ -7,6 +7,7 @@ what lies beside it. Works on Lightning 1.4 to 2.x.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -292,10 +293,14 @@ def given() -> dict[str, list[str] | None]:
 def loaded(root: Path, script: Path) -> list[str]:
     """The project's files that were executed, relative to its root: modules of torch have a bare name for a path."""
     origins = [str(script), *(getattr(module, "__file__", None) for module in list(sys.modules.values()))]
+    real, top = functools.cache(os.path.realpath), os.path.realpath(root)
     found = set()
-    for origin in filter(os.path.isabs, filter(None, origins)):
+    for folder, name in map(os.path.split, filter(os.path.isabs, filter(None, origins))):
         with contextlib.suppress(ValueError, OSError):
-            found.add(Path(origin).resolve().relative_to(root.resolve()).as_posix())
+            path = os.path.join(real(folder), name)  # noqa: PTH118 - thousands of files in hundreds of folders
+            path = os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114
+            if path.startswith(top):
+                found.add(Path(path).relative_to(top).as_posix())
     return sorted(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, TransitiveDistrib
 from codemods.lightning.pins.manifest import INSTALLS, manifest_kind, read_pins
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of, home_of, nearest
-from codemods.lightning.pins.specifier import admits, admits_from, releases
+from codemods.lightning.pins.specifier import Language, admits, admits_from, releases
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.conflicts import MAIN
@@ -108,9 +109,13 @@ def _elsewhere(use: FeatureUse, own: Manifest, pin: Pin, area: Area) -> bool:
 def _admits_older(pin: Pin, row: TransitiveDistribution) -> bool:
     """Whether the release that a project comes from may have brought it."""
     since = row.since.get(pin.name)
-    text = (pin.meant, pin.language)
-    older = (item for item in releases(text) if since and Version(item) < Version(since))
-    return not pin.problem and any(admits(*text[:1], item, pin.language) for item in older)
+    return bool(since) and not pin.problem and _admits_below(pin.meant, since, pin.language)
+
+
+@functools.cache
+def _admits_below(meant: str, since: str, language: Language) -> bool:
+    older = (item for item in releases((meant, language)) if Version(item) < Version(since))
+    return any(admits(meant, item, language) for item in older)
 
 
 def _is_named(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests import warm
 from tests.verify.test_module_training import BODY, HEAD, record, result
 from tests.verify.trees import tree
 from verify.harness import HARNESS
@@ -68,14 +69,18 @@ def search(
         "modules": [modules.described(sources, one) for one in chosen],
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({most},) * 2); " if most else ""
-    start = f"{limit}import os, sys; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    command = [sys.executable, "-c", start, "-B", harness, folder / "spec.json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = bounded(folder / "spec.json", root, most) if most else warm.run(folder / "spec.json", root)
+    assert done.returncode == 0, done.stdout
     found = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
     return {event["cls"] or event["path"]: event for event in found if event["event"] in ("recipe", "unfound")}
+
+
+def bounded(spec: Path, folder: Path, most: int) -> subprocess.CompletedProcess[str]:
+    """What the harness does in a process that may set aside no more than this from its start on."""
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({most},) * 2)"
+    start = f"{limit}; import os, sys; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = [sys.executable, "-c", start, "-B", str(HARNESS), str(spec)]
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.mark.parametrize(
@@ -357,8 +362,7 @@ def test_files_of_the_project_are_not_taken_for_what_lightning_imports(tmp_path:
         "seconds": 100, "record": str(tmp_path / "record.jsonl"), "scratch": str(tmp_path),
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    warm.run(tmp_path / "spec.json", tmp_path)
     told = [json.loads(line)["event"] for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert told == ["start", "end"]
 

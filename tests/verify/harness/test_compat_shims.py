@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.verify.installers import CONTAINED, Recorded
 from verify.environments.installer import Installer
 from verify.environments.loading import unloadable
@@ -68,8 +69,7 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    warm.run(tmp_path / "spec.json", tmp_path)
     events = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert [event for event in events if event["event"] == "failure"] == []
     assert "fitted" in [event["event"] for event in events]
@@ -181,8 +181,7 @@ def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may
         "limit_val_batches": 1, "max_epochs": 1, "recipes": recipes,
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    warm.run(tmp_path / "spec.json", tmp_path)
     told = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in records.items()}
     assert all("fitted" in {event["event"] for event in events} for events in told.values())
     lent = {name: [event["lent"] for event in events if event["event"] == "loaded"] for name, events in told.items()}

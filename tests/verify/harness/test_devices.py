@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +13,11 @@ from typing import Any
 import pytest
 import torch
 
+from tests import warm
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
-from verify.harness import HARNESS, placement, ranks
+from verify.harness import placement, ranks
 from verify.harness.devices import without_cuda
 from verify.harness.placement import found, placed, share
 from verify.harness.watch import Watch
@@ -57,8 +57,7 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1, "variables": {"CUDA_VISIBLE_DEVICES": ""},
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=tmp_path, timeout=120, check=False)
+    warm.run(tmp_path / "spec.json", tmp_path)
     raw = read(record, "train.py")
     assert raw.recording.failure is None and raw.recording.fitted and raw.recording.device == "cpu"
     assert raw.moved == ("__main__",)

@@ -1,14 +1,12 @@
 """A project that ends its process past all exceptions is told with its line; what a library ends so is none of it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from verify.harness import HARNESS
+from tests import warm
 from verify.judging.record import read
 
 
@@ -20,7 +18,7 @@ def recorded(tmp_path: Path, script: str) -> list[dict[str, Any]]:
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    subprocess.run([sys.executable, "-B", HARNESS, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    warm.run(tmp_path / "spec.json", tmp_path)
     return [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from verify.evidence import Recording
-from verify.harness import HARNESS
 from verify.judging.record import read
 
-HARNESS = HARNESS
 PROGRAM = """\
 import torch
 import torch.nn.functional as F
@@ -55,8 +52,7 @@ def trained(folder: Path, text: str) -> Recording:
         "record": str(folder / "record"), "scratch": str(folder / "scratch"),
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    command = [sys.executable, str(HARNESS), str(folder / "spec.json")]
-    subprocess.run(command, cwd=tree, capture_output=True, timeout=200, check=False)
+    warm.run(folder / "spec.json", tree)
     return read(folder / "record", "train.py").recording
 
 

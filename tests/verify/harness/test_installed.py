@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from verify.environments.manifests import own_distribution
 from verify.harness import HARNESS
 
@@ -44,8 +45,7 @@ def test_what_was_told_is_in_the_record(tmp_path: Path) -> None:
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1, "own": ["my-lib", "3"],
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    warm.run(tmp_path / "spec.json", tmp_path)
     events = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert [event["installed"] for event in events if event["event"] == "loaded"] == [["my-lib 3"]]
 

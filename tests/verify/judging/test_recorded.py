@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +13,8 @@ import pytest
 import torch
 
 import verify
+from tests import warm
 from verify.evidence import Failure, Recording
-from verify.harness import HARNESS
 from verify.harness.measures import planned
 from verify.harness.watch import Watch
 from verify.judging.record import events, read
@@ -95,8 +94,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "record": str(folder / "record.jsonl"), "scratch": str(folder / "scratch"),
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    command = [sys.executable, str(HARNESS), str(folder / "spec.json")]
-    subprocess.run(command, cwd=folder / "tree", capture_output=True, timeout=200, check=False)
+    warm.run(folder / "spec.json", folder / "tree")
     return folder / "record.jsonl"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from verify.harness import HARNESS
 from verify.judging.record import events
 from verify.reading.conform import TargetFacts, facts, problems
@@ -84,13 +85,15 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> TargetFacts:
 
 
 def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> TargetFacts:
-    """What the harness says in an interpreter with these variables."""
+    """What the harness says, in an interpreter of its own where it is to have these variables."""
     record = folder / "record.jsonl"
     spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
-    command = [sys.executable, str(harness), str(folder / "spec.json")]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **variables})
+    if variables:
+        command = [sys.executable, str(HARNESS), str(folder / "spec.json")]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **variables})
+    else:
+        assert warm.run(folder / "spec.json", Path.cwd()).returncode == 0
     return facts(events(record))
 
 
