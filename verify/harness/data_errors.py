@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
-from . import data_objects, data_sets, data_shapes
+from . import data_counts, data_objects, data_sets, data_shapes
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
 from .made_data import FILES, Entry, cells, place_of, table
 
@@ -102,6 +102,8 @@ def following(
             return _with(plan, found) if found else None
         if place and isinstance(error, IsADirectoryError | NotADirectoryError):
             return _with_classes(plan, place, isinstance(error, NotADirectoryError))
+    if counted := data_counts.following(error, frames, plan):
+        return counted
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
     if thing := data_objects.following(error, plan, line):
         return _with(plan, thing)
