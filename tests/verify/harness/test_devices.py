@@ -13,14 +13,18 @@ from typing import Any
 import pytest
 import torch
 
+from tests.mutations.judging import recorded
+from tests.training.interpreters import TARGET
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
 from verify.harness import HARNESS, placement
 from verify.harness.devices import without_cuda
+from verify.harness.half_precision import on_cpu
 from verify.harness.placement import found, lacking, placed
 from verify.harness.watch import Watch
-from verify.judging.record import besides, read
+from verify.judging.record import RunRecord, besides, read
+from verify.judging.verdict import judge
 from verify.request import Request
 from verify.running import Pair, accelerators
 
@@ -227,3 +231,45 @@ def test_no_lightning_takes_the_process_for_one_of_mpi(package: str, monkeypatch
     monkeypatch.setattr(module.MPIEnvironment, "detect", module.MPIEnvironment.detect)
     placement.unlaunched()
     assert module.MPIEnvironment.detect() is False
+
+
+SIXTEEN = """
+import {package} as pl
+import torch
+
+
+class Module(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch).float().pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+pl.Trainer(max_epochs=1, logger=False, {arguments}).fit(Module(), torch.utils.data.DataLoader(torch.rand(8, 4)))
+"""
+
+
+def sixteen(package: str, arguments: str, release: str) -> RunRecord:
+    return recorded({"train.py": SIXTEEN.format(package=package, arguments=arguments)}, release)
+
+
+def test_what_asks_a_gpu_for_16_bits_computes_as_later_releases_do_on_a_cpu() -> None:
+    before = sixteen("pytorch_lightning", "gpus=1, precision=16", "1.4.9")
+    after = sixteen("lightning.pytorch", 'accelerator="gpu", devices=1, precision="16-mixed"', TARGET)
+    assert judge(before, after, ()).verdict == "preserved"
+    assert "pytorch_lightning (bfloat16 for its 16 bits)" in before.moved
+    plain = sixteen("lightning.pytorch", 'accelerator="gpu", devices=1', TARGET)
+    lost = judge(before, plain, ())
+    assert lost.verdict == "changed" and "bf16" in lost.reason, lost.reason
+
+
+def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere() -> None:
+    failure = sixteen("pytorch_lightning", "precision=16", "1.4.9").recording.failure
+    assert failure and failure.type == "MisconfigurationException"
+    assert on_cpu({"gpus": 1, "precision": 32}) == on_cpu({"gpus": 0, "precision": 16}) == []
+    assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex"}) == []
