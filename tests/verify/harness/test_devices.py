@@ -18,7 +18,7 @@ from tests.training.interpreters import TARGET
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
-from verify.harness import HARNESS, placement
+from verify.harness import HARNESS, devices, placement
 from verify.harness.devices import without_cuda
 from verify.harness.half_precision import on_cpu
 from verify.harness.placement import found, lacking, placed
@@ -33,11 +33,18 @@ import lightning as L
 import torch
 
 
+@torch.jit.script
+def half(x):
+    return torch.full([1], 0.5) * x + torch.zeros(1)
+
+
 class Module(L.LightningModule):
     def __init__(self):
         super().__init__()
         self.net = torch.nn.Linear(2, 1).to("cuda:0").to(torch.device("cuda"), torch.float64)
         self.net = self.net.cuda().float()
+        torch.cuda.set_device(torch.cuda.current_device())
+        self.net.bias.data += torch.zeros(1, device="cuda") + half(torch.ones(1, device=0))
 
     def training_step(self, batch, batch_idx):
         assert batch.to("cpu") is batch
@@ -68,16 +75,27 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
     assert besides(raw) == ("another device in place of CUDA, which is not here, to: __main__",)
 
 
+def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what is put in the place of functions of torch taken away again."""
+    for holder, names in ((torch, devices._MAKERS), (torch.cuda, devices._OF_ONE)):
+        for name in names:
+            monkeypatch.setattr(holder, name, getattr(holder, name))
+
+
 def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     tensor: Any = torch.Tensor
     to, cuda = tensor.to, tensor.cuda
     used: dict[str, None] = {}
+    _kept(monkeypatch)
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         without_cuda("/", "cpu", used)
         assert tensor.to is to
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
         without_cuda("/", "cpu", used)
+        for wrong in ({"device": "nowhere"}, {"device": "cpu", "dtype": "float"}, {"nothing": 1}):
+            with pytest.raises((RuntimeError, TypeError)):
+                torch.zeros(2, **wrong)  # type: ignore[call-overload]
         with pytest.raises(RuntimeError):
             torch.rand(2).to("nowhere")
         with pytest.raises(TypeError):
@@ -92,12 +110,16 @@ def test_what_is_put_on_cuda_goes_to_the_device_at_hand(monkeypatch: pytest.Monk
     tensor: Any = torch.Tensor
     to, cuda = tensor.to, tensor.cuda
     used: dict[str, None] = {}
+    _kept(monkeypatch)
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
         without_cuda("/", "meta", used)
         moved = [torch.rand(2).cuda(), torch.rand(2).to("cuda:0"), torch.rand(2).to(torch.device("cuda"), torch.half)]
         moved += torch.nn.Linear(2, 2).cuda().parameters()
-        assert [each.device.type for each in moved] == ["meta"] * 5
+        moved += [torch.zeros(2, device="cuda"), torch.tensor([1], device=torch.device("cuda", 1))]
+        with pytest.raises(RuntimeError):
+            torch.zeros(-1, device="cuda")
+        assert [each.device.type for each in moved] == ["meta"] * 7
         assert torch.rand(2).to("cpu").device.type == "cpu"
         assert used
     finally:
