@@ -32,7 +32,7 @@ def following(
     if not isinstance(error, IndexError | ValueError) or not _TOO_FEW.search(str(error)):
         return None
     beyond = _BEYOND.search(str(error))
-    found = _more(plan, int(beyond[2]), int(beyond[1]) + 1) if beyond else None
+    found = _more(plan, int(beyond[2]), int(beyond[1]) + 1, is_split=False) if beyond else None
     return found or _whole(plan)
 
 
@@ -52,12 +52,12 @@ def _whole(plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
     return _changed(plan, lambda entry: entry["kind"] in _OF_FIXED_SIZE, {"whole": True})
 
 
-def _more(plan: Sequence[Entry], have: int, wanted: int) -> tuple[list[Entry], str] | None:
-    """The plan with as many of what there are `have` of as are wanted; of more of it where all there is is one table,
-    of which code makes another number of samples."""
+def _more(plan: Sequence[Entry], have: int, wanted: int, *, is_split: bool = True) -> tuple[list[Entry], str] | None:
+    """The plan with as many of what there are `have` of as are wanted; of the one table that there is, where samples
+    are split of which code makes another number."""
     for key, most in MOST.items():
         sized = [entry for entry in plan if key in entry and "names" not in entry]
-        meant = [entry for entry in sized if entry[key] == have] or (sized if len(sized) == 1 else [])
+        meant = [entry for entry in sized if entry[key] == have] or (sized if is_split and len(sized) == 1 else [])
         more = meant[0][key] + wanted - have if meant else 0
         if meant and 0 < more <= most:
             return _changed(plan, lambda entry: entry in meant, {key: more})  # noqa: B023

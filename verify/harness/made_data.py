@@ -164,7 +164,8 @@ def _write_table(entry: Entry, place: Path) -> None:
     else:
         written = io.StringIO()
         writer = csv.writer(written, delimiter=entry["separator"], lineterminator="\n")
-        writer.writerows([list(columns), *(row.values() for row in rows)])
+        head = [] if entry.get("bare") else [list(columns)]
+        writer.writerows([*head, *(row.values() for row in rows)])
         text = written.getvalue()
     place.write_text(text, encoding="utf-8")
 

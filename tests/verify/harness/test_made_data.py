@@ -34,13 +34,13 @@ def raised(root: Path, text: str, **names: Any) -> BaseException:
     raise AssertionError("it raised nothing")
 
 
-def climbed(root: Path, text: str, tries: int = 12) -> list[Entry]:
+def climbed(root: Path, text: str, tries: int = 12, **names: Any) -> list[Entry]:
     """The plan with which code of a project runs."""
     plan: list[Entry] = []
     for _ in range(tries):
         write(plan, root)
         try:
-            error = raised(root, text)
+            error = raised(root, text, **names)
         except AssertionError:
             return plan
         found = following(error, plan, (), root)
