@@ -21,6 +21,7 @@ from typing import Any
 
 from . import logger_calls, measures, short, silenced
 from .gradients import Gradients
+from .pace import Pace
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
@@ -34,6 +35,7 @@ class Watch:
     def __init__(self, record: Callable[..., None], spec: dict[str, Any]) -> None:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
+        self.pace = Pace(spec)
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -173,6 +175,7 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
+            self.pace.fit()
             if self.spec.get("nudged"):
                 measures.nudge([*args, kwargs.get("model")][0], self.spec["seed"])
             try:
@@ -213,6 +216,7 @@ class Watch:
             with contextlib.suppress(Exception):
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)
+                self.pace.at(number, most)
             with measures.first_layer(self.gradients.steps < 2, self.look):
                 return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
 
