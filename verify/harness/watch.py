@@ -97,6 +97,7 @@ class Watch:
         """Put the smoke arguments and the recording around the Trainer and the backward of a package."""
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
+        short.leave_out_searches(package)
         self.patch_log(package.LightningModule)
         logger_calls.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
