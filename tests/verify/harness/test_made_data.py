@@ -241,6 +241,8 @@ def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path)
         ("train_best.pth", False),
         ("data/model.pt", False),
         ("resnet.pth", False),
+        ("saved/feature_extractor.pth", False),
+        ("data/train_features.pt", True),
         ("data/train.ckpt", False),
         ("testing.pt", False),
     ],
