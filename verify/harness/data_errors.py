@@ -166,7 +166,7 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     if any(frame.f_code.co_filename.endswith("pycocotools/coco.py") for frame in _all(error)):
         return {**table(place, "coco"), "columns": {"file_name": "name"}}
     if form:
-        return data_tables.read_as(place, form, lines)
+        return data_tables.read_as(place, form, lines, own)
     if suffix in _ARRAYS:
         return {"path": place, "kind": "arrays", "form": _ARRAYS[suffix], "names": ["arr_0"]}
     reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
@@ -344,7 +344,7 @@ def _asked_beside(name: str, own: Sequence[FrameType]) -> Iterator[str]:
 
 def _with_kind(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameType]) -> tuple[list[Entry], str] | None:
     """The plan with columns of another kind: those that the code at hand names, else all that may be meant."""
-    if not isinstance(error, TypeError | ValueError | RuntimeError | AttributeError):
+    if not isinstance(error, TypeError | ValueError | RuntimeError | AttributeError | IndexError):
         return None
     lines = "\n".join(linecache.getline(frame.f_code.co_filename, frame.f_lineno) for frame in own[-4:])
     for pattern, wanted, kinds in _WANTS:

@@ -23,7 +23,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         "words",
     ),
     (r"date|timestamp|^time$|^day$", "day"),
-    (r"(^|_)(id|idx|index|user|item|movie|num|count|year|age)s?$|id$", "whole"),
+    (r"(^|_)(id|idx|index|user|item|movie|num|count|year|age|rating|star)s?$|id$", "whole"),
 )
 """What a column holds by its name, the first row that fits; else numbers."""
 _PLAIN = re.compile(r"column\d+")
@@ -36,15 +36,18 @@ def kind_of(name: str) -> str:
     return next((kind for pattern, kind in _KINDS if re.search(pattern, name.lower())), "number")
 
 
-def read_as(place: str, form: str, lines: str) -> Entry:
+def read_as(place: str, form: str, lines: str, own: Sequence[FrameType] = ()) -> Entry:
     """A table as the line that reads it says: what is between its cells, one record a line, which columns it has, and
-    whether its first line names them."""
+    whether its first line names them; `own` are the frames of the project."""
     form = "jsonl" if form == "json" and "lines=True" in lines else form
     separator = re.search(r"(?:sep|delimiter)\s*=\s*['\"](\\t|.)['\"]", lines)
     default = "\t" if form == "tsv" else ","
     made = table(place, form, separator[1].replace("\\t", "\t") if separator else default)
     named = re.search(r"\b(?:names|usecols)\s*=\s*\[([^\]]*)\]", lines)
     names = re.findall(r"['\"]([^'\"]+)['\"]", named[1]) if named else []
+    if not named and own and (called := re.search(r"\b(?:names|usecols)\s*=\s*(\w+)", lines)):
+        held = own[-1].f_locals.get(called[1], own[-1].f_globals.get(called[1]))
+        names = [each for each in held if isinstance(each, str)] if isinstance(held, list | tuple) else []
     is_bare = re.search(r"header\s*=\s*None", lines) or (re.search(r"\bnames\s*=", lines) and "header" not in lines)
     bare = {"bare": True} if is_bare else {}
     return {**made, **bare, "columns": {name: kind_of(name) for name in names} or made["columns"]}

@@ -49,6 +49,7 @@ def test_columns_are_there_at_the_places_that_are_asked_for(text: str, columns: 
     ("reading", "head"),
     [("pd.read_csv(root / 'a.csv')", 1), ("pd.read_csv(root / 'a.csv', header=None)", 0),
      ("pd.read_csv(root / 'a.csv', names=['user', 'item'])", 0),
+     ("names = ['user', 'item']\npd.read_csv(root / 'a.csv', names=names)", 0),
      ("pd.read_csv(root / 'a.csv', names=['user', 'item'], header=0)", 1)],
 )  # fmt: skip
 def test_a_table_is_named_in_its_first_line_unless_its_reader_does_not_expect_that(
