@@ -28,6 +28,7 @@ _WORDS = ("one", "small", "line", "of", "words", "here")
 _ABSENT = re.compile(
     r"(?i)not exist|no such file|not found|cannot find|can't find|unable to find|missing|error opening"
 )
+_PACKAGE = re.compile(r"(?i)module not found|no module named|pip3? install|conda install")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 LISTS = re.compile(r"\b(?:listdir|scandir|iterdir|walk)\(")
 READERS = (
@@ -121,7 +122,7 @@ def paths_named(error: BaseException) -> list[str]:
     if isinstance(error, FileNotFoundError | NotADirectoryError) and error.filename:
         return [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
     text = str(error)
-    if not _ABSENT.search(text):
+    if not _ABSENT.search(text) or _PACKAGE.search(text):
         return []
     words = [word.strip("'\"`,:;()[]").rstrip(".") for word in text.split()]
     found = [*_QUOTED.findall(text), *(word for word in words if "/" in word or Path(word).suffix in SUFFIXES)]

@@ -368,6 +368,7 @@ class Columns(dict[str, Any]):
         "raise KeyError('label')",
         "raise ValueError('could not convert string to float')",
         "import not_installed",
+        "raise RuntimeError(\"Module not found: 'tracker'. HINT: Try running `pip install -U tracker`\")",
     ],
 )
 def test_what_is_no_data_of_the_project_is_not_made_up(text: str, tmp_path: Path) -> None:
