@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from verify.harness import standins
-from verify.harness.pace import TooSlow
+from verify.harness.pace import SlowTraining
 from verify.judging.record import RunRecord
 
 Watching = Mapping[str, tuple[str, ...]]
@@ -73,7 +73,7 @@ def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple
 def _slow(raw: RunRecord | None) -> str | None:
     """Why a run was too slow for its time; None for one that was not."""
     failure = raw.recording.failure if raw else None
-    return failure.message if failure and failure.type == TooSlow.__name__ else None
+    return failure.message if failure and failure.type == SlowTraining.__name__ else None
 
 
 def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:

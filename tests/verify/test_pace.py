@@ -11,7 +11,7 @@ import pytest
 from tests.verify.test_provided import REQUEST, failed
 from tests.verify.trees import tree
 from verify.evidence import Evidence
-from verify.harness.pace import Pace, TooSlow
+from verify.harness.pace import SlowTraining, TrainingPace
 from verify.prove import prove
 from verify.retried import otherwise
 
@@ -59,7 +59,10 @@ def test_fewer_batches_show_what_differs(tmp_path: Path) -> None:
 def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    pace, free = Pace({"mode": "train", "seconds": 100}), Pace({"mode": "train", "seconds": 100, "shorter": ("x",)})
+    pace, free = (
+        TrainingPace({"mode": "train", "seconds": 100}),
+        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}),
+    )
     now[0] = 30.0
     pace.fit()
     for number, at in ((1, 60.0), (2, 34.0), (9, 62.0)):
@@ -67,7 +70,7 @@ def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         pace.at(number, 16)
     now[0] = 70.0
     free.at(2, 16)
-    with pytest.raises(TooSlow, match="a step takes 5 s, and 16 of them do not go into 100 s"):
+    with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not go into 100 s"):
         pace.at(9, 16)
 
 
@@ -75,7 +78,7 @@ def test_fewer_batches_are_tried_once(tmp_path: Path) -> None:
     slow = failed(tmp_path, "a step takes 9 s")
     failure = slow.recording.failure
     assert failure and otherwise(None, slow, {}) is None
-    slow = replace(slow, recording=replace(slow.recording, failure=replace(failure, type="TooSlow")))
+    slow = replace(slow, recording=replace(slow.recording, failure=replace(failure, type="SlowTraining")))
     again = otherwise(None, slow, {"made": ("{}",)})
     assert again == ({"made": ("{}",), "shorter": ("batches",)}, "on fewer batches: a step takes 9 s")
     assert otherwise(None, slow, again[0]) is None

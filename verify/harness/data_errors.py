@@ -42,7 +42,7 @@ _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|
 _EMPTY = re.compile(
     r"num_samples should be|empty (?:iterable|sequence|range|list|dataset)|at least one array"
     r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range|division by zero"
-    r"|need at least one|With n_samples=0"
+    r"|need at least one|With n_samples=0|across ranks is zero"
 )
 _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"

@@ -14,11 +14,11 @@ SHORTER = {"limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1}
 """What a training is made of that is run in the place of a slow one."""
 
 
-class TooSlow(BaseException):
+class SlowTraining(BaseException):
     """A training does not come to its end in the time that it has."""
 
 
-class Pace:
+class TrainingPace:
     """How fast a training is, against the time that it has; a process that is one of several, or that was made shorter
     already, has all the time."""
 
@@ -38,4 +38,4 @@ class Pace:
             return
         each = (now - self.fitted) / (number - 1)
         if now - self.began + each * (most - number + 1) > self.seconds:
-            raise TooSlow(f"a step takes {each:.0f} s, and {most} of them do not go into {self.seconds:.0f} s")
+            raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not go into {self.seconds:.0f} s")

@@ -21,7 +21,7 @@ from typing import Any
 
 from . import logger_calls, measures, short, silenced
 from .gradients import Gradients
-from .pace import Pace
+from .pace import TrainingPace
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, record: Callable[..., None], spec: dict[str, Any]) -> None:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
-        self.pace = Pace(spec)
+        self.pace = TrainingPace(spec)
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
