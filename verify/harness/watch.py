@@ -319,7 +319,7 @@ def sample(parameter: Any, count: int) -> tuple[float, list[float]]:
 
     try:
         flat = parameter.detach().flatten().cpu().double()
-        at = torch.linspace(0, max(0, flat.numel() - 1), min(count, flat.numel())).long()
+        at = torch.linspace(0, max(0, flat.numel() - 1), min(count, flat.numel()), dtype=torch.float64).long()
         return float(flat.norm()), flat[at].tolist()
     except (RuntimeError, ValueError, TypeError):
         return float("nan"), []

@@ -22,7 +22,7 @@ from verify.harness import HARNESS, devices, placement
 from verify.harness.devices import without_cuda
 from verify.harness.half_precision import on_cpu
 from verify.harness.placement import found, lacking, placed
-from verify.harness.watch import Watch
+from verify.harness.watch import Watch, sample
 from verify.judging.record import RunRecord, besides, read
 from verify.judging.verdict import judge
 from verify.request import Request
@@ -295,3 +295,9 @@ def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere() -> None:
     assert failure and failure.type == "MisconfigurationException"
     assert on_cpu({"gpus": 1, "precision": 32}) == on_cpu({"gpus": 0, "precision": 16}) == []
     assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex"}) == []
+
+
+def test_values_of_a_weight_larger_than_whole_numbers_of_32_bits_are_taken_from_within_it() -> None:
+    weight = torch.zeros(2**24 + 4)
+    weight[-1] = 3.0
+    assert sample(weight, 5) == (3.0, [0.0, 0.0, 0.0, 0.0, 3.0])
