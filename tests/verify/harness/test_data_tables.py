@@ -9,7 +9,7 @@ import pytest
 
 from tests.verify.harness.test_made_data import climbed, raised
 from verify.harness.data_errors import following
-from verify.harness.made_data import table, write
+from verify.harness.made_data import cells, table, write
 
 
 class Frame:
@@ -75,3 +75,11 @@ def test_a_table_is_named_in_its_first_line_unless_its_reader_does_not_expect_th
 def test_other_places_are_none_of_a_column(text: str, tmp_path: Path) -> None:
     named = {**table("a.csv", "csv"), "columns": {"label": "class"}}
     assert following(raised(tmp_path, text), [named], (), tmp_path) is None
+
+
+def test_a_table_of_who_has_to_do_with_what_has_few_of_whom_with_many_of_what() -> None:
+    columns = {"user_id": "whole", "movieId": "whole", "rating": "whole", "row_id": "whole"}
+    entry = {**table("a.csv", "csv"), "columns": columns}
+    users, movies = cells(entry, "user_id"), cells(entry, "movieId")
+    assert len({*users}) == 4 and len({*movies}) == 16 and len({*zip(users, movies, strict=True)}) == 64
+    assert cells(entry, "row_id") == cells({**entry, "columns": {"user_id": "whole"}}, "user_id") == [*range(64)]
