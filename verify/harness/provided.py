@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import data_errors, downloads, made_data, questions, variables
+from . import data_errors, downloads, earlier, made_data, questions, variables
 
 LENT: dict[str, None] = {}
 """What was lent to whom."""
@@ -63,5 +63,6 @@ def told() -> dict[str, list[str]]:
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "unfetched": downloads.UNFETCHED,
+        "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import logger_calls, measures, short, silenced
+from . import earlier, logger_calls, measures, short, silenced
 from .gradients import Gradients
 from .pace import TrainingPace
 
@@ -118,10 +118,14 @@ class Watch:
     def patch_init(self, trainer: Any, package: ModuleType) -> None:
         original = trainer.__init__
         names = list(inspect.signature(original).parameters)[1:]
+        is_old = earlier.is_wanted(names)
+        if is_old:
+            earlier.lend(package)
 
         @functools.wraps(original)
         def init(this: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
+            given = earlier.translated(given, names) if is_old else given
             arguments = short.smoke(given, frozenset(names), self.spec)
             self.keeper.arguments(arguments, frozenset(names), package)
             original(this, **arguments)
