@@ -64,7 +64,8 @@ class RunRecord:
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
     gave, `asked` the questions that were answered. `made` are the files that were made up, `unfetched` the addresses
     from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
-    here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for that.
+    here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
+    that.
     """
 
     recording: Recording
