@@ -23,7 +23,7 @@ class TrainingPace:
     already, has all the time."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        is_free = spec["mode"] != "train" or spec.get("devices", 1) > 1 or spec.get("shorter")
+        is_free = spec.get("mode") != "train" or spec.get("devices", 1) > 1 or spec.get("shorter")
         self.seconds = float("inf") if is_free else float(spec["seconds"])
         self.began = self.fitted = time.monotonic()
 
