@@ -145,6 +145,8 @@ def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], N
 
 
 def _shape(entry: Entry) -> tuple[int, ...]:
+    if "side" in entry:
+        return (entry["side"], entry["side"])
     return data_shapes.shape_of(entry) if data_shapes.shapes_of(entry) else ()
 
 

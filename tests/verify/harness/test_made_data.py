@@ -446,3 +446,14 @@ def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("own\n1\n")
     write([table("a.csv", "csv")], tmp_path)
     assert (tmp_path / "a.csv").read_text() == "own\n1\n"
+
+
+def test_pictures_are_as_large_as_what_is_cut_out_of_them(tmp_path: Path) -> None:
+    plan: list[Entry] = [{"path": "p", "kind": "folder", "suffix": ".png", "count": 1, "classes": False}]
+    error = ValueError("Required crop size (100, 80) is larger than input image size (64, 64)")
+    found = following(error, plan, (), tmp_path)
+    assert found and found[0] == [{**plan[0], "side": 100}]
+    write(found[0], tmp_path)
+    assert (tmp_path / "p" / "0.png").read_bytes()[16:24] == b"\0\0\0\x64" * 2
+    assert following(error, found[0], (), tmp_path) is None
+    assert following(ValueError("crop size (9000, 9000) is larger than (64, 64)"), plan, (), tmp_path) is None
