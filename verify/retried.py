@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from verify.harness import standins
+from verify.harness.pace import SlowTraining
 from verify.judging.record import RunRecord
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
 programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
-(`blank`) and small models stand in for those of a hub (`hub`), and what data is made up (`made`, each an entry of
-verify.harness.made_data as JSON)."""
+(`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
+verify.harness.made_data as JSON), and whether a training is of fewer batches (`shorter`)."""
 _PROGRAMS = (
     "ffmpeg",
     "ffprobe",
@@ -46,8 +47,11 @@ def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple
     The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
     network or an account write nothing then, unless the tree before trains with them. A program that is missing, as
     `ffmpeg` is where a package asks for it when it is imported, is stood in for by one that does nothing. Weights that
-    a script loads from an address, or from a file that is not here, stay random.
+    a script loads from an address, or from a file that is not here, stay random. A training that is too slow is made
+    of fewer batches.
     """
+    if not watched.get("shorter") and (slow := _slow(old) or _slow(new)):
+        return {**watched, "shorter": ("batches",)}, f"on fewer batches: {slow}"
     if missing := _missing(old, new, watched.get("programs", ())):
         told = f"with a program that does nothing in place of {missing}, which is not installed"
         return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
@@ -64,6 +68,12 @@ def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple
     if "loggers" in found and not watched.get("quiet") and not (old and old.stands_for != "loggers"):
         return {**watched, "quiet": ("loggers",)}, "with loggers that write nothing, as one needs what is not here"
     return None
+
+
+def _slow(raw: RunRecord | None) -> str | None:
+    """Why a run was too slow for its time; None for one that was not."""
+    failure = raw.recording.failure if raw else None
+    return failure.message if failure and failure.type == SlowTraining.__name__ else None
 
 
 def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:

@@ -23,6 +23,7 @@ from verify.evidence import Failure
 from verify.follow import ProgressLine, Tell, following
 from verify.given_data import copy_of
 from verify.harness import HARNESS
+from verify.harness.pace import SHORTER
 from verify.harness.standins import STAND_INS
 from verify.judging.record import CRASHED, RunRecord, read
 from verify.judging.recorded import Started
@@ -180,7 +181,7 @@ def run_spec(
     }
     before = ready.environment.role == "baseline"
     bench.started.append(Started("before" if before else "after", spec, record))
-    full, folder = {**short, **spec}, bench.request.finished
+    full, folder = {**short, **(SHORTER if spec.get("shorter") else {}), **spec}, bench.request.finished
     recipes: Any = spec.get("recipes", ())
     places, budget = [record, *(Path(recipe["record"]) for recipe in recipes)], cast("float | None", spec.get("budget"))
     key = ""

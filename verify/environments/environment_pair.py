@@ -17,7 +17,7 @@ from verify.environments.origins import origins
 from verify.environments.versions import ReadyEnvironment, RequiredVersions, given_baseline
 from verify.reading.entry import conftests, run_by_pytest
 from verify.reading.sources import NAMESPACES, Sources, words
-from verify.reading.targets import READ_BY, asked_for, targets
+from verify.reading.targets import READ_BY, asked_for, named_classes, targets
 from verify.request import Bench, Pair, Request
 from verify.running import together
 
@@ -90,6 +90,7 @@ def wanted_by(
         files, packages = targets(sources, scripts)
         reached += [sources.reach(path) for path in files]
         outside |= asked_for(packages, held).union(*(found for _, found in reached))
+        outside |= asked_for(naming.needed_by(named_classes(sources)), held) if held else frozenset()
     names = {name for files, _ in reached for path in files for name in sources.once(words, path)}
     lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
     if not outside & set(NAMESPACES):

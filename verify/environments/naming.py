@@ -31,6 +31,11 @@ _OPTIONAL = {
 }
 
 
+def needed_by(classes: Iterable[str]) -> frozenset[str]:
+    """The distributions that classes of Lightning need besides."""
+    return frozenset(Requirement(line).name for name in classes for line in _OPTIONAL.get(name, ()))
+
+
 @dataclass(frozen=True)
 class NamedPackages:
     """What is asked for, as requirements, and the packages that are imported and left out, each with the reason."""

@@ -42,10 +42,13 @@ class ReleaseLine:
 
 
 _RESOURCES = ("setuptools<82",)
+_OWN_METRICS = ("setuptools<82", "torchmetrics<0.5.1")
+"""Lightning's own metrics, which it had up to 1.4, take names of torchmetrics that 0.6 no longer has; 0.5.1 does not
+load where nothing has loaded `tqdm.auto` before."""
 _OLD_METRICS = ("setuptools<82", "torchmetrics<0.12")
 
 MINORS: tuple[ReleaseLine, ...] = (
-    ReleaseLine("1.4", 9, 9, "2021-09-30", True, ("setuptools<82", "torchmetrics<0.7")),
+    ReleaseLine("1.4", 9, 9, "2021-09-30", True, _OWN_METRICS),
     ReleaseLine("1.5", 10, 10, "2022-02-08", False, _OLD_METRICS, ("setuptools<82",)),
     ReleaseLine("1.6", 5, 5, "2022-07-13", False, _OLD_METRICS),
     ReleaseLine("1.7", 7, 7, "2022-09-22", False, _OLD_METRICS),

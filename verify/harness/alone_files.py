@@ -28,6 +28,7 @@ _WORDS = ("one", "small", "line", "of", "words", "here")
 _ABSENT = re.compile(
     r"(?i)not exist|no such file|not found|cannot find|can't find|unable to find|missing|error opening"
 )
+_PACKAGE = re.compile(r"(?i)module not found|no module named|pip3? install|conda install")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 LISTS = re.compile(r"\b(?:listdir|scandir|iterdir|walk)\(")
 READERS = (
@@ -121,7 +122,7 @@ def paths_named(error: BaseException) -> list[str]:
     if isinstance(error, FileNotFoundError | NotADirectoryError) and error.filename:
         return [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
     text = str(error)
-    if not _ABSENT.search(text):
+    if not _ABSENT.search(text) or _PACKAGE.search(text):
         return []
     words = [word.strip("'\"`,:;()[]").rstrip(".") for word in text.split()]
     found = [*_QUOTED.findall(text), *(word for word in words if "/" in word or Path(word).suffix in SUFFIXES)]
@@ -135,12 +136,13 @@ def lines_of(error: BaseException) -> str:
 
 
 def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32, 32)) -> None:
-    """A small file of a kind; the same for the same seed. Pictures are PNG by any name, and sounds WAV: readers go by
-    the content."""
+    """A small file of a kind; the same for the same seed. Pictures are PNG by any name, of at least `SIDE`, and sounds
+    WAV: readers go by the content."""
     drawn = random.Random(seed)
     if suffix in PICTURES:
-        rows = b"".join(b"\0" + bytes(drawn.randrange(256) for _ in range(3 * SIDE)) for _ in range(SIDE))
-        head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
+        side = max(SIDE, *shape) if shape else SIDE
+        rows = b"".join(b"\0" + drawn.randbytes(3 * side) for _ in range(side))
+        head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
         parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
         place.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts))
     elif suffix in (".npy", ".npz"):

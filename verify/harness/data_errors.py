@@ -15,8 +15,9 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
-from . import data_objects, data_sets, data_shapes
+from . import data_counts, data_objects, data_sets, data_shapes, data_tables
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
+from .data_tables import kind_of
 from .made_data import FILES, Entry, cells, place_of, table
 
 OUTSIDE: list[str] = []
@@ -41,24 +42,13 @@ _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|
 _EMPTY = re.compile(
     r"num_samples should be|empty (?:iterable|sequence|range|list|dataset)|at least one array"
     r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range|division by zero"
-    r"|need at least one|With n_samples=0"
+    r"|need at least one|With n_samples=0|across ranks is zero"
 )
 _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
     r"not (?:found )?in axis|object '\w+' doesn't exist|Missing column"
 )
 _OF_SETS = re.compile(r"^[\"']?Column '?(\w+)'? (?:not in the dataset|doesn't exist)")
-_KINDS: tuple[tuple[str, str], ...] = (
-    (r"label|target|class|category|sentiment|^y$|fold|split|is_|has_|gender|sex", "class"),
-    (r"path|file|fname|image|img|photo|audio|wav|video|mask", "name"),
-    (
-        r"text|sentence|comment|review|title|content|question|answer|prompt|tweet|utterance|body|document|summary",
-        "words",
-    ),
-    (r"date|timestamp|^time$|^day$", "day"),
-    (r"(^|_)(id|idx|index|user|item|movie|num|count|year|age)s?$|id$", "whole"),
-)
-"""What a column holds by its name, the first row that fits; else numbers."""
 _WANTS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
     (
         re.compile(
@@ -103,6 +93,10 @@ def following(
         if place and isinstance(error, IsADirectoryError | NotADirectoryError):
             return _with_classes(plan, place, isinstance(error, NotADirectoryError))
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
+    if placed := data_tables.following(error, plan, own):
+        return placed
+    if counted := data_counts.following(error, frames, plan):
+        return counted
     if thing := data_objects.following(error, plan, line):
         return _with(plan, thing)
     if names := _columns(error, own, line):
@@ -172,7 +166,7 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
     if any(frame.f_code.co_filename.endswith("pycocotools/coco.py") for frame in _all(error)):
         return {**table(place, "coco"), "columns": {"file_name": "name"}}
     if form:
-        return _table(place, form, lines)
+        return data_tables.read_as(place, form, lines, own)
     if suffix in _ARRAYS:
         return {"path": place, "kind": "arrays", "form": _ARRAYS[suffix], "names": ["arr_0"]}
     reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
@@ -183,17 +177,6 @@ def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequ
         return None
     classes = any(frame.f_code.co_filename.endswith("torchvision/datasets/folder.py") for frame in _all(error))
     return {"path": place, "kind": "folder", "suffix": _suffix_of(own), "count": FILES, "classes": classes}
-
-
-def _table(place: str, form: str, lines: str) -> Entry:
-    """A table as the line that reads it says: what is between its cells, one record a line, which columns it has."""
-    form = "jsonl" if form == "json" and "lines=True" in lines else form
-    separator = re.search(r"(?:sep|delimiter)\s*=\s*['\"](\\t|.)['\"]", lines)
-    default = "\t" if form == "tsv" else ","
-    made = table(place, form, separator[1].replace("\\t", "\t") if separator else default)
-    named = re.search(r"\b(?:names|usecols)\s*=\s*\[([^\]]*)\]", lines)
-    names = re.findall(r"['\"]([^'\"]+)['\"]", named[1]) if named else []
-    return {**made, "columns": {name: _kind(name) for name in names} or made["columns"]}
 
 
 def _statement(frame: FrameType) -> str:
@@ -321,7 +304,7 @@ def _with_columns(
             else:
                 wanted = [*names, *_asked_beside(names[0], own)]
                 kept = {name: kind for name, kind in entry["columns"].items() if name != "column0"}
-                changed = {**entry, "columns": {**{name: _kind(name) for name in wanted}, **kept}}
+                changed = {**entry, "columns": {**{name: kind_of(name) for name in wanted}, **kept}}
         else:
             continue
         return [*plan[:number], changed, *plan[number + 1 :]], f"{entry['path']} with {', '.join(names)}"
@@ -359,13 +342,9 @@ def _asked_beside(name: str, own: Sequence[FrameType]) -> Iterator[str]:
         yield from dict.fromkeys(key for holder, key in asked if holder in holders)
 
 
-def _kind(name: str) -> str:
-    return next((kind for pattern, kind in _KINDS if re.search(pattern, name.lower())), "number")
-
-
 def _with_kind(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameType]) -> tuple[list[Entry], str] | None:
     """The plan with columns of another kind: those that the code at hand names, else all that may be meant."""
-    if not isinstance(error, TypeError | ValueError | RuntimeError | AttributeError):
+    if not isinstance(error, TypeError | ValueError | RuntimeError | AttributeError | IndexError):
         return None
     lines = "\n".join(linecache.getline(frame.f_code.co_filename, frame.f_lineno) for frame in own[-4:])
     for pattern, wanted, kinds in _WANTS:

@@ -32,7 +32,10 @@ _OF_DATA = re.compile(
     r"(?:^|[/_.-])(?:data|datasets?|train|valid|val|dev|test|features?|embeddings?|graphs?|processed|inputs?|targets?"
     r"|labels?|samples?)(?=[/_.-])"
 )
-_OF_WEIGHTS = re.compile(r"ckpt|checkpoint|weight|model|state|best|last|epoch|pretrain|(?:^|[/_.-])net|optim|resume")
+_OF_WEIGHTS = re.compile(
+    r"ckpt|checkpoint|weight|model|state|best|last|epoch|pretrain|(?:^|[/_.-])net|optim|resume"
+    r"|(?:extractor|encoder|decoder|backbone|classifier|generator|discriminator|teacher|student)\.pth?$"
+)
 
 
 def is_saved_data(path: str) -> bool:

@@ -108,13 +108,15 @@ def files(entry: Mapping[str, Any], place: Path) -> Iterator[tuple[Path, Callabl
     """The files of a set of torchvision's in a folder, and how each is written."""
     kind = entry["kind"]
     if kind == "digits":
-        for part, count in (("train", 128), ("t10k", 64)):
+        for part, count in (
+            (("train", 60_000), ("t10k", 10_000)) if entry.get("whole") else (("train", 128), ("t10k", 64))
+        ):
             images = partial(_write_idx, shape=(count, _SIZE, _SIZE), below=256)
             yield place / f"{part}-images-idx3-ubyte", images
             yield place / f"{part}-labels-idx1-ubyte", partial(_write_idx, shape=(count,), below=10)
     elif kind == "cifar":
         for number, name in enumerate(entry["names"]):
-            yield place / name, partial(_write_cifar, seed=number)
+            yield place / name, partial(_write_cifar, seed=number, whole=bool(entry.get("whole")))
     elif kind == "svhn":
         for number, part in enumerate(("train", "test", "extra")):
             yield place / f"{part}_32x32.mat", partial(_write_mat, seed=number)
@@ -162,21 +164,23 @@ def _write_idx(place: Path, shape: tuple[int, ...], below: int) -> None:
     for side in shape:
         count *= side
     head = struct.pack(">BBBB", 0, 0, 8, len(shape)) + b"".join(struct.pack(">I", side) for side in shape)
-    place.write_bytes(head + bytes(drawn.randrange(below) for _ in range(count)))
+    drawn_bytes = drawn.randbytes(count)
+    place.write_bytes(head + (drawn_bytes if below == 256 else bytes(each % below for each in drawn_bytes)))
 
 
-def _write_cifar(place: Path, seed: int) -> None:
+def _write_cifar(place: Path, seed: int, whole: bool) -> None:
     import numpy
 
     label, classes = _CIFAR[place.parent.name]
+    rows = (50_000 if place.name == "train" else 10_000) if whole else ROWS
     if place.name in ("meta", "batches.meta"):
         held = [f"class{number}" for number in range(classes)]
         made: dict[str, Any] = {"label_names": held, "fine_label_names": held}
     else:
         state = numpy.random.RandomState(seed)
         made = {
-            "data": state.randint(0, 256, (ROWS, 3072)).astype("uint8"),
-            label: list(state.randint(0, classes, ROWS)),
+            "data": state.randint(0, 256, (rows, 3072), "uint8"),
+            label: list(state.randint(0, classes, rows)),
         }
     place.write_bytes(pickle.dumps(made))
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .alone_files import PICTURES
+
 Entry = dict[str, Any]
 _WHOLE = ((32, 32), (32, 32, 3), (3, 32, 32), (32,), (1, 32, 32, 3), (16, 16, 16))
 """What a file of one array may hold, in the order in which that is tried."""
@@ -29,11 +31,17 @@ _ABOUT = re.compile(
 )
 
 
+_CROP = re.compile(r"crop size \((\d+), (\d+)\) is larger than")
+_LARGEST_SIDE = 1024
+
+
 def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
     """The plan with arrays in another shape, where an error is about one: the last that have a shape left, those behind
     them as at first again; None where it says nothing of it."""
     if not isinstance(error, ValueError | RuntimeError | IndexError | TypeError):
         return None
+    if crop := _CROP.search(str(error)):
+        return _larger(plan, max(map(int, crop.groups())))
     behind: list[Entry] = []
     for number in reversed(range(len(plan))):
         entry = plan[number]
@@ -43,6 +51,15 @@ def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry],
             entry = {key: value for key, value in entry.items() if key not in ("shape", "shapes")}
         behind = [entry, *behind]
     return None
+
+
+def _larger(plan: Sequence[Entry], side: int) -> tuple[list[Entry], str] | None:
+    """The plan with pictures from which a part of this side can be cut out."""
+    meant = [entry for entry in plan if entry.get("suffix") in PICTURES and entry.get("side", 0) < side]
+    if not meant or side > _LARGEST_SIDE:
+        return None
+    made = [{**entry, "side": side} if entry in meant else entry for entry in plan]
+    return made, f"{meant[-1]['path']} of {side} x {side}"
 
 
 def _next(text: str, entry: Entry) -> Entry | None:

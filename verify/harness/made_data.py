@@ -12,6 +12,7 @@ import io
 import itertools
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,6 +26,9 @@ from .data_sets import ROWS
 Entry = dict[str, Any]
 """A path below the project's root, below the home or an absolute one, its `kind`, and what that kind has besides."""
 FILES, CLASSES = 16, 2
+_SIDES = re.compile(r"user|customer|item|movie|product|book|song|track|query|doc|session", re.IGNORECASE)
+_PARTNERS = 16
+"""So many things each of the few users has to do with, in a table of who has to do with what."""
 
 
 def write(plan: Iterable[Entry], root: Path, where: Callable[[str, Path], Path] | None = None) -> None:
@@ -102,16 +106,24 @@ def table(path: str, form: str, separator: str = ",") -> Entry:
 def cells(entry: Entry, name: str) -> list[Any]:
     """The values of one column of a table: the same for the same column."""
     drawn = random.Random(name)
+    sides = [each for each, kind in entry["columns"].items() if kind == "whole" and _SIDES.search(each)]
     make: Mapping[str, Callable[[int], Any]] = {
         "name": lambda row: f"sample{row:03}",
         "class": lambda row: row % 2,
-        "whole": lambda row: row,
+        "whole": _key(name, sides, max(1, entry["rows"] // _PARTNERS)),
         "words": lambda row: " ".join(drawn.sample(("one", "small", "line", "of", "words", "here"), 6)),
         "day": lambda row: f"2020-{1 + row // 28 % 12:02}-{1 + row % 28:02}",
         "number": lambda row: round(drawn.uniform(-1, 1), 4),
     }
     value = make[entry["columns"][name]]
     return [value(row) for row in range(entry["rows"])]
+
+
+def _key(name: str, sides: Sequence[str], users: int) -> Callable[[int], int]:
+    """What numbers a row: itself, or in a table of who has to do with what one of the `users` and one of the others."""
+    if len(sides) < 2 or name not in sides:
+        return lambda row: row
+    return (lambda row: row % users) if name == sides[0] else (lambda row: row // users)
 
 
 def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], None]]]:
@@ -133,6 +145,8 @@ def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], N
 
 
 def _shape(entry: Entry) -> tuple[int, ...]:
+    if "side" in entry:
+        return (entry["side"], entry["side"])
     return data_shapes.shape_of(entry) if data_shapes.shapes_of(entry) else ()
 
 
@@ -164,7 +178,8 @@ def _write_table(entry: Entry, place: Path) -> None:
     else:
         written = io.StringIO()
         writer = csv.writer(written, delimiter=entry["separator"], lineterminator="\n")
-        writer.writerows([list(columns), *(row.values() for row in rows)])
+        head = [] if entry.get("bare") else [list(columns)]
+        writer.writerows([*head, *(row.values() for row in rows)])
         text = written.getvalue()
     place.write_text(text, encoding="utf-8")
 

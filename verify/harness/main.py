@@ -174,6 +174,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     if spec.get("made") or spec["mode"] == "data":
         beside("data_sets").accepted([Path.cwd(), Path.home()])
         beside("hub_datasets").stand_in(beside("made_data").cells)
+        beside("downloads").stand_in(Path.cwd())
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:
@@ -337,7 +338,8 @@ def lacking(error: BaseException, root: Path) -> str | None:
         return "hub"
     if beside("alone_weights").is_missing(error, frames):
         return "weights"
-    return "data" if beside("data_errors").may_follow(error, root) else None
+    is_data = beside("downloads").is_asked(error, frames, root) or beside("data_errors").may_follow(error, root)
+    return "data" if is_data else None
 
 
 def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .half_precision import on_cpu
+
 TRAINERS = {"cuda": "gpu", "mps": "mps", "cpu": "cpu"}
 """How a Trainer is asked for a device."""
 PLAIN = "ddp"
@@ -75,10 +77,12 @@ def placed(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -
     if "devices" not in names:
         return {"gpus": which, **shares} if kind == "cuda" else {}
     arguments: dict[str, Any] = {"accelerator": TRAINERS[kind], "devices": which, **shares}
+    if kind == "cpu" and "strategy" not in names and (half := on_cpu(given)):
+        arguments["plugins"] = half
     if devices == 1:
         return arguments
     own = next(filter(None, map(_ddp, _asked(given))), PLAIN)
-    arguments |= {"strategy": own} if "strategy" in names else {"plugins": [own]}
+    arguments |= {"strategy": own} if "strategy" in names else {"plugins": [own, *arguments.get("plugins", ())]}
     if kind == "cuda" and given.get("sync_batchnorm"):
         arguments["sync_batchnorm"] = True
     return arguments

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import data_errors, made_data, questions, variables
+from . import data_errors, downloads, earlier, made_data, questions, variables
 
 LENT: dict[str, None] = {}
 """What was lent to whom."""
@@ -64,6 +64,7 @@ def told() -> dict[str, list[str]]:
     kinds: dict[str, Any] = {
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
-        "blank": WEIGHTS, "hub": HUB, "opened": OPENED,
+        "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "unfetched": downloads.UNFETCHED,
+        "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -6,9 +6,14 @@ Runs in the target's interpreter, beside the harness.
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
+import importlib
+import inspect
 import random
+import sys
 from collections.abc import Iterable, Iterator
+from types import FrameType, ModuleType
 from typing import Any
 
 from .placement import placed
@@ -62,6 +67,35 @@ def is_placed(given: dict[str, Any]) -> bool:
 
 def keeps_plugin(plugin: Any) -> bool:
     return any("Precision" in base.__name__ for base in type(plugin).__mro__)
+
+
+def leave_out_searches(package: ModuleType) -> None:
+    """Search for no learning rate and no size of batches where a script asks a Tuner for one and does nothing with the
+    answer: what a release up to 1.9 searches by an argument of its Trainer is left out, too."""
+    try:
+        tuner: Any = importlib.import_module(f"{package.__name__}.tuner.tuning").Tuner
+    except (ImportError, AttributeError):
+        return
+
+    def left_out(original: Any) -> Any:
+        @functools.wraps(original)
+        def search(*args: Any, **kwargs: Any) -> Any:
+            if not _is_dropped(sys._getframe(1)):
+                return original(*args, **kwargs)
+            inspect.signature(original).bind(*args, **kwargs)
+            return None
+
+        return search
+
+    for name in ("lr_find", "scale_batch_size"):
+        if hasattr(tuner, name):
+            setattr(tuner, name, left_out(getattr(tuner, name)))
+
+
+def _is_dropped(frame: FrameType) -> bool:
+    """Whether the value of the call that a frame is at is dropped."""
+    behind = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
+    return next((each.opname for each in behind if each.opname != "NOP"), "") == "POP_TOP"
 
 
 # -- batches

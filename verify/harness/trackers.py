@@ -53,7 +53,7 @@ class Changed(importlib.abc.MetaPathFinder):
 def watch_trackers(root: str, tell: Tell) -> None:
     """Have it so for what is imported from now on: runs of wandb are disabled, and the numbers that the project at
     `root` hands to them, and to writers of TensorBoard, are told."""
-    os.environ.update({"WANDB_MODE": "disabled", "NEPTUNE_MODE": "debug"})
+    os.environ.update({"WANDB_MODE": "disabled", "NEPTUNE_MODE": "debug", "MLFLOW_ALLOW_FILE_STORE": "true"})
 
     def disable(module: Any) -> None:
         if (original := getattr(module, "init", None)) is None:

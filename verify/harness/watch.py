@@ -19,8 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import logger_calls, measures, short, silenced
+from . import earlier, logger_calls, measures, short, silenced
 from .gradients import Gradients
+from .pace import TrainingPace
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
@@ -34,6 +35,7 @@ class Watch:
     def __init__(self, record: Callable[..., None], spec: dict[str, Any]) -> None:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
+        self.pace = TrainingPace(spec)
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -95,6 +97,7 @@ class Watch:
         """Put the smoke arguments and the recording around the Trainer and the backward of a package."""
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
+        short.leave_out_searches(package)
         self.patch_log(package.LightningModule)
         logger_calls.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
@@ -116,10 +119,14 @@ class Watch:
     def patch_init(self, trainer: Any, package: ModuleType) -> None:
         original = trainer.__init__
         names = list(inspect.signature(original).parameters)[1:]
+        is_old = earlier.is_wanted(names)
+        if is_old:
+            earlier.lend(package)
 
         @functools.wraps(original)
         def init(this: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
+            given = earlier.translated(given, names) if is_old else given
             arguments = short.smoke(given, frozenset(names), self.spec)
             self.keeper.arguments(arguments, frozenset(names), package)
             original(this, **arguments)
@@ -174,6 +181,7 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
+            self.pace.fit()
             if self.spec.get("nudged"):
                 measures.nudge([*args, kwargs.get("model")][0], self.spec["seed"])
             try:
@@ -214,6 +222,7 @@ class Watch:
             with contextlib.suppress(Exception):
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)
+                self.pace.at(number, most)
             with measures.first_layer(self.gradients.steps < 2, self.look):
                 return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
 
@@ -315,7 +324,7 @@ def sample(parameter: Any, count: int) -> tuple[float, list[float]]:
 
     try:
         flat = parameter.detach().flatten().cpu().double()
-        at = torch.linspace(0, max(0, flat.numel() - 1), min(count, flat.numel())).long()
+        at = torch.linspace(0, max(0, flat.numel() - 1), min(count, flat.numel()), dtype=torch.float64).long()
         return float(flat.norm()), flat[at].tolist()
     except (RuntimeError, ValueError, TypeError):
         return float("nan"), []

@@ -26,6 +26,9 @@ def stopped_at(failure: Failure | None, problems: Iterable[str], left: Iterable[
 _REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '(\w+)'")
 
 
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+
+
 def _is_refused(failure: Failure, path: str, said: str) -> bool:
     """Whether a call failed for an argument that a finding of its file names, together with what is called: `Accuracy
     wants to be told its task`."""
@@ -52,5 +55,8 @@ def _names(failure: Failure, problem: str) -> bool:
     name = _name(problem)
     if name and re.search(rf"[`'\"](?:[\w.]+\.)?{name}[`'\"]", failure.message):
         return True
-    is_there = problem.partition(": ")[0] == failure.place
-    return bool(name) and is_there and re.search(rf"\b{name}\b", failure.message) is not None
+    if not name or problem.partition(": ")[0] != failure.place:
+        return False
+    module = _NO_MODULE.search(failure.message)
+    is_within = module is not None and problem.partition(": ")[2].startswith(f"{module[1]}.")
+    return is_within or re.search(rf"\b{name}\b", failure.message) is not None

@@ -28,6 +28,8 @@ _GIVEN = {
     "made": "made-up files in place of data that is not here",
     "blank": "random weights in place of those that are not here",
     "hub": "small untrained models and tokenizers in place of those of the Hugging Face hub",
+    "earlier": "what Lightning took before 1.4, to 1.4.9, as nothing older installs",
+    "unfetched": "nothing in place of what the code fetches from",
     "moved": "another device in place of CUDA, which is not here, to",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
@@ -62,9 +64,10 @@ class RunRecord:
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
-    gave, `asked` the questions that were answered. `made` are the files that were made
-    up, `blank` the weights that were not here, `hub` what was made in place of what a hub has; it `lacks` "data",
-    "weights" or "hub" where it failed for that.
+    gave, `asked` the questions that were answered. `made` are the files that were made up, `unfetched` the addresses
+    from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
+    here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
+    that.
     """
 
     recording: Recording
@@ -89,6 +92,8 @@ class RunRecord:
     made: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
     hub: tuple[str, ...] = ()
+    unfetched: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     lacks: str | None = None
 
     @property

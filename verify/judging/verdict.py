@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from verify.judging.differences import (
     regrouped,
     up_to_failure,
 )
+from verify.judging.doubted import doubt
 from verify.judging.record import HANDED, NAMED, RunRecord
 
 FULL = 1e-6
@@ -30,12 +30,6 @@ MARGIN = 3
 _SHOWN = 4
 _LONGEST = 120
 """How much of the text of an exception a reason holds: the page and the recording have all of it."""
-_OF_VALUES = re.compile(
-    r"following values in|out of (?:bounds|range)|to be between|should be (?:probabilities|in the range)|only one class"
-    r"|not finite|contains? (?:nan|inf)|must be in (?:the )?range",
-    re.IGNORECASE,
-)
-"""What a package says of values that it does not take."""
 BY_ONE_RUN: tuple[Verdict, ...] = ("regressed", "repaired")
 """Verdicts that rest on how a run ended, which may be chance: both trees are run again."""
 
@@ -107,18 +101,9 @@ def _of_runs(
 
 
 def _doubted(judgement: Judgement, before: RunRecord | None, after: RunRecord, ground: Rung | None) -> Judgement:
-    """The judgement, unless it rests on data or weights that were made up and says nothing of the project's own: losses
-    that are not finite are alike whatever is computed, and values of another kind may be what the patched tree refuses.
-    """
-    if not (after.made or after.blank or after.hub):
-        return judgement
-    losses = [*after.recording.losses, *(before.recording.losses if before else ())]
-    failure = after.recording.failure
-    if judgement.verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
-        reason = "both train on made-up data, with losses that are not finite, which compare nothing"
-    elif judgement.verdict == "regressed" and failure and _OF_VALUES.search(failure.message):
-        reason = f"the patched tree may not take the made-up data that the tree before takes: {_end(after)}"
-    else:
+    """The judgement, unless it rests on data or weights that were made up and says nothing of the project's own."""
+    reason = doubt(judgement.verdict, before, after, _end)
+    if reason is None:
         return judgement
     told = (Fact("also", judgement.reason), OWN_DATA)
     return Judgement("inconclusive", ground, reason, facts=(*judgement.facts, *told))

@@ -23,6 +23,7 @@ _KINDS = ("jsonl", "json", "tsv", "txt", "npy", "pkl", "csv")
 _DEVICES = re.compile(r"((n|num|nb)_)?(gpus?|gpu_?ids?|devices?)")
 _DATE = re.compile(r"(^|_)date(_|$)")
 _NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
+_TRAINS = re.compile(r"train|learn|fit", re.IGNORECASE)
 _FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
 _HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
 _LARGEST = 100_000
@@ -43,7 +44,7 @@ def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, .
     """Arguments for all that a script requires; none where it requires nothing, or something that cannot be known."""
     found: list[str] = []
     for each in required(sources, path):
-        value = _value(each, sources.root, path, said)
+        value = _value(each, sources.root, path, said) or _compared(each, sources.tree(path))
         if value is None:
             return ()
         found += [value] if each.option is None else [each.option, value]
@@ -186,6 +187,23 @@ def _value(asked: RequiredArgument, root: Path, script: str, said: Sequence[Comm
     if asked.kind in ("", "str", "Path") and _FOLDER.search(asked.name) and not _LOADED.search(asked.name):
         return _folder(root)
     return "fixer" if asked.kind in ("", "str") and _NAME.search(asked.name) else None
+
+
+def _compared(asked: RequiredArgument, tree: ast.Module | None) -> str | None:
+    """The word that a script is given to train, where it compares with it what it is given: `args.mode == "train"`."""
+    if tree is None or asked.kind not in ("", "str"):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.In):
+            words = (_word(node.comparators[0]), *_strings(node.comparators[0]))
+            told = next(filter(_TRAINS.search, words), None)
+            if told and asked.name in (getattr(node.left, "attr", ""), getattr(node.left, "id", "")):
+                return told
+    return None
+
+
+def _word(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _folder(root: Path) -> str:

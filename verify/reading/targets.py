@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from verify.environments.baseline import requirement
 from verify.environments.distributions import names_of
-from verify.reading.sources import Import, Sources
+from verify.reading.sources import NAMESPACES, Import, Sources
 
 READ_BY = frozenset({"hydra", "omegaconf", "jsonargparse"})
 _NAMED = re.compile(r"^\s*(?:-\s+)?(?:_target_|class_path|target)\s*:\s*['\"]?([A-Za-z_]\w*(?:\.\w+)+)", re.MULTILINE)
@@ -34,6 +34,12 @@ def targets(sources: Sources, scripts: Iterable[str]) -> tuple[tuple[str, ...], 
         if not found and module[0] != "hydra_plugins" and not (sources.root / module[0]).exists():
             outside.add(module[0])
     return tuple(files), frozenset(outside)
+
+
+def named_classes(sources: Sources) -> frozenset[str]:
+    """The classes of Lightning that the YAML files of a tree name."""
+    found = (dotted.split(".") for dotted in _dotted(sources.root))
+    return frozenset(name[-1] for name in found if name[0] in NAMESPACES)
 
 
 def asked_for(packages: Iterable[str], pins: Iterable[str]) -> frozenset[str]:

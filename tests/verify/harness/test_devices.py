@@ -14,14 +14,18 @@ import pytest
 import torch
 
 from tests import warm
+from tests.mutations.judging import recorded
+from tests.training.interpreters import TARGET
 from verify.environments.interpreters import Interpreter
 from verify.environments.versions import ReadyEnvironment
 from verify.evidence import Environment
-from verify.harness import placement, ranks
+from verify.harness import devices, placement, ranks
 from verify.harness.devices import without_cuda
+from verify.harness.half_precision import on_cpu
 from verify.harness.placement import found, placed, share
-from verify.harness.watch import Watch
-from verify.judging.record import besides, read
+from verify.harness.watch import Watch, sample
+from verify.judging.record import RunRecord, besides, read
+from verify.judging.verdict import judge
 from verify.request import Request
 from verify.running import Pair, accelerators
 
@@ -30,11 +34,18 @@ import lightning as L
 import torch
 
 
+@torch.jit.script
+def half(x):
+    return torch.full([1], 0.5) * x + torch.zeros(1)
+
+
 class Module(L.LightningModule):
     def __init__(self):
         super().__init__()
         self.net = torch.nn.Linear(2, 1).to("cuda:0").to(torch.device("cuda"), torch.float64)
         self.net = self.net.cuda().float()
+        torch.cuda.set_device(torch.cuda.current_device())
+        self.net.bias.data += torch.zeros(1, device="cuda") + half(torch.ones(1, device=0))
 
     def training_step(self, batch, batch_idx):
         assert batch.to("cpu") is batch
@@ -64,16 +75,27 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
     assert besides(raw) == ("another device in place of CUDA, which is not here, to: __main__",)
 
 
+def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what is put in the place of functions of torch taken away again."""
+    for holder, names in ((torch, devices._MAKERS), (torch.cuda, devices._OF_ONE)):
+        for name in names:
+            monkeypatch.setattr(holder, name, getattr(holder, name))
+
+
 def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     tensor: Any = torch.Tensor
     to, cuda = tensor.to, tensor.cuda
     used: dict[str, None] = {}
+    _kept(monkeypatch)
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         without_cuda("/", "cpu", used)
         assert tensor.to is to
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
         without_cuda("/", "cpu", used)
+        for wrong in ({"device": "nowhere"}, {"device": "cpu", "dtype": "float"}, {"nothing": 1}):
+            with pytest.raises((RuntimeError, TypeError)):
+                torch.zeros(2, **wrong)  # type: ignore[call-overload]
         with pytest.raises(RuntimeError):
             torch.rand(2).to("nowhere")
         with pytest.raises(TypeError):
@@ -88,12 +110,16 @@ def test_what_is_put_on_cuda_goes_to_the_device_at_hand(monkeypatch: pytest.Monk
     tensor: Any = torch.Tensor
     to, cuda = tensor.to, tensor.cuda
     used: dict[str, None] = {}
+    _kept(monkeypatch)
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
         without_cuda("/", "meta", used)
         moved = [torch.rand(2).cuda(), torch.rand(2).to("cuda:0"), torch.rand(2).to(torch.device("cuda"), torch.half)]
         moved += torch.nn.Linear(2, 2).cuda().parameters()
-        assert [each.device.type for each in moved] == ["meta"] * 5
+        moved += [torch.zeros(2, device="cuda"), torch.tensor([1], device=torch.device("cuda", 1))]
+        with pytest.raises(RuntimeError):
+            torch.zeros(-1, device="cuda")
+        assert [each.device.type for each in moved] == ["meta"] * 7
         assert torch.rand(2).to("cpu").device.type == "cpu"
         assert used
     finally:
@@ -248,3 +274,51 @@ def test_no_lightning_takes_the_process_for_one_of_mpi(package: str, monkeypatch
     monkeypatch.setattr(module.MPIEnvironment, "detect", module.MPIEnvironment.detect)
     placement.unlaunched()
     assert module.MPIEnvironment.detect() is False
+
+
+SIXTEEN = """
+import {package} as pl
+import torch
+
+
+class Module(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch).float().pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+pl.Trainer(max_epochs=1, logger=False, {arguments}).fit(Module(), torch.utils.data.DataLoader(torch.rand(8, 4)))
+"""
+
+
+def sixteen(package: str, arguments: str, release: str) -> RunRecord:
+    return recorded({"train.py": SIXTEEN.format(package=package, arguments=arguments)}, release)
+
+
+def test_what_asks_a_gpu_for_16_bits_computes_as_later_releases_do_on_a_cpu() -> None:
+    before = sixteen("pytorch_lightning", "gpus=1, precision=16", "1.4.9")
+    after = sixteen("lightning.pytorch", 'accelerator="gpu", devices=1, precision="16-mixed"', TARGET)
+    assert judge(before, after, ()).verdict == "preserved"
+    assert "pytorch_lightning (bfloat16 for its 16 bits)" in before.moved
+    plain = sixteen("lightning.pytorch", 'accelerator="gpu", devices=1', TARGET)
+    lost = judge(before, plain, ())
+    assert lost.verdict == "changed" and "bf16" in lost.reason, lost.reason
+
+
+def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere() -> None:
+    failure = sixteen("pytorch_lightning", "precision=16", "1.4.9").recording.failure
+    assert failure and failure.type == "MisconfigurationException"
+    assert on_cpu({"gpus": 1, "precision": 32}) == on_cpu({"gpus": 0, "precision": 16}) == []
+    assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex"}) == []
+
+
+def test_values_of_a_weight_larger_than_whole_numbers_of_32_bits_are_taken_from_within_it() -> None:
+    weight = torch.zeros(2**24 + 4)
+    weight[-1] = 3.0
+    assert sample(weight, 5) == (3.0, [0.0, 0.0, 0.0, 0.0, 3.0])

@@ -34,13 +34,13 @@ def raised(root: Path, text: str, **names: Any) -> BaseException:
     raise AssertionError("it raised nothing")
 
 
-def climbed(root: Path, text: str, tries: int = 12) -> list[Entry]:
+def climbed(root: Path, text: str, tries: int = 12, **names: Any) -> list[Entry]:
     """The plan with which code of a project runs."""
     plan: list[Entry] = []
     for _ in range(tries):
         write(plan, root)
         try:
-            error = raised(root, text)
+            error = raised(root, text, **names)
         except AssertionError:
             return plan
         found = following(error, plan, (), root)
@@ -241,6 +241,8 @@ def test_what_says_nothing_of_a_shape_changes_none(message: str, tmp_path: Path)
         ("train_best.pth", False),
         ("data/model.pt", False),
         ("resnet.pth", False),
+        ("saved/feature_extractor.pth", False),
+        ("data/train_features.pt", True),
         ("data/train.ckpt", False),
         ("testing.pt", False),
     ],
@@ -366,6 +368,7 @@ class Columns(dict[str, Any]):
         "raise KeyError('label')",
         "raise ValueError('could not convert string to float')",
         "import not_installed",
+        "raise RuntimeError(\"Module not found: 'tracker'. HINT: Try running `pip install -U tracker`\")",
     ],
 )
 def test_what_is_no_data_of_the_project_is_not_made_up(text: str, tmp_path: Path) -> None:
@@ -443,3 +446,14 @@ def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("own\n1\n")
     write([table("a.csv", "csv")], tmp_path)
     assert (tmp_path / "a.csv").read_text() == "own\n1\n"
+
+
+def test_pictures_are_as_large_as_what_is_cut_out_of_them(tmp_path: Path) -> None:
+    plan: list[Entry] = [{"path": "p", "kind": "folder", "suffix": ".png", "count": 1, "classes": False}]
+    error = ValueError("Required crop size (100, 80) is larger than input image size (64, 64)")
+    found = following(error, plan, (), tmp_path)
+    assert found and found[0] == [{**plan[0], "side": 100}]
+    write(found[0], tmp_path)
+    assert (tmp_path / "p" / "0.png").read_bytes()[16:24] == b"\0\0\0\x64" * 2
+    assert following(error, found[0], (), tmp_path) is None
+    assert following(ValueError("crop size (9000, 9000) is larger than (64, 64)"), plan, (), tmp_path) is None

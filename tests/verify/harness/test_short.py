@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from verify.harness.short import smoke
+from verify.harness.short import leave_out_searches, smoke
 from verify.sandbox.process import scrubbed
 
 
@@ -71,3 +71,20 @@ def test_one_gpu_is_used_where_there_is_one(device: str, new: str, old: dict[str
 def test_the_user_may_hide_the_gpu_for_a_second_opinion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert scrubbed(tmp_path, 1)["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_a_search_whose_answer_nothing_reads_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lightning import pytorch
+    from lightning.pytorch.tuner.tuning import Tuner
+
+    made: Any = Tuner
+    monkeypatch.setattr(made, "scale_batch_size", made.scale_batch_size)
+    monkeypatch.setattr(made, "lr_find", lambda self, model, num_training=100: "found")
+    leave_out_searches(pytorch)
+    tuner: Any = Tuner.__new__(Tuner)
+    tuner.lr_find(None)
+    assert tuner.lr_find(None, num_training=3) == "found"
+    with pytest.raises(TypeError):
+        tuner.lr_find(None, steps=3)
+    with pytest.raises(TypeError):
+        tuner.scale_batch_size()

@@ -43,6 +43,7 @@ before = len(sys.meta_path)
 import wandb
 import wandb.errors
 assert len(sys.meta_path) == before - 1 and os.environ["WANDB_MODE"] == "disabled"
+assert os.environ["MLFLOW_ALLOW_FILE_STORE"] == "true"
 run = wandb.init("train", mode="online", project="p")
 assert os.path.isdir(run.dir) and wandb.login(key="none")
 assert run.made == (("train",), {"mode": "disabled", "project": "p"})

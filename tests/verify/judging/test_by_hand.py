@@ -11,6 +11,7 @@ GPUS = "train.py:20: Trainer(gpus=...), the target has no such argument"
 HOOK = "model.py:9: Net.training_epoch_end, the target never calls it: use on_train_epoch_end"
 PASSED = "model.py:5: Net.training_step(optimizer_idx), the target does not pass it"
 NAME = "log.py:3: pytorch_lightning.loggers.TestTubeLogger (pytorch_lightning.loggers has no TestTubeLogger)"
+METRICS = "m.py:8: pytorch_lightning.metrics.functional.accuracy (pytorch_lightning has no metrics)"
 ORDER = "train.py:20: Trainer(...) with positional arguments, the target binds them in another order"
 
 
@@ -28,6 +29,7 @@ def left(problem: str) -> tuple[str, str]:
         (PASSED, "TypeError", "Net.training_step() missing 1 required positional argument: 'optimizer_idx'", None),
         (NAME, "ImportError", "cannot import name 'TestTubeLogger' from 'pytorch_lightning.loggers'", "log.py:1"),
         (NAME, "AttributeError", "no attribute 'pytorch_lightning.loggers.TestTubeLogger'", "train.py:1"),
+        (METRICS, "ModuleNotFoundError", "No module named 'pytorch_lightning.metrics'", "m.py:8"),
         (ORDER, "TypeError", "Trainer.__init__() takes 1 positional argument but 2 positional arguments were given",
          "train.py:20"),
     ],
@@ -52,6 +54,8 @@ def test_a_use_that_no_finding_is_of_was_written_by_a_rewrite_or_forgotten() -> 
         (GPUS, "there are no gpus", "train.py:21"),
         (GPUS, "unexpected keyword argument 'gpus_per_node'", "train.py:20"),
         (HOOK, "name 'outputs' is not defined", "model.py:9"),
+        (METRICS, "No module named 'pytorch_lightning.metrics'", "m.py:9"),
+        (METRICS, "No module named 'pytorch_lightning.metric'", "m.py:8"),
         ("b.py:1: not read, as it does not parse", "'parse' is not defined", "b.py:1"),
         ("and 12 more", "'more' is not defined", "b.py:1"),
     ],

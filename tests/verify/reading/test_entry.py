@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
+from verify.environments.naming import needed_by
 from verify.reading.commands import Command, parsed
 from verify.reading.entry import Entry, EntrySettings, conftests, entries, run_by_pytest
 from verify.reading.outlines import outline
 from verify.reading.sources import Sources, words
 from verify.reading.starts import trains
-from verify.reading.targets import asked_for, targets
+from verify.reading.targets import asked_for, named_classes, targets
 
 IN_MAIN = "from pytorch_lightning import Trainer\ndef main():\n    Trainer().fit(None)\n"
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
@@ -338,6 +339,10 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
         (f"{ASKS}'gpus', type=str)\n", ("1",)),
         (f"{ASKS}'--gpu_model', required=True)\n", ()),
+        (f"{ASKS}'--mode', required=True)\nif args.mode == 'test':\n    pass\n", ()),
+        (f"{ASKS}'--mode', type=int, required=True)\nif args.mode == 'train':\n    pass\n", ("--mode", "1")),
+        (f"{ASKS}'--mode', required=True)\nif args.other == 'train' or 'train' == args.mode:\n    pass\n", ()),
+        (f"{ASKS}'--action', required=True)\nif action in ('test', 'learn'):\n    pass\n", ("--action", "learn")),
         ("from absl import flags\nflags.DEFINE_integer('steps', None, '', required=True)\n", ("--steps", "1")),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '')\n", ()),
         ("print('nothing')\n", ()),
@@ -402,6 +407,15 @@ def test_what_configurations_name_is_found(tmp_path: Path) -> None:
     assert targets(Sources(tmp_path / "p"), ["src/data/run.py"])[1] == {"timm"}
     assert asked_for({"timm", "aim", "yaml"}, ["timm>=0.5", "PyYAML"]) == {"timm", "yaml"}
     assert asked_for({"timm"}, []) == {"timm"}
+
+
+def test_classes_of_lightning_that_configurations_name_need_their_packages(tmp_path: Path) -> None:
+    tree(tmp_path / "p", run="")
+    named = ("pytorch_lightning.loggers.MLFlowLogger", "lightning.pytorch.loggers.CSVLogger", "mine.WandbLogger")
+    text = "".join(f"l{number}:\n  _target_: {name}\n" for number, name in enumerate(named))
+    (tmp_path / "p" / "a.yaml").write_text(text)
+    classes = named_classes(Sources(tmp_path / "p"))
+    assert classes == {"MLFlowLogger", "CSVLogger"} and needed_by(classes) == {"mlflow"}
 
 
 def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_something(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Tables whose columns are taken by their place, and those without a line that names them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.harness.test_made_data import climbed, raised
+from verify.harness.data_errors import following
+from verify.harness.made_data import cells, table, write
+
+
+class Frame:
+    """One that fails as that of pandas does."""
+
+    def __init__(self, path: Path) -> None:
+        self.rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+        self.iloc = self
+
+    def __getitem__(self, key: tuple[int, int]) -> str:
+        row, place = key
+        if place >= len(self.rows[0]):
+            raise IndexError(f"index {place} is out of bounds for axis 0 with size {len(self.rows[0])}")
+        return self.rows[row][place]
+
+
+FRAME = "frame = Frame(root / 'a.csv')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (FRAME + "path = frame.iloc[0, 0]\nlabel = frame.iloc[0, 2]\n",
+         {"column0": "name", "column1": "number", "column2": "class"}),
+        (FRAME + "first = frame.iloc[0, 1]\n[float(frame.iloc[1, 1]), frame.iloc[0, 3]]\n",
+         dict.fromkeys((f"column{at}" for at in range(4)), "number")),
+        ("import csv\nfor row in csv.reader(open(root / 'a.csv')):\n    row[0], row[3]\n",
+         dict.fromkeys((f"column{at}" for at in range(4)), "number")),
+    ],
+)  # fmt: skip
+def test_columns_are_there_at_the_places_that_are_asked_for(text: str, columns: dict[str, str], tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, text, Frame=Frame)
+    assert entry["columns"] == columns
+
+
+@pytest.mark.parametrize(
+    ("reading", "head"),
+    [("pd.read_csv(root / 'a.csv')", 1), ("pd.read_csv(root / 'a.csv', header=None)", 0),
+     ("pd.read_csv(root / 'a.csv', names=['user', 'item'])", 0),
+     ("names = ['user', 'item']\npd.read_csv(root / 'a.csv', names=names)", 0),
+     ("pd.read_csv(root / 'a.csv', names=['user', 'item'], header=0)", 1)],
+)  # fmt: skip
+def test_a_table_is_named_in_its_first_line_unless_its_reader_does_not_expect_that(
+    reading: str, head: int, tmp_path: Path
+) -> None:
+    class Reader:
+        def read_csv(self, path: Path, **given: Any) -> None:
+            path.read_text()
+
+    error = raised(tmp_path, reading, pd=Reader())
+    found = following(error, (), (), tmp_path)
+    assert found is not None
+    write(found[0], tmp_path)
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert len(lines) == 64 + head and ("column0" in lines[0] or "user" in lines[0]) is bool(head)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1][2]", "frame = []\nframe[0:1][3]", "{}[7]", "class L(list):\n    pass\nrow = L()\nrow[1]\n",
+     "raise IndexError('index 9 is out of bounds for axis 0 with size 4')"],
+)  # fmt: skip
+def test_other_places_are_none_of_a_column(text: str, tmp_path: Path) -> None:
+    named = {**table("a.csv", "csv"), "columns": {"label": "class"}}
+    assert following(raised(tmp_path, text), [named], (), tmp_path) is None
+
+
+def test_a_table_of_who_has_to_do_with_what_has_few_of_whom_with_many_of_what() -> None:
+    columns = {"user_id": "whole", "movieId": "whole", "rating": "whole", "row_id": "whole"}
+    entry = {**table("a.csv", "csv"), "columns": columns}
+    users, movies = cells(entry, "user_id"), cells(entry, "movieId")
+    assert len({*users}) == 4 and len({*movies}) == 16 and len({*zip(users, movies, strict=True)}) == 64
+    assert cells(entry, "row_id") == cells({**entry, "columns": {"user_id": "whole"}}, "user_id") == [*range(64)]

@@ -1,0 +1,29 @@
+"""Verdicts that rest on what was made up alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.verify.judging.test_verdict import RAW, failed
+from verify.evidence import Failure
+from verify.judging.verdict import judge
+
+MADE = replace(RAW, made=("a.csv (64 rows of text)",))
+OF_DATA = "Total length of `Dataloader` across ranks is zero. Please make sure that it returns at least 1 batch."
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        (OF_DATA, "inconclusive"),
+        ("Sum of input lengths does not equal the length of the input dataset!", "inconclusive"),
+        ("index 7 is out of bounds for dimension 0 with size 2", "inconclusive"),
+        ("Trainer.__init__() got an unexpected keyword argument 'gpus'", "repaired"),
+    ],
+)
+def test_what_the_tree_before_does_not_take_of_made_up_data_is_no_repair(message: str, verdict: str) -> None:
+    before = failed(failure=Failure("ValueError", message, "train.py:3"))
+    assert judge(replace(before, made=MADE.made), MADE, ()).verdict == verdict
+    assert judge(before, RAW, ()).verdict == "repaired"

@@ -1,0 +1,84 @@
+"""A training that is too slow for its time is run once more, on fewer batches, in both trees."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.verify.test_provided import REQUEST, failed
+from tests.verify.trees import tree
+from verify.evidence import Evidence
+from verify.harness.pace import SlowTraining, TrainingPace
+from verify.prove import prove
+from verify.retried import otherwise
+
+SLOW = """
+import time
+import lightning as L
+import torch
+
+
+class Module(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch, batch_idx):
+        time.sleep(3)
+        loss = self.net(batch).pow(2).mean()
+        self.log("loss", loss)
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+L.Trainer(max_epochs=9, logger=False).fit(Module(), torch.utils.data.DataLoader(torch.rand(64, 2)))
+"""
+
+
+def proven(folder: Path, spoiled: tuple[str, str]) -> tuple[Evidence, list[str]]:
+    said: list[str] = []
+    trees = tree(folder / "before", train=SLOW), tree(folder / "after", train=SLOW.replace(*spoiled))
+    pins = ("lightning==2.6.6",)
+    request = replace(REQUEST, before_pins=pins, after_pins=pins, baseline_below=None, timeout=30)
+    return prove(*trees, request, said.append), said
+
+
+def test_fewer_batches_show_what_differs(tmp_path: Path) -> None:
+    evidence, said = proven(tmp_path, ("pow(2)", "pow(4)"))
+    assert evidence.verdict == "changed", evidence.reason
+    assert any("on fewer batches: a step takes 3 s" in line for line in said)
+    assert evidence.before is not None and evidence.after is not None
+    assert evidence.before.optimizer_steps == evidence.after.optimizer_steps == 2
+
+
+def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace, free = (
+        TrainingPace({"mode": "train", "seconds": 100}),
+        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}),
+    )
+    now[0] = 30.0
+    pace.fit()
+    for number, at in ((1, 60.0), (2, 34.0), (9, 62.0)):
+        now[0] = at
+        pace.at(number, 16)
+    now[0] = 70.0
+    free.at(2, 16)
+    with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not go into 100 s"):
+        pace.at(9, 16)
+
+
+def test_fewer_batches_are_tried_once(tmp_path: Path) -> None:
+    slow = failed(tmp_path, "a step takes 9 s")
+    failure = slow.recording.failure
+    assert failure and otherwise(None, slow, {}) is None
+    slow = replace(slow, recording=replace(slow.recording, failure=replace(failure, type="SlowTraining")))
+    again = otherwise(None, slow, {"made": ("{}",)})
+    assert again == ({"made": ("{}",), "shorter": ("batches",)}, "on fewer batches: a step takes 9 s")
+    assert otherwise(None, slow, again[0]) is None

@@ -1,0 +1,41 @@
+"""Ends a training early that is too slow for the time it has: a shorter one is run in its place.
+
+Runs in the target's interpreter, beside the harness.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+PATIENCE = 0.2
+"""How much of its time a training gets before it is called slow."""
+SHORTER = {"limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1}
+"""What a training is made of that is run in the place of a slow one."""
+
+
+class SlowTraining(BaseException):
+    """A training does not come to its end in the time that it has."""
+
+
+class TrainingPace:
+    """How fast a training is, against the time that it has; a process that is one of several, or that was made shorter
+    already, has all the time."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        is_free = spec.get("mode") != "train" or spec.get("devices", 1) > 1 or spec.get("shorter")
+        self.seconds = float("inf") if is_free else float(spec["seconds"])
+        self.began = self.fitted = time.monotonic()
+
+    def fit(self) -> None:
+        """`fit` begins."""
+        self.fitted = time.monotonic()
+
+    def at(self, number: int, most: int) -> None:
+        """The batch of this number, of at most so many, is about to be trained on."""
+        now = time.monotonic()
+        if number < 2 or now - self.began < PATIENCE * self.seconds:
+            return
+        each = (now - self.fitted) / (number - 1)
+        if now - self.began + each * (most - number + 1) > self.seconds:
+            raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not go into {self.seconds:.0f} s")

@@ -1,0 +1,47 @@
+"""When a verdict rests on data or weights that were made up, and says nothing of the project's own."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from verify.evidence import Verdict
+from verify.judging.record import RunRecord
+
+_OF_VALUES = re.compile(
+    r"following values in|out of (?:bounds|range)|to be between|should be (?:probabilities|in the range)|only one class"
+    r"|not finite|contains? (?:nan|inf)|must be in (?:the )?range",
+    re.IGNORECASE,
+)
+"""What a package says of values that it does not take."""
+_OF_TOO_FEW = re.compile(
+    r"Total length of `\w+` across ranks is zero|num_samples should be|returns at least 1 batch"
+    r"|empty (?:sequence|dataset)|at least one array|Sum of input lengths|larger (?:sample )?than population",
+    re.IGNORECASE,
+)
+"""What is said where there are too few samples, or none."""
+
+
+def doubt(
+    verdict: Verdict, before: RunRecord | None, after: RunRecord, ended: Callable[[RunRecord], str]
+) -> str | None:
+    """Why a verdict is none, None where it holds: losses that are not finite are alike whatever is computed, values of
+    another kind may be what the patched tree refuses, and too few of them what ended the tree before. `ended` says in
+    words how a run did."""
+    if not (after.made or after.blank or after.hub):
+        return None
+    losses = [*after.recording.losses, *(before.recording.losses if before else ())]
+    if verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
+        return "both train on made-up data, with losses that are not finite, which compare nothing"
+    if verdict == "regressed" and _says(after, _OF_VALUES):
+        return f"the patched tree may not take the made-up data that the tree before takes: {ended(after)}"
+    if verdict == "repaired" and after.made and before is not None and _says(before, _OF_VALUES, _OF_TOO_FEW):
+        return f"what the tree before does not take may be the made-up data alone: {ended(before)}"
+    return None
+
+
+def _says(raw: RunRecord, *kinds: re.Pattern[str]) -> bool:
+    """Whether a run failed for something of these kinds."""
+    failure = raw.recording.failure
+    return failure is not None and any(kind.search(failure.message) for kind in kinds)
