@@ -87,6 +87,10 @@ class Expressions:
                     stack.append(value)
 
 
+_NOTHING = Expressions()
+"""What most statements hold, once for all of them; nothing is added to it."""
+
+
 class Outline:
     """What statements alone tell of a file, and the scope that each class and function opens. What they say is read
     when it is first asked for, of the statements on some lines alone."""
@@ -153,7 +157,8 @@ class Outline:
         for index in places:
             one = self._read.get(index)
             if one is None:
-                one = self._read[index] = self._of(*self.statements[index])
+                one = self._of(*self.statements[index])
+                one = self._read[index] = one if one.calls or one.attributes or one.items else _NOTHING
             found.calls += one.calls
             found.attributes += one.attributes
             found.items += one.items

@@ -8,7 +8,7 @@ from typing import Any
 from codemods.code.notebook import Notebook
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 
-KEPT_BYTES = 1_700_000
+KEPT_BYTES = 8_000_000
 Parsed = Callable[[Source], PythonFile | None]
 
 

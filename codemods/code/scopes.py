@@ -17,6 +17,8 @@ from codemods.code.syntax import taken
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
 OPAQUE = "?"
+_ALONE = frozenset({OPAQUE})
+"""What most names are bound to, once for all of them."""
 _OF_LIGHTNING = frozenset(
     {"Trainer", "LightningModule", "LightningDataModule", "Callback", "Fabric", "seed_everything", "pytorch", "fabric",
      "lite", "app", "data", "store", "storage", "pdb", "LightningApp", "LightningFlow", "LightningWork", "BuildConfig",
@@ -51,7 +53,7 @@ class Scope:
         found: dict[str, set[str]] = {}
         for name, target in _bindings(self):
             found.setdefault(name, set()).add(target)
-        return {name: frozenset(targets) for name, targets in found.items()}
+        return {name: _ALONE if targets == _ALONE else frozenset(targets) for name, targets in found.items()}
 
     @cached_property
     def stars(self) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ class Scope:
         found = {}
         for name, value in self._aliases.items():
             root: Any = value.value if isinstance(value, ast.Attribute) else value
-            plain = isinstance(root, ast.Name) and self.bindings.get(root.id) != frozenset({OPAQUE})
+            plain = isinstance(root, ast.Name) and self.bindings.get(root.id) != _ALONE
             if plain and bound[name] == 1 and name not in taken:
                 base = self.lookup(root.id)
                 dotted = f"{base}.{value.attr}" if base and isinstance(value, ast.Attribute) else base

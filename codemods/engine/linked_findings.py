@@ -14,7 +14,7 @@ from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
-from codemods.lightning.linking import LinkedFile, linked, open_taker, takers
+from codemods.lightning.linking import LinkedFile, linked, open_taker, takers, together
 from codemods.rule import Match, Rule, TextEdit, all_rules
 
 MOST_BELOW = 2
@@ -37,8 +37,7 @@ def seen_together(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Ma
 
 def is_called(rule: Rule, file: PythonFile, facts: Facts) -> bool:
     """Whether a file itself calls a rule, and not another alone that it is looked at together with."""
-    pairs = takers(facts)
-    if file.path not in pairs and not any(file.path in others for others in pairs.values()):
+    if file.path not in together(facts):
         return True
     return calls(rule, file.text, file.memo.setdefault("calls", {}))
 

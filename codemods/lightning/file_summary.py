@@ -27,9 +27,15 @@ from codemods.lightning.facts import (
 )
 
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
+LONGEST = 100
+"""No name of a function that a class hands itself to is longer."""
 EVALUATES = ("test", "validate", "predict")
-_TAKING = re.compile(r"\b(\w+)\(\s*(?:self|this|cls)\b|^[ \t]+\w+ = (\w+)$|^[ \t]+@(\w+)[ \t]*(?:\(|#|$)", re.MULTILINE)
-"""How a class hands itself to a function, takes one for a method, or marks one with it."""
+_HANDING = re.compile(r"\(\s*(?:self|this|cls)\b")
+"""How a class hands itself to what is called in front of that."""
+_TAKING = re.compile(r"\n[ \t]+(?:\w+ = (\w+)$|@(\w+)[ \t]*(?:\(|#|$))", re.MULTILINE)
+"""How a class takes a function for a method, or marks one with it; like the other it begins with plain text, which is
+found many times as fast."""
+_LAST_WORD = re.compile(r"\w+\Z")
 
 
 def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
@@ -65,7 +71,11 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
 
 def _takes(file: PythonFile, exports: Mapping[str, str]) -> frozenset[str]:
     """The dotted names of what a file imports and calls with `self`, or has by another name in a class."""
-    said = {name for found in _TAKING.findall(file.text) for name in found if name} if file.classes else set()
+    if not file.classes:
+        return frozenset()
+    said = {name for found in _TAKING.findall(file.text) for name in found if name}
+    for handed in _HANDING.finditer(file.text):
+        said.update(_LAST_WORD.findall(file.text, max(0, handed.start() - LONGEST), handed.start()))
     return frozenset(exports[name] for name in said & exports.keys())
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import returns, takes
@@ -15,6 +15,8 @@ from codemods.lightning.facts import Facts, literal
 PARSED = ("parse_args", "parse_known_args")
 LIGHTNINGS = "gpus"
 """The kind of Lightning's own option: a number, or text with a comma."""
+TEXTS = 256
+"""How many answers about texts are kept."""
 _TYPES = {"int", "float", "str", "bool"}
 _DECLARING = ("add_argument", "add_argparse_args")
 _SPELLED = tuple(name.encode() for name in (*PARSED, *_DECLARING))
@@ -168,16 +170,23 @@ def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> 
 def _is_made_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
     """Whether anything in the project may put what is made of something, and is no plain value, in the place of an
     option: in a namespace that is called like this one, by its name alone, or as a default."""
-    text, spoken = file.text.encode(), _speaks(owner, name)
     known: dict[tuple[str, str, str], bool] = facts.of_sources.setdefault("made otherwise", {})
     asked = file.path, owner, name
     if asked not in known:
         texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+        spoken = _speaks(owner, name)
         known[asked] = any(name.encode() in each and spoken.search(each) for each in texts)
-    if known[asked] or (name.encode() in text and spoken.search(text)):
+    return known[asked] or _makes_otherwise(file.text, owner, name)
+
+
+@lru_cache(maxsize=TEXTS)
+def _makes_otherwise(text: str, owner: str, name: str) -> bool:
+    """Whether a file's own text may; it is asked again by every view of the file."""
+    own = text.encode()
+    if name.encode() in own and _speaks(owner, name).search(own):
         return True
     key = re.compile(rf"[\"']{name}[\"']\s*:{_made(owner)}".encode())
-    return key.search(text) is not None and _setting(owner, name).search(text) is not None
+    return key.search(own) is not None and _setting(owner, name).search(own) is not None
 
 
 def _made(owner: str) -> str:
@@ -293,12 +302,22 @@ def _of_project(facts: Facts, file: PythonFile) -> Iterator[OptionTypes]:
     """The options that a file declares, and those that the other files of the project do."""
     yield read_options(file)
     known: dict[str, OptionTypes] = facts.memo.setdefault("options", {})
-    for path, source in facts.sources.items():
-        if path != file.path and any(word in source.unescaped for word in _SPELLED):
+    for path in _speaking(facts):
+        if path != file.path:
             if path not in known:
-                opened = facts.open(path) if source.kind in ("python", "notebook") else None
+                opened = facts.open(path)
                 known[path] = read_options(opened) if opened else OptionTypes({}, frozenset())
             yield known[path]
+
+
+def _speaking(facts: Facts) -> list[str]:
+    """The files of the project that may declare options, or parse them."""
+    if "speaking of options" not in facts.of_sources:
+        facts.of_sources["speaking of options"] = [
+            path for path, source in facts.sources.items() if any(word in source.unescaped for word in _SPELLED)
+        ]
+    known: list[str] = facts.of_sources["speaking of options"]
+    return known
 
 
 def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[OptionTypes]) -> str | None:

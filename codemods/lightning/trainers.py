@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from codemods.code.expressions import PARTIAL
 from codemods.code.names import Names
@@ -333,27 +334,38 @@ def makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
             for item in known.classes
             if any(base and wanted.is_one(base) for member in facts.ancestry(item) for base in member.bases)
         }
-        facts.memo[asked] = frozenset(names) | _spelled_makers(facts, wanted)
+        for path, spelled in _spelled_makers(facts, wanted).items():
+            file = facts.files.get(path)
+            names |= spelled.others | (spelled.functions if file is None else spelled.functions & file.bound)
+        facts.memo[asked] = frozenset(names)
     known_names: frozenset[str] = facts.memo[asked]
     return known_names
 
 
-def _spelled_makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
-    """The names that any text gives to a partial or a second name of a class, or to a function that takes what it does
-    not name."""
+class _SpelledMakers(NamedTuple):
+    """The names that a text gives to a partial or a second name of a class, and to functions that take what they do not
+    name, of which those of a module alone may build something of it."""
+
+    others: frozenset[str]
+    functions: frozenset[str]
+
+
+def _spelled_makers(facts: Facts, wanted: WantedClasses) -> Mapping[str, _SpelledMakers]:
+    """What may be called to build one of the classes looked for, by the text that says so."""
     asked = f"makers.{wanted.key}"
     if asked not in facts.of_sources:
-        names: set[str] = set()
+        found: dict[str, _SpelledMakers] = {}
         spoken = re.compile("|".join(sorted(wanted.names)).encode())
         given = re.compile(rf"\b(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
-        for source in facts.sources.values():
+        for path, source in facts.sources.items():
             if source.kind in ("python", "notebook") and spoken.search(source.unescaped):
                 text = source.unescaped.decode(errors="replace")
-                names.update(given.findall(text))
-                names.update(_PARTIALS.findall(text) if "partial(" in text else ())
-                names.update(_FUNCTIONS.findall(text) if "**" in text else ())
-        facts.of_sources[asked] = frozenset(names)
-    known: frozenset[str] = facts.of_sources[asked]
+                others = {*given.findall(text), *(_PARTIALS.findall(text) if "partial(" in text else ())}
+                functions = frozenset(_FUNCTIONS.findall(text) if "**" in text else ())
+                if others or functions:
+                    found[path] = _SpelledMakers(frozenset(others), functions)
+        facts.of_sources[asked] = found
+    known: Mapping[str, _SpelledMakers] = facts.of_sources[asked]
     return known
 
 
