@@ -135,7 +135,9 @@ def steady_sanity_check(trainer: Any, seed: int) -> None:
     environment behind it, up to 1.7 it gave back the generators of the CPU alone, since 1.8 those of GPUs too."""
     import torch
 
-    original = trainer._run_sanity_check
+    original = getattr(trainer, "_run_sanity_check", None)
+    if original is None:
+        return
 
     @functools.wraps(original)
     def checked(this: Any, *args: Any, **kwargs: Any) -> Any:
