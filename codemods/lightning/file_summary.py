@@ -138,7 +138,8 @@ def _is_quiet(hook: Function) -> bool:
     batch_end = hook.name == "on_train_batch_end"
     if (spread and not batch_end) or (len(names) < 2 and not spread):
         return False
-    outputs = [*spread, *names[2 if len(names) > 4 else 0 :][:1]]
+    of_callback = len(names) > 4 or (spread and names[:1] == ["trainer"])
+    outputs = [*spread, *names[2 if of_callback else 0 :][:1]]
     for node in walk(hook):
         if isinstance(node, ast.Attribute) and node.attr in ("log", "log_dict") and not batch_end:
             return False

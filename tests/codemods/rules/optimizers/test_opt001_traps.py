@@ -163,6 +163,11 @@ MORE = {
         "    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):\n        print(outputs)\n",
         "no longer gets the outputs",
     ),
+    "callback that may read the outputs": (
+        "from pytorch_lightning import Callback\n\n\nclass Show(Callback):\n"
+        "    def on_train_batch_end(self, trainer, module, *args, **kwargs):\n        print(args[0])\n",
+        "no longer gets the outputs",
+    ),
     "callback of a hook that is not called": (
         "from pytorch_lightning import Callback\n\n\nclass Show(Callback):\n"
         "    def on_before_zero_grad(self, trainer, module, optimizer):\n        print(optimizer)\n",
@@ -186,6 +191,20 @@ def test_other_files_forbid_it(case: tuple[str, str]) -> None:
     text, reason = case
     found = refusals({"train.py": BEFORE, "more.py": text}, "OPT001")
     assert any(reason in item for item in found), found
+
+
+@pytest.mark.parametrize("parameters", ["trainer, module, *args, **kwargs", "trainer, module, outputs, *rest"])
+def test_a_callback_that_leaves_what_it_is_given_unread_does_not(parameters: str) -> None:
+    text = f"""from pytorch_lightning import Callback
+
+
+class Keep(Callback):
+    def on_train_batch_end(self, {parameters}):
+        if module.global_step % 10 == 0:
+            trainer.save_checkpoint("latest.ckpt")
+"""
+    made = rewritten({"train.py": BEFORE, "more.py": text}, rule("OPT001"))
+    assert "self.automatic_optimization = False" in made["train.py"] and made["more.py"] == text
 
 
 LOOK = {
