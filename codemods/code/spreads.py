@@ -15,10 +15,16 @@ SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 
 
 def is_spread(
-    value: ast.expr, load: ast.Name, owner: ast.AST, behind: Sequence[ast.stmt], settled: Callable[[str], bool]
+    value: ast.expr,
+    load: ast.Name,
+    owner: ast.AST,
+    behind: Sequence[ast.stmt],
+    settled: Callable[[str], bool],
+    known: ModuleNames,
 ) -> bool:
     """Whether a dictionary is only spread over the arguments of a call of its function, and the same there: of
-    constants, and of `settled` names too where the next statement makes the call."""
+    constants, and of `settled` names too where the next statement makes the call. One that stands further off goes to
+    no class, by its capital, and to nothing that is imported: what those are given is rewritten where it stands."""
     parts = [*value.keys, *value.values] if isinstance(value, ast.Dict) else []
     following = behind[0] if behind and isinstance(behind[0], SIMPLE) else None
     near = following is not None and any(item is load for item in nodes_run_here(following))
@@ -26,9 +32,14 @@ def is_spread(
     if not parts or (names and not (near and all(map(settled, names)) and not _binds(following, names))):
         return False
     calls = (item for item in nodes_run_here(owner) if isinstance(item, ast.Call))
+    taking = [call for call in calls if any(item.arg is None and item.value is load for item in call.keywords)]
     return all(isinstance(item, ast.Constant | ast.Name) for item in parts) and any(
-        item.arg is None and item.value is load for call in calls for item in call.keywords
+        near or (known.dotted(call.func) is None and not _last_name(call.func)[:1].isupper()) for call in taking
     )
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _binds(node: ast.stmt | None, names: Sequence[str]) -> bool:

@@ -221,7 +221,7 @@ class _SubstitutionReader:
 
     def goes_with(self, value: ast.expr, load: ast.Name, behind: list[ast.stmt]) -> bool:
         """Whether a value is the same where its one reading stands."""
-        if is_spread(value, load, self.owner, behind, self.is_settled):
+        if is_spread(value, load, self.owner, behind, self.is_settled, self.known):
             return True
         return bool(behind) and self.handed(value, load, behind[0])
 

@@ -51,7 +51,7 @@ STAND_INS = {
         "the weights are those at the end of the short training",
     ),
     "stopped": StandIn(
-        "a profiler, limits of time, and callbacks that watch a device",
+        "a profiler, limits of time, searches by a Tuner whose answer nothing reads, and callbacks that watch a device",
         "none",
         "`trainer.profiler` is the one that does nothing; the callbacks are not in `trainer.callbacks`",
     ),
