@@ -14,6 +14,7 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
+from codemods.rules.hooks.logged_already import logged_already
 from codemods.rules.hooks.returned_logs import (
     HOOKS,
     NOT_LOGGED,
@@ -44,8 +45,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for method, found in logging:
             shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
             why = f"a class below may call {method.name} too" if shared else _refusal(file, item, method)
-            read = [why or read_return(file, item, method, node) for node in found]
+            read = [why or _read(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
+
+
+def _read(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> ReturnedLog | str:
+    return logged_already(file, item, method, node) or read_return(file, item, method, node)
 
 
 def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
@@ -68,14 +73,19 @@ def _match(
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, ReturnedLog))
     kept = _is_read(item, method)
+    if kept and not all(each.calls for each in found):
+        reason = f"Not rewritten: the class reads them itself, and logs the same. {LOGGING}."
+        return Match(place, message, "manual", reason)
     change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
     if kept and not old:
         reason = "The class reads them itself: they are taken to be for the logger too, and to be single numbers."
         return Match(place, message, "unsafe", reason, edits=edit)
-    if all(each.sure for each in found):
+    if all(each.sure or not (old or each.calls) for each in found):
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
     reason = "The values are logged; what else callbacks could monitor by name cannot all be told from the method."
+    if not any(each.calls for each in found):
+        reason = "The method logs the same itself; up to 1.2 Lightning logged it under the plain name besides."
     return Match(place, message, "unsafe", reason, edits=edit)
 
 

@@ -30,6 +30,7 @@ def logging_itself(
 
     result = at_returns(node, logged)
     names = {each.name: each.emptied for each in read if each.name}
+    names |= dict.fromkeys((name for each in read for name in each.unread), True)
     if names and (not kept or any(names.values())):
         result = cst.ensure_type(result.visit(_KeyRemoval(names)), cst.FunctionDef)
     if result.returns and len(read) == len(order) and all(each.emptied for each in read):

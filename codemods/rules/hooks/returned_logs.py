@@ -33,7 +33,7 @@ class ReturnedLog:
     """A `return {..., "log": ...}`, with what is to be logged instead, as source text. `name` is what the dict is
     called in the statement before it, if it is; `sure` whether nothing that 0.x logged by it is left out; `emptied`
     whether nothing is left to return, `last` whether the method ends there, `spread` the dicts whose keys go to the
-    others."""
+    others, `unread` the names of those that nothing reads any more."""
 
     node: ast.Return
     name: str | None
@@ -42,6 +42,7 @@ class ReturnedLog:
     emptied: bool
     last: bool
     spread: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def hooks_of(item: ClassNode) -> list[Function]:
@@ -161,7 +162,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     named = isinstance(node.value, ast.Name)
     value = _named_before(method, node) if named else node.value
     if value is not None and method.name in HOOKS:
-        value = _without_logged(_DictUses(file, method), value)
+        value = _without_logged(DictUses(file, method), value)
     entries = _entries(item, value) if value else None
     if entries is None:
         return "what it returns is not written out as a dict at the `return`"
@@ -172,7 +173,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
         return "the method logs by itself too, and what it returns may be left over"
     if any(name in LOGGED and not isinstance(each, ast.Name | ast.Dict) for name, each in parts.items()):
         return "what is logged is not a name or a dict"
-    shown = _DictUses(file, method)
+    shown = DictUses(file, method)
     log, bar = parts.get("log"), parts.get("progress_bar")
     calls = _calls(shown, log, bar)
     if isinstance(calls, str):
@@ -229,7 +230,7 @@ def written_out(item: ClassNode, method: Function, node: ast.Return) -> list[tup
     return _entries(item, value) if value is not None else None
 
 
-def _without_logged(shown: _DictUses, value: ast.expr) -> ast.expr:
+def _without_logged(shown: DictUses, value: ast.expr) -> ast.expr:
     """A dict without `**d` of a dict that it holds as `log` or `progress_bar` too: what is logged goes nowhere else."""
     if not isinstance(value, ast.Dict):
         return value
@@ -246,7 +247,7 @@ def _without_logged(shown: _DictUses, value: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Dict([key for key, _ in kept], [each for _, each in kept]), value)
 
 
-def _names_in(shown: _DictUses, *dicts: ast.expr | None) -> set[str]:
+def _names_in(shown: DictUses, *dicts: ast.expr | None) -> set[str]:
     """The names that stand as values in some dicts, as far as these are written out."""
     values = [each for node in dicts if node is not None for each in (shown.items(node) or {}).values()]
     return {each.id for each in values if isinstance(each, ast.Name)}
@@ -343,7 +344,7 @@ def _is_item(value: ast.expr, *dicts: ast.expr | None) -> bool:
 
 
 @dataclass(frozen=True)
-class _DictUses:
+class DictUses:
     """What a method shows of the dicts that it names."""
 
     file: PythonFile
@@ -422,7 +423,7 @@ def _aligned(file: PythonFile, node: ast.expr) -> str:
     return "\n".join([first, *(line[moved:] for line in rest)])
 
 
-def _calls(shown: _DictUses, log: ast.expr | None, bar: ast.expr | None) -> list[str] | str:
+def _calls(shown: DictUses, log: ast.expr | None, bar: ast.expr | None) -> list[str] | str:
     """The calls that log and show what 0.x did for the two dicts."""
 
     def text(node: ast.expr) -> str:

@@ -475,3 +475,49 @@ def test_each_hook_is_told_of_by_its_own_finding_when_it_has_another_name() -> N
     made = plan(sources({"a.py": SEVERAL}), Options(rules=(rule("LIT201"), LIT)))
     told = [(each.span.line, each.fix, each.applied) for each in made.findings if each.code == "LIT213"]
     assert told == [(7, "manual", False), (11, "safe", True)]
+
+
+LOGGING = """import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self(batch)
+        logs = {"train_loss": loss.item()}
+        self.log("train_loss", loss.item(), prog_bar=True)
+        return {"loss": loss, "log": logs, "progress_bar": logs}
+"""
+LEFT_OVER = LOGGING.replace('        logs = {"train_loss": loss.item()}\n', "").replace(
+    ', "log": logs, "progress_bar": logs', ""
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pins", "level"),
+    [
+        ("", "", (), "safe"),
+        ("prog_bar", "on_epoch", (), "unsafe"),
+        ("prog_bar", "on_epoch", ("pytorch-lightning>=1.5",), "safe"),
+        ('{"train_loss": loss.item()}', '{"train_loss": loss.item(), "more": loss}', (), "manual"),
+        ('"train_loss", loss.item(), prog', '"train_loss", loss, prog', (), "manual"),
+        ("        self.log(", "        if batch_idx:\n            self.log(", (), "manual"),
+        ("        self.log(", "        loss = 2 * loss\n        self.log(", (), "manual"),
+        ("        return", "        self.told = logs\n        return", (), "safe"),
+    ],
+)
+def test_what_a_step_has_logged_itself_goes_from_what_it_returns(
+    old: str, new: str, pins: tuple[str, ...], level: str
+) -> None:
+    text = LOGGING.replace(old, new, 1)
+    made = run_rules({"train.py": text}, LIT, unsafe=True, pins=pins)
+    assert [finding.fix for finding in made.findings] == [level]
+    after = made.final().get("train.py", text.encode()).decode()
+    kept = "self.told" in new
+    expected = text if level == "manual" else (text if kept else LEFT_OVER.replace(old, new, 1))
+    assert after == (expected.replace(', "log": logs, "progress_bar": logs', "") if kept else expected)
+
+
+def test_what_a_step_logs_itself_stays_where_the_class_reads_it_in_what_is_returned() -> None:
+    more = '\n    def look(self, batch):\n        return self.training_step(batch, 0)["log"]\n'
+    assert "reads them itself" in refusals({"train.py": LOGGING + more}, "LIT213")[0]
