@@ -23,7 +23,7 @@ from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
 from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOrigin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
-from codemods.rules.metrics.size import width
+from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
 
 CODE = "MET001"
@@ -200,7 +200,7 @@ def _size(file: PythonFile, place: _MetricCall, given: Arguments, known: MetricI
         return ast.unparse(stated) if not _is_number(stated, 1) else None
     found: ValueOrigin | None = known.given
     assert found
-    said = width(found)
+    said = width(found) or weighed(found)
     here = method_of(file, place.call)
     if said and here and _visible(said[0], said[1], here, place.call.node.lineno):
         return ast.unparse(said[0])

@@ -209,6 +209,27 @@ def losses(method: Method) -> Iterator[Loss]:
                 yield Loss(kind, given, target_text(node.args[1]))
 
 
+def criteria(method: Method) -> Iterator[tuple[ast.Call, ValueOrigin]]:
+    """The losses on classes that a method computes itself: the call that makes one, or computes it, and what it is
+    given."""
+    for node in own_nodes(method.node):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and _loss_kind(node.func, method) == "classes":
+            given, made = origin(node.args[0], method), _criterion(node, method)
+            if given and made:
+                yield made, given
+
+
+def _criterion(call: ast.Call, method: Method) -> ast.Call | None:
+    """What makes the loss that a call computes; the call itself, where it is a function of torch."""
+    if isinstance(call.func, ast.Call):
+        return call.func
+    if _named_loss(_resolved(call.func, method)):
+        return call
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    made = attribute_values(name, method)
+    return made[0][0] if len(made) == 1 and isinstance(made[0][0], ast.Call) else None
+
+
 def target_text(node: ast.expr) -> str:
     """The text of a target without what only changes its type."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (*CASTS, *NEUTRAL):

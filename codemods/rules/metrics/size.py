@@ -6,8 +6,18 @@ import ast
 
 from codemods.code.nodes import walk
 from codemods.code.syntax import is_self_attribute, results, self_name
-from codemods.rules.metrics.prediction_kind import DEEPEST, Method, ValueOrigin, attribute_values, origin, step, stores
+from codemods.rules.metrics.prediction_kind import (
+    DEEPEST,
+    Method,
+    ValueOrigin,
+    attribute_values,
+    criteria,
+    origin,
+    step,
+    stores,
+)
 
+TENSORS = frozenset({"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.as_tensor"})
 KEEPING = ("Softmax", "LogSoftmax", "Dropout", "ReLU", "GELU", "Identity", "BatchNorm1d", "BatchNorm2d", "LayerNorm")
 LAYERS = {"Linear": ("out_features", 1), "LazyLinear": ("out_features", 0), "Conv2d": ("out_channels", 1)}
 FACTORIES = ("torchvision.models.", "timm.create_model")
@@ -35,6 +45,23 @@ def width(found: ValueOrigin, depth: int = 0) -> Width | None:
     ):
         made = attribute_values(func.attr, method)
         return _of_layer(*made[0]) if len(made) == 1 else None
+    return None
+
+
+def weighed(found: ValueOrigin) -> Width | None:
+    """The number of weights that are written out for a loss on classes which the same predictions go into: it has one
+    for each class."""
+    for criterion, given in criteria(found.method):
+        last = criterion.func.attr if isinstance(criterion.func, ast.Attribute) else getattr(criterion.func, "id", "")
+        place = 2 if last.islower() else 0
+        named = [item.value for item in criterion.keywords if item.arg == "weight"]
+        weights = [*named, *criterion.args[place : place + 1]]
+        dotted = found.method.scope.resolve(weights[0].func) if weights and isinstance(weights[0], ast.Call) else None
+        if given.key != found.key or dotted not in TENSORS:
+            continue
+        listed = weights[0].args[0] if weights[0].args else None  # type: ignore[attr-defined]
+        if isinstance(listed, ast.List) and not any(isinstance(item, ast.Starred | ast.List) for item in listed.elts):
+            return ast.Constant(len(listed.elts)), found.method
     return None
 
 

@@ -149,6 +149,28 @@ def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
     assert written in rewritten({"train.py": text}, rule("MET001"))["train.py"]
 
 
+@pytest.mark.parametrize(
+    ("loss", "computed", "size"),
+    [
+        ("nn.CrossEntropyLoss(weight=torch.tensor([0.2, 0.3, 0.5]))", "", "3"),
+        ("nn.NLLLoss(torch.FloatTensor([1, 2]))", "", "2"),
+        ("None", "F.cross_entropy(out, y, torch.tensor([1.0, width]))", "2"),
+        ("None", "nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0, 3.0, 4.0]))(out, y)", "4"),
+        ("nn.CrossEntropyLoss(weight=torch.tensor(width))", "", None),
+        ("nn.CrossEntropyLoss(weight=torch.tensor([1.0, *width]))", "", None),
+        ("nn.CrossEntropyLoss(weight=torch.rand([3]))", "", None),
+        ("None", "F.cross_entropy(out[0], y, torch.tensor([1.0, 2.0]))", None),
+        ("None", "F.cross_entropy(out, y, None, torch.tensor([1.0, 2.0]))", None),
+    ],
+)
+def test_the_weights_of_a_loss_say_how_many_classes(loss: str, computed: str, size: str | None) -> None:
+    text = module("self.metric = Accuracy()", "self.metric(out.argmax(dim=1), y)", "build(width)", loss, computed)
+    if size is None:
+        assert "how many classes" in " ".join(refusals({"train.py": text}, "MET001"))
+    else:
+        assert made(text) == f'Accuracy(task="multiclass", num_classes={size})'
+
+
 STEP = """
 
 class Shared(Model):
