@@ -129,6 +129,8 @@ def _is_hidden(held: ModuleContainer, uses: list[Mention]) -> bool:
     if sum(isinstance(use.node.ctx, ast.Store) for use in uses) > 1:
         return True
     for node in walk(held.item.node):
+        if isinstance(node, ast.Attribute) and node.attr in ("_modules", "_parameters"):
+            return True
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

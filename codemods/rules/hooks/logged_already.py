@@ -11,6 +11,8 @@ from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import DictUses, ReturnedLog, written_out
 from codemods.rules.hooks.training_steps import STEPS
 
+_TAKING = frozenset({"item", "detach", "cpu", "clone", "mean", "sum", "float"})
+"""Methods of a tensor that do nothing but give something of it: what they are asked may go."""
 _APART_FROM = ("on_step", "on_epoch")
 """What gives a value another name."""
 
@@ -29,13 +31,20 @@ def logged_already(file: PythonFile, item: ClassNode, method: Function, node: as
     same = all(call and ast.dump(call.args[1]) == ast.dump(each) for call, each in values)
     names = {each.id for _, value in values for each in walk(value) if isinstance(each, ast.Name)}
     once = all(sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) < 2 for name in names)
-    if None in known or not (same and once):
+    if None in known or not (same and once and all(_is_idle(value) for _, value in values)):
         return None
     apart = any(item.arg in (None, *_APART_FROM) for call, _ in values if call for item in call.keywords)
     called = node.value.id if isinstance(node.value, ast.Name) else None
     dicts = [each for name, each in parts.items() if name in LOGGED and isinstance(each, ast.Name)]
     unread = {each.id for each in dicts if _is_read_there_alone(method, each.id, dicts)}
     return ReturnedLog(node, called, (), not apart, False, True, unread=tuple(sorted(unread)))
+
+
+def _is_idle(value: ast.expr) -> bool:
+    """Whether it makes no difference that a value is not worked out once more; a metric would count it."""
+    calls = (each.func for each in walk(value) if isinstance(each, ast.Call))
+    taken = all(isinstance(func, ast.Attribute) and func.attr in _TAKING for func in calls)
+    return taken and not any(isinstance(each, ast.NamedExpr | ast.Await) for each in walk(value))
 
 
 def _is_read_there_alone(method: Function, name: str, places: list[ast.Name]) -> bool:

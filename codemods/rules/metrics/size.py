@@ -60,8 +60,9 @@ def weighed(found: ValueOrigin) -> Width | None:
         if given.key != found.key or dotted not in TENSORS:
             continue
         listed = weights[0].args[0] if weights[0].args else None  # type: ignore[attr-defined]
-        if isinstance(listed, ast.List) and not any(isinstance(item, ast.Starred | ast.List) for item in listed.elts):
-            return ast.Constant(len(listed.elts)), found.method
+        each = listed.elts if isinstance(listed, ast.List) else []
+        if len(each) > 1 and not any(isinstance(item, ast.Starred | ast.List) for item in each):
+            return ast.Constant(len(each)), found.method
     return None
 
 

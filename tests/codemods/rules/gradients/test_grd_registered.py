@@ -91,6 +91,8 @@ REGISTERED = {
     "    self.layers.append(layer)",
     "parameters by name": "self.layers = [nn.Parameter(torch.ones(4)) for _ in range(depth)]\n"
     "for n, layer in enumerate(self.layers):\n    self.register_parameter(f'w{n}', layer)",
+    "by torch's own dict": "self.layers = [nn.Linear(4, 4) for _ in range(depth)]\n"
+    "for n, layer in enumerate(self.layers):\n    self._modules[f'l{n}'] = layer",
     "by setattr": "self.layers = []\nfor n in range(depth):\n    layer = Block()\n    setattr(self, f'l{n}', layer)\n"
     "    self.layers.append(layer)",
     "handed in": "self.layers = blocks",

@@ -504,12 +504,15 @@ LEFT_OVER = LOGGING.replace('        logs = {"train_loss": loss.item()}\n', "").
         ("        self.log(", "        if batch_idx:\n            self.log(", (), "manual"),
         ("        self.log(", "        loss = 2 * loss\n        self.log(", (), "manual"),
         ("        return", "        self.told = logs\n        return", (), "safe"),
+        ("loss.item()}", "self.metric(batch)}", (), "manual"),
     ],
 )
 def test_what_a_step_has_logged_itself_goes_from_what_it_returns(
     old: str, new: str, pins: tuple[str, ...], level: str
 ) -> None:
     text = LOGGING.replace(old, new, 1)
+    if "metric" in new:
+        text = text.replace('"train_loss", loss.item()', '"train_loss", self.metric(batch)')
     made = run_rules({"train.py": text}, LIT, unsafe=True, pins=pins)
     assert [finding.fix for finding in made.findings] == [level]
     after = made.final().get("train.py", text.encode()).decode()

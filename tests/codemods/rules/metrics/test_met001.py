@@ -159,6 +159,7 @@ def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
         ("nn.CrossEntropyLoss(weight=torch.tensor(width))", "", None),
         ("nn.CrossEntropyLoss(weight=torch.tensor([1.0, *width]))", "", None),
         ("nn.CrossEntropyLoss(weight=torch.rand([3]))", "", None),
+        ("nn.CrossEntropyLoss(weight=torch.tensor([2.0]))", "", None),
         ("None", "F.cross_entropy(out[0], y, torch.tensor([1.0, 2.0]))", None),
         ("None", "F.cross_entropy(out, y, None, torch.tensor([1.0, 2.0]))", None),
     ],
