@@ -19,10 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {
     "codemods/rules/": ("tests/codemods/test_examples.py", "tests/test_docs.py"),
-    "codemods/": ("tests/codemods/test_rooms.py",),
+    **dict.fromkeys(("codemods/", "verify/", "fixer/"), ("tests/codemods/test_rooms.py",)),
     "verify/harness/": ("tests/verify/test_prove.py", "tests/warm/test_warm.py"),
-    "verify/": ("tests/codemods/test_rooms.py",),
-    "fixer/": ("tests/codemods/test_rooms.py",),
     "docs/": ("tests/test_docs.py", "tests/test_docs_commands.py"),
     "README.md": ("tests/test_docs.py", "tests/test_docs_commands.py"),
     "CONTRIBUTING.md": ("tests/test_contributing.py",),
@@ -33,11 +31,13 @@ FOLDERS = {
     "tests/warm/": ("tests/warm/test_warm.py",),
 }
 """The tests of whole folders, whose files are found by path and not imported."""
+EVERYTHING = ("tests/conftest.py", "pyproject.toml", "constraints.txt")
+"""What concerns every test."""
 
 
 def changed(base: str) -> list[str]:
     """The files that differ from a commit, and those that git does not know yet."""
-    commands = (["diff", "--name-only", base], ["ls-files", "--others", "--exclude-standard"])
+    commands = (["diff", "--name-only", "--no-renames", base], ["ls-files", "--others", "--exclude-standard"])
     found = (
         subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True) for words in commands
     )
@@ -45,7 +45,10 @@ def changed(base: str) -> list[str]:
 
 
 def concerned(paths: Iterable[str]) -> list[str]:
-    """The files of tests that changes of these files concern."""
+    """The files of tests that changes of these files concern, or the folder of all."""
+    paths = list(paths)
+    if any(path in EVERYTHING for path in paths):
+        return ["tests"]
     files = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "tests").rglob("*.py"))}
     imports = {name: _imported(path) for name, path in files.items()}
     found: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.concerned import FOLDERS, ROOT, concerned
+from tests.concerned import EVERYTHING, FOLDERS, ROOT, concerned
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,9 @@ def test_the_tests_of_whole_folders_are_there() -> None:
     for place, tests in FOLDERS.items():
         assert (ROOT / place).exists()
         assert all((ROOT / name).is_file() for name in tests), place
+
+
+@pytest.mark.parametrize("path", EVERYTHING)
+def test_what_every_test_stands_on_concerns_all(path: str) -> None:
+    assert (ROOT / path).is_file()
+    assert concerned([path, "LICENSE"]) == ["tests"]

@@ -27,6 +27,8 @@ from typing import IO, Any
 from verify.harness import HARNESS
 from verify.sandbox import jail
 
+LONGEST = 200
+"""After so many seconds a program of a test is ended."""
 KEPT = 6
 """How many such processes live at once."""
 SERVER = Path(__file__).with_name("server.py")
@@ -63,7 +65,12 @@ def serving(python: str) -> Server | None:
     """The process of an interpreter, started when it is asked for first; None where nothing can be loaded. It ends
     with the tests, or when others were asked for since and nothing of it runs."""
     with _LOCK:
-        return _served(python)
+        server = _served(python)
+        if server is not None and server.process.poll() is not None:
+            shutil.rmtree(Path(server.place).parent, ignore_errors=True)
+            _served.cache_clear()
+            server = _served(python)
+        return server
 
 
 @functools.lru_cache(KEPT)
@@ -142,5 +149,10 @@ def run(spec: Path, folder: Path, python: Path | str = sys.executable) -> subpro
     command = [str(python), str(HARNESS), str(spec)]
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with opened(command, cwd=folder, env=dict(os.environ), **how) as child:
-        text = child.stdout.read().decode("utf-8", "replace")
+        late = threading.Timer(LONGEST, child.kill)
+        late.start()
+        try:
+            text = child.stdout.read().decode("utf-8", "replace")
+        finally:
+            late.cancel()
         return subprocess.CompletedProcess(command, child.wait(), text)

@@ -54,8 +54,8 @@ def main(place: str, harness: str) -> None:
                 shutil.rmtree(Path(place).parent, ignore_errors=True)
                 os._exit(0)
             asking, _ = listening.accept()
-            child = begin(asking, [listening, *living.values()])
-            living[child] = asking
+            with contextlib.suppress(OSError, IndexError):  # who asked is gone
+                living[begin(asking, [listening, *living.values()])] = asking
         while living and (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             answer(living.pop(ended[0]), os.waitstatus_to_exitcode(ended[1]))
 
@@ -71,8 +71,8 @@ def load(path: str) -> None:
     assert spec is not None and spec.loader is not None
     harness = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(harness)
-    before = set(sys.modules)
     for name in PACKAGES:
+        before = set(sys.modules)
         if harness.installed(name):
             try:
                 harness.lightning_packages([name])
@@ -89,7 +89,7 @@ def answer(asking: socket.socket, number: int) -> None:
 
 
 def begin(asking: socket.socket, others: Sequence[socket.socket]) -> int:
-    """Fork the child that becomes the program which is asked for, and tell its number."""
+    """Fork the child that becomes the program which is asked for, and tells its number once it leads a session."""
     descriptors = array.array("i", [0])
     text, ancillary, *_ = asking.recvmsg(1 << 22, socket.CMSG_SPACE(descriptors.itemsize))
     descriptors.frombytes(ancillary[0][2])
@@ -99,16 +99,18 @@ def begin(asking: socket.socket, others: Sequence[socket.socket]) -> int:
     child = os.fork()
     if child:
         os.close(output)
-        asking.sendall(f"{child}\n".encode())
         return child
     try:
         ctypes.CDLL(None).prctl(DEATHSIG, KILL)
         os.setsid()
+        asking.sendall(f"{os.getpid()}\n".encode())
         for each in (asking, *others):
             each.close()
         nothing = os.open(os.devnull, os.O_RDONLY)
         for old, new in ((nothing, 0), (output, 1), (output, 2)):
             os.dup2(old, new)
+        os.close(nothing)
+        os.close(output)
         become(json.loads(text))
     except BaseException:
         traceback.print_exc()
@@ -136,7 +138,7 @@ def run(words: Sequence[str]) -> NoReturn:
     """Run a script by its path to the end of its process."""
     script = words[0]
     sys.argv, sys.path[0] = list(words), str(Path(script).parent)
-    status = 1
+    status, is_interrupted = 1, False
     try:
         runpy.run_path(script, run_name="__main__")
         status = 0
@@ -144,14 +146,18 @@ def run(words: Sequence[str]) -> NoReturn:
         status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         if isinstance(stop.code, str):
             print(stop.code, file=sys.stderr)
-    except BaseException:
+    except BaseException as error:
         traceback.print_exc()
+        is_interrupted = isinstance(error, KeyboardInterrupt)
     finishing: Any = threading
     with contextlib.suppress(BaseException):
         finishing._shutdown()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
+    if is_interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     END(status & 0xFF)
 
 

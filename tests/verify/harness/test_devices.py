@@ -311,9 +311,12 @@ def test_what_asks_a_gpu_for_16_bits_computes_as_later_releases_do_on_a_cpu() ->
     assert lost.verdict == "changed" and "bf16" in lost.reason, lost.reason
 
 
-def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere() -> None:
+def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     failure = sixteen("pytorch_lightning", "precision=16", "1.4.9").recording.failure
     assert failure and failure.type == "MisconfigurationException"
+    place = "pytorch_lightning.plugins.precision.precision_plugin"
+    monkeypatch.setitem(sys.modules, place, SimpleNamespace(PrecisionPlugin=object))  # type: ignore[arg-type]
+    assert [plugin.precision for plugin in on_cpu({"gpus": 1, "precision": 16})] == ["bf16"]
     assert on_cpu({"gpus": 1, "precision": 32}) == on_cpu({"gpus": 0, "precision": 16}) == []
     assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex"}) == []
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import email.message
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
 import pytest
 
+from tests import warm
 from tests.verify.harness.test_made_data import raised
-from verify.harness import HARNESS
 from verify.harness.downloads import is_asked
 
 FETCHES = """
@@ -74,7 +72,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
     folder = tmp_path_factory.mktemp("downloads")
     refused = 'raise __import__("urllib.error").error.HTTPError("http://a.b", 404, "not found", {}, None)'
     codes = {**{name: code + READS for name, code in WAYS.items()}, "refused": refused}
-    running = {}
+    records = {}
     for number, (name, code) in enumerate(codes.items()):
         root = folder / str(number)
         (root / "tree" / "data").mkdir(parents=True)
@@ -83,11 +81,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
         (root / "tree" / "train.py").write_text(text)
         record = root / "record.jsonl"
         (root / "spec.json").write_text(json.dumps({**SPEC, "record": str(record), "scratch": str(root)}))
-        words = [sys.executable, HARNESS, root / "spec.json"]
-        running[name] = record, subprocess.Popen(words, cwd=root / "tree", stdout=subprocess.DEVNULL)
-    for _, process in running.values():
-        process.wait(timeout=200)
-    events = {name: map(json.loads, record.read_text().splitlines()) for name, (record, _) in running.items()}
+        warm.run(root / "spec.json", root / "tree")
+        records[name] = record
+    events = {name: map(json.loads, record.read_text().splitlines()) for name, record in records.items()}
     return {name: next(each["plan"] for each in held if each["event"] == "made") for name, held in events.items()}
 
 
