@@ -26,6 +26,8 @@ from .trackers import Changed
 
 UNFETCHED: dict[str, None] = {}
 """The addresses from which nothing came."""
+_TIMES: list[None] = []
+"""One for each time that nothing came."""
 _PLACES: set[str] = set()
 """Where the files would lie that did not come."""
 _CLIENTS = frozenset({"gdown", "http", "requests", "torchvision", "urllib", "urllib3", "wget"})
@@ -51,14 +53,27 @@ def _is_own(frame: FrameType, root: Path) -> bool:
     return not path.startswith("<") and Path(path).resolve().is_relative_to(root.resolve())
 
 
+def _is_for_script(root: Path) -> bool:
+    """Whether it is a line of the project that has a client fetch something, and not another library."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if _is_own(frame, root):
+            return True
+        if name != __name__ and name.partition(".")[0] not in _CLIENTS:
+            return False
+        frame = frame.f_back
+    return False
+
+
 def stand_in(root: Path) -> None:
     """Have it so for what is fetched from now on."""
     pending: list[str] = []
-    _of_python(pending)
+    _of_python(pending, root)
     _of_files(pending)
     _of_archives()
     for name, change in (
-        ("requests.sessions", functools.partial(_of_requests, pending=pending)),
+        ("requests.sessions", functools.partial(_of_requests, pending=pending, root=root)),
         ("torchvision.datasets.utils", functools.partial(_of_torchvision, root=root)),
         ("gdown", functools.partial(_of_tool, name="download", place="output")),
         ("wget", functools.partial(_of_tool, name="download", place="out")),
@@ -71,6 +86,7 @@ def stand_in(root: Path) -> None:
 
 def _failed(url: Any, place: Any = None) -> None:
     UNFETCHED[str(getattr(url, "full_url", url))] = None
+    _TIMES.append(None)
     if place:
         _PLACES.add(os.path.abspath(os.fspath(place)))  # noqa: PTH100
 
@@ -102,7 +118,24 @@ class Nothing(io.BytesIO):
         return self.status
 
 
-def _of_python(pending: list[str]) -> None:
+class Unwritten(io.BytesIO):
+    """A file of what did not come, which is not there; what else is written to it is."""
+
+    def __init__(self, path: Any, opened: Callable[..., Any]) -> None:
+        super().__init__()
+        self.name, self._opened = path, opened
+
+    def close(self) -> None:
+        """Keeps what was written after all: it did not come from an address."""
+        held = b"" if self.closed else self.getvalue()
+        super().close()
+        if held:
+            _PLACES.discard(os.path.abspath(self.name))  # noqa: PTH100
+            with self._opened(self.name, "wb") as file:
+                file.write(held)
+
+
+def _of_python(pending: list[str], root: Path) -> None:
     made: Any = urllib.request
 
     def opening(original: Any) -> Any:
@@ -110,7 +143,7 @@ def _of_python(pending: list[str]) -> None:
             try:
                 return original(url, *args, **kwargs)
             except OSError as error:
-                if not _is_out_of_reach(error):
+                if not (_is_out_of_reach(error) and _is_for_script(root)):
                     raise
             _failed(url)
             pending.append(str(url))
@@ -139,13 +172,14 @@ def _of_python(pending: list[str]) -> None:
     _put(made, "urlopen", opening)
 
 
-def _of_requests(module: Any, pending: list[str]) -> None:
+def _of_requests(module: Any, pending: list[str], root: Path) -> None:
     def requesting(original: Any) -> Any:
         def request(self: Any, method: Any, url: Any, *args: Any, **kwargs: Any) -> Any:
             try:
                 return original(self, method, url, *args, **kwargs)
             except OSError as error:
-                if not _is_out_of_reach(error) or str(method).upper() != "GET":
+                is_fetched = _is_out_of_reach(error) and str(method).upper() == "GET"
+                if not (is_fetched and _is_for_script(root)):
                     raise
             _failed(url)
             pending.append(str(url))
@@ -178,10 +212,12 @@ def _of_tool(module: Any, name: str, place: str) -> None:
 def _of_torchvision(module: Any, root: Path) -> None:
     def helping(original: Any) -> Any:
         def helper(*args: Any, **kwargs: Any) -> Any:
+            times = len(_TIMES)
             try:
                 return original(*args, **kwargs)
             except (OSError, RuntimeError):
-                if not UNFETCHED or not _is_own(sys._getframe(1), root):
+                did_not_come = len(_TIMES) > times or any(map(_is_out, (*args, *kwargs.values())))
+                if not did_not_come or not _is_own(sys._getframe(1), root):
                     raise
 
         return helper
@@ -197,7 +233,7 @@ def _of_files(pending: list[str]) -> None:
         def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
             if pending and "w" in mode and "b" in mode and isinstance(file, str | os.PathLike):
                 _failed(pending.pop(), file)
-                return io.BytesIO()
+                return Unwritten(file, original)
             return original(file, mode, *args, **kwargs)
 
         return opened

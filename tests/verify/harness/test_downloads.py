@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import email.message
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -12,6 +14,7 @@ import pytest
 
 from tests import warm
 from tests.verify.harness.test_made_data import raised
+from verify.harness import HARNESS
 from verify.harness.downloads import is_asked
 
 FETCHES = """
@@ -121,3 +124,44 @@ def test_only_what_a_client_fetches_for_the_script_is_answered(code: str, asked:
         frames.append((trace.tb_frame, trace.tb_lineno))
         trace = trace.tb_next
     assert is_asked(error, frames, tmp_path) is asked
+
+
+OWN = """
+import socket, sys, urllib.request
+from pathlib import Path
+
+sys.path[:0] = [sys.argv[1]]
+from harness import downloads
+
+
+def unreached(*args, **kwargs):
+    raise socket.gaierror("no network")
+
+
+socket.create_connection = unreached
+downloads.stand_in(Path.cwd())
+library = {"__name__": "another.library"}
+text = "import urllib.request\\nget = lambda: urllib.request.urlopen('http://a.b/x')"
+exec(compile(text, "/lib/library.py", "exec"), library)
+assert urllib.request.urlopen("http://a.b/labels").read() == b""
+with open("model.ckpt", "wb") as file:
+    file.write(b"own")
+assert Path("model.ckpt").read_bytes() == b"own"
+assert urllib.request.urlopen("http://a.b/set").read() == b""
+with open("set.zip", "wb") as file:
+    assert file.name == "set.zip"
+assert not Path("set.zip").exists()
+try:
+    library["get"]()
+except OSError as error:
+    assert "no network" in str(error)
+else:
+    raise AssertionError("a library was answered")
+"""
+
+
+def test_what_a_script_writes_itself_is_written_and_libraries_are_not_answered(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(OWN)
+    words = [sys.executable, "script.py", str(HARNESS.parent.parent)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
