@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 from tests.verify.test_provided import REQUEST, failed
 from tests.verify.trees import tree
 from verify.evidence import Evidence
+from verify.finished import keep
 from verify.harness.pace import SlowTraining, TrainingPace
 from verify.prove import prove
 from verify.retried import otherwise
+from verify.sandbox.process import Outcome
 
 SLOW = """
 import time
@@ -54,6 +57,7 @@ def test_fewer_batches_show_what_differs(tmp_path: Path) -> None:
     assert any("on fewer batches: a step takes 3 s" in line for line in said)
     assert evidence.before is not None and evidence.after is not None
     assert evidence.before.optimizer_steps == evidence.after.optimizer_steps == 2
+    assert any("a shorter training" in fact.text and "2 batches of 1 epoch" in fact.text for fact in evidence.facts)
 
 
 def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,15 +67,21 @@ def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         TrainingPace({"mode": "train", "seconds": 100}),
         TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}),
     )
-    now[0] = 30.0
-    pace.fit()
-    for number, at in ((1, 60.0), (2, 34.0), (9, 62.0)):
+    for number, at in ((1, 30.0), (2, 34.0), (9, 62.0)):
         now[0] = at
         pace.at(number, 16)
     now[0] = 70.0
     free.at(2, 16)
     with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not go into 100 s"):
         pace.at(9, 16)
+
+
+def test_a_run_that_was_too_slow_is_not_taken_again(tmp_path: Path) -> None:
+    for name, kind in (("slow", "SlowTraining"), ("wrong", "ValueError")):
+        record = tmp_path / f"{name}.jsonl"
+        record.write_text(json.dumps({"event": "failure", "type": kind, "message": "", "place": None}) + "\n")
+        keep(tmp_path, name, Outcome(1, "", None, 1.0), [record], None)
+    assert [(tmp_path / name).is_dir() for name in ("slow", "wrong")] == [False, True]
 
 
 def test_fewer_batches_are_tried_once(tmp_path: Path) -> None:

@@ -19,23 +19,22 @@ class SlowTraining(BaseException):
 
 
 class TrainingPace:
-    """How fast a training is, against the time that it has; a process that is one of several, or that was made shorter
-    already, has all the time."""
+    """How fast a training is, against the time that it has; a process that is one of several, that was made shorter
+    already, or whose first run came to its end, has all the time."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        is_free = spec.get("mode") != "train" or spec.get("devices", 1) > 1 or spec.get("shorter")
+        is_free = spec.get("mode") != "train" or spec.get("devices", 1) > 1
+        is_free = is_free or spec.get("shorter") or spec.get("nudged")
         self.seconds = float("inf") if is_free else float(spec["seconds"])
-        self.began = self.fitted = time.monotonic()
-
-    def fit(self) -> None:
-        """`fit` begins."""
-        self.fitted = time.monotonic()
+        self.began = self.first = time.monotonic()
 
     def at(self, number: int, most: int) -> None:
         """The batch of this number, of at most so many, is about to be trained on."""
         now = time.monotonic()
+        if number < 2:
+            self.first = now  # what comes before is no step
         if number < 2 or now - self.began < PATIENCE * self.seconds:
             return
-        each = (now - self.fitted) / (number - 1)
+        each = (now - self.first) / (number - 1)
         if now - self.began + each * (most - number + 1) > self.seconds:
             raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not go into {self.seconds:.0f} s")

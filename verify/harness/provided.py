@@ -22,6 +22,8 @@ MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
 SHARED: dict[str, None] = {}
 """How many ranks shared how many GPUs, where they had to."""
+SHORTER: dict[str, None] = {}
+"""What of a training is made at all, where it is too slow for the time it has."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 VARIABLES: dict[str, None] = {}
@@ -47,6 +49,8 @@ def lend(spec: dict[str, Any]) -> None:
     variables.lend(spec.get("lent", {}), VARIABLES)
     if spec.get("offline"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")  # without a network its client tries again for minutes
+    if spec.get("shorter"):
+        SHORTER[f"{spec['limit_train_batches']} batches of {spec['max_epochs']} epoch"] = None
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
@@ -64,7 +68,7 @@ def told() -> dict[str, list[str]]:
     kinds: dict[str, Any] = {
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
-        "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "unfetched": downloads.UNFETCHED,
+        "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "unfetched": downloads.UNFETCHED,
         "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -181,7 +181,6 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
-            self.pace.fit()
             if self.spec.get("nudged"):
                 measures.nudge([*args, kwargs.get("model")][0], self.spec["seed"])
             try:

@@ -31,6 +31,7 @@ _GIVEN = {
     "earlier": "what Lightning took before 1.4, to 1.4.9, as nothing older installs",
     "unfetched": "nothing in place of what the code fetches from",
     "moved": "another device in place of CUDA, which is not here, to",
+    "shorter": "a shorter training than the others, since a step is too slow for the time there is",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -60,7 +61,8 @@ class RunRecord:
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `variables` which of those it read that were lent,
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
-    `shared` how many ranks were on how many GPUs, where they had to share.
+    `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
+    trained of a training that is too slow.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
@@ -84,6 +86,7 @@ class RunRecord:
     programs: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    shorter: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
