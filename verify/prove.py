@@ -99,6 +99,7 @@ def _evidence(request: Request, judgement: Judgement) -> Evidence:
 
 
 def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
+    bench = replace(bench, before=before)
     request = bench.request
     if request.conforms_only:
         return _conforming(after, bench)
@@ -128,7 +129,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         old, new = run_both(before, after, entry, pair, bench, f"{number}")
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
-        judgement = _provided_otherwise(_unprovided(judgement, before, new), old, new)
+        judgement = _asked_otherwise(_unprovided(judgement, before, new), old, new)
         by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             judgement = replace(judgement, verdict="inconclusive")
@@ -197,15 +198,15 @@ def _unprovided(judgement: Judgement, before: Sources, new: RunRecord) -> Judgem
     return restated(replace(judgement, verdict="inconclusive"), reason)
 
 
-def _provided_otherwise(judgement: Judgement, old: RunRecord | None, new: RunRecord) -> Judgement:
-    """What a run is answered and lent goes by what its own tree asks for: that a tree trains which asks for something
-    else than the one before, as for a variable by a wrong name, shows nothing."""
-    if old is None or not old.recording.fitted or judgement.verdict == "regressed":
+def _asked_otherwise(judgement: Judgement, old: RunRecord | None, new: RunRecord) -> Judgement:
+    """What a person is asked is answered by what each tree does with it: that a tree trains which asks something else
+    than the one before shows nothing."""
+    if old is None or not old.recording.fitted or judgement.verdict in ("regressed", "changed"):
         return judgement
-    more = [*(text for text in new.asked if text not in old.asked), *sorted({*new.variables} - {*old.variables})]
+    more = [text for text in new.asked if text not in old.asked]
     if not more:
         return judgement
-    reason = f"the patched tree was given what the tree before does not ask for: {', '.join(more)}"
+    reason = f"the patched tree was given answers that the tree before does not ask for: {', '.join(more)}"
     return restated(replace(judgement, verdict="inconclusive"), reason)
 
 

@@ -14,6 +14,7 @@ from verify.environments.versions import ReadyEnvironment, RequiredVersions
 from verify.evidence import Environment, Evidence, Rung
 from verify.judging.recorded import Started
 from verify.reading.entry import EntrySettings
+from verify.reading.sources import Sources
 from verify.sandbox.containment import Containment
 
 TIMEOUT_S = 600.0
@@ -101,6 +102,8 @@ class Bench:
     clock: Clock = field(default_factory=lambda: Clock(Budget()))
     known: ProofProgress = field(default_factory=ProofProgress)
     digests: dict[Path, str] = field(default_factory=dict)
+    before: Sources | None = None
+    """The tree whose variables both are lent: what the other one reads besides is not made up."""
 
     @property
     def cache(self) -> Path:

@@ -188,12 +188,13 @@ def run_spec(
     if folder:
         held: list[object] = [bench.contained.said, bench.request.accelerator, bench.request.devices]
         held += [_digest(bench.request.data, bench)] if bench.request.data else []
+        held += [sorted(variables_for(bench.before or sources, tree.parent))]
         key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
         if outcome := finished.take(folder, key, places, budget):
             return outcome, record
     check_out(sources.root, tree, sources.paths())
     with following(spec, record, tell):
-        lent = _lent(sources, spec, tree.parent, bench.request.data)
+        lent = _lent(bench.before or sources, spec, tree.parent, bench.request.data)
         outcome, record = run_harness(name, {**full, **lent}, ready, tree, bench)
     if folder:
         finished.keep(folder, key, outcome, places, budget)
@@ -201,8 +202,8 @@ def run_spec(
 
 
 def _lent(sources: Sources, spec: Mapping[str, object], home: Path, data: Path | None) -> dict[str, object]:
-    """What a run has besides its tree: variables that its code reads and nothing sets, programs that are missing, and
-    the `data` that the user named."""
+    """What a run has besides its tree: variables that the code of these sources reads and nothing sets, programs that
+    are missing, and the `data` that the user named."""
     variables = variables_for(sources, home / "lent")
     for value in variables.values():
         if Path(value).parent == home / "lent":

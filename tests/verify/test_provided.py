@@ -52,7 +52,7 @@ def proven(
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
-        ("starts_with_variables", ("LOADER_WORKERS", "LOADER_WORKER"), "inconclusive"),
+        ("starts_with_variables", ("LOADER_WORKERS", "LOADER_WORKER"), "regressed"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
     ],
 )

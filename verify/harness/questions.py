@@ -45,7 +45,8 @@ def answer(asked: dict[str, None]) -> None:
             if times >= len(answers):
                 raise EOFError("nobody is here to answer")
             told = list(answers)[times]
-            question = re.sub(r"\s+", " ", str(prompt)).strip(" :?>") or f"line {frame.f_lineno}"
+            question = re.sub(r"\s+", " ", str(prompt).replace(str(root), ".")).strip(" :?>")
+            question = question or linecache.getline(*place).strip()
             asked[f"{question[:60]}: {told or 'nothing'}"] = None
             return told
 
