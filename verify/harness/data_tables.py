@@ -28,6 +28,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
 """What a column holds by its name, the first row that fits; else numbers."""
 _PLAIN = re.compile(r"column\d+")
 _SIZE = re.compile(r"index (\d+) is out of bounds for axis [01] with size (\d+)")
+MOST = 1024
+"""The most columns that a table is made of."""
 _BY_PLACE = frozenset({"iloc", "iat", "values", "to_numpy"})
 
 
@@ -60,6 +62,8 @@ def following(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameTy
     if asked is None:
         return None
     place, held = asked
+    if not 0 <= place < MOST:
+        return None
     meant = [entry for entry in plan if _is_plain(entry) and (held is None or len(entry["columns"]) == held)]
     meant = [entry for entry in meant if len(entry["columns"]) <= place]
     if not meant:
@@ -86,7 +90,7 @@ def _asked(error: BaseException, own: Sequence[FrameType]) -> tuple[int, int | N
     """The place of a column that is not there, and how many there are where that is known."""
     line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
     if isinstance(error, KeyError) and error.args and type(error.args[0]) is int:
-        return error.args[0], None
+        return (error.args[0], None) if _is_of_pandas(error) else None
     if not isinstance(error, IndexError):
         return None
     if (told := _SIZE.search(str(error))) and any(word in line for word in _BY_PLACE):
@@ -98,6 +102,14 @@ def _asked(error: BaseException, own: Sequence[FrameType]) -> tuple[int, int | N
         if isinstance(row, list) and 0 < len(row) <= int(number) and all(isinstance(each, str) for each in row):
             return int(number), len(row)
     return None
+
+
+def _is_of_pandas(error: BaseException) -> bool:
+    """Whether an error comes out of pandas: a dictionary of the project has keys of its own."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith("pandas.")
 
 
 def _names(own: Sequence[FrameType]) -> dict[int, str]:

@@ -83,3 +83,16 @@ def test_a_table_of_who_has_to_do_with_what_has_few_of_whom_with_many_of_what() 
     users, movies = cells(entry, "user_id"), cells(entry, "movieId")
     assert len({*users}) == 4 and len({*movies}) == 16 and len({*zip(users, movies, strict=True)}) == 64
     assert cells(entry, "row_id") == cells({**entry, "columns": {"user_id": "whole"}}, "user_id") == [*range(64)]
+
+
+@pytest.mark.parametrize(
+    ("module", "key", "columns"),
+    [("pandas.core.indexes.base", 2, 3), ("pandas.core.indexes.base", 20_200_101, None), ("project", 2, None)],
+)
+def test_a_key_is_a_place_where_pandas_says_so_and_there_may_be_so_many(
+    module: str, key: int, columns: int | None, tmp_path: Path
+) -> None:
+    held: dict[str, Any] = {"__name__": module}
+    exec(compile("def get(key):\n    raise KeyError(key)\n", "/lib/base.py", "exec"), held)
+    found = following(raised(tmp_path, f"get({key})", get=held["get"]), [table("a.csv", "csv")], (), tmp_path)
+    assert (found and len(found[0][0]["columns"])) == columns
