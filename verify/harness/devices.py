@@ -6,7 +6,9 @@ otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -44,6 +46,9 @@ def _makers(torch: Any, root: str, device: str, used: dict[str, None]) -> None:
     """Let what is made on CUDA be made on `device`. Functions that torch compiles are made of its own all the same."""
     from torch.jit import _builtins
 
+    with contextlib.suppress(ImportError, AttributeError):
+        # torch looks here for what makes tensors, once: under `with torch.device(...)` it is asked of torch's own
+        importlib.import_module("torch.utils._device")._device_constructors()
     known: Any = _builtins
     here = functools.partial(_here, device=torch.device(device))
     for name in _MAKERS:

@@ -60,10 +60,11 @@ def _changed(original: Any, change: Callable[[dict[str, Any]], None]) -> Any:
 
 
 def _checkpoint(given: dict[str, Any]) -> None:
-    """A path for a folder and a name; a prefix goes before the name."""
+    """A path for a folder that is there, or for a folder and a name; a prefix goes before the name."""
     if "filepath" in given:
         EARLIER["ModelCheckpoint(filepath=...)"] = None
-        folder, name = os.path.split(given.pop("filepath") or "")
+        path = given.pop("filepath") or ""
+        folder, name = (path, "") if os.path.isdir(path) else os.path.split(path)  # noqa: PTH112
         given |= {"dirpath": folder or None, "filename": name or None}
     if "prefix" in given:
         EARLIER["ModelCheckpoint(prefix=...)"] = None

@@ -24,6 +24,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 OLDEST = (3, 10)
+BY_ENUMERATIONS = ("1.4.", "1.5.")
+"""The releases that make names of enumerations."""
 CALLED: list[Any] = []
 """What sees which functions of the project are called, once it is in place."""
 
@@ -179,7 +181,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     watch.patch_warnings()
     for package in packages:
         watch.patch_lightning(package)
-        beside("compat_shims").lend_enumerations(package.__name__, held.LENT)
+        if str(package.__version__).startswith(BY_ENUMERATIONS):
+            beside("compat_shims").lend_enumerations(package.__name__, held.LENT)
     watch.seed()
     CALLED.append(beside("calls").Calls(str(Path.cwd()), spec.get("functions", ())))
     CALLED[-1].begin()

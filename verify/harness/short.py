@@ -71,7 +71,8 @@ def keeps_plugin(plugin: Any) -> bool:
 
 def leave_out_searches(package: ModuleType) -> None:
     """Search for no learning rate and no size of batches where a script asks a Tuner for one and does nothing with the
-    answer: what a release up to 1.9 searches by an argument of its Trainer is left out, too."""
+    answer: what a release up to 1.9 searches by an argument of its Trainer is left out, too. The rate or the size that
+    it would set stays as it is."""
     try:
         tuner: Any = importlib.import_module(f"{package.__name__}.tuner.tuning").Tuner
     except (ImportError, AttributeError):

@@ -51,9 +51,10 @@ STAND_INS = {
         "the weights are those at the end of the short training",
     ),
     "stopped": StandIn(
-        "a profiler, limits of time, searches by a Tuner whose answer nothing reads, and callbacks that watch a device",
+        "a profiler, limits of time, searches by a Tuner whose answer nothing takes, and callbacks that watch a device",
         "none",
-        "`trainer.profiler` is the one that does nothing; the callbacks are not in `trainer.callbacks`",
+        "`trainer.profiler` is the one that does nothing; the callbacks are not in `trainer.callbacks`; the rate or "
+        "size of a search stays as it is",
     ),
     "wandb": StandIn(
         "a run of wandb",
