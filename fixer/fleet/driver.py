@@ -217,11 +217,13 @@ class Driver:
             fresh = {"reason": "", "kind": "", "concludes": False}
             return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
         if step == "look":
-            ended = {"state": came} if row.state in ("delivered", "left out") else {}
-            return {} if came == "delivered" else {"pull_open": False, **ended}, None
+            ends = not came.is_open and row.state in ("delivered", "left out")
+            return {**_pull_values(came), **({"state": came.state} if ends else {})}, None
         if step == "deliver":
             self._held |= {row.name} if came.waits else set()
-            return _delivery_values(came), None
+            told = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
+            told |= {"pull_branch": row.branch} if came.is_open and not row.concludes else {}
+            return {**told, **_pull_values(came)}, None
         assert task is not None
         options = row.options
         run = reported(task, came, proves=options.prove, require=options.require, address=row.repository.address)
@@ -286,11 +288,10 @@ def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str | None, t
     return commit, left_out(row, place, commit, tokens) if commit else None
 
 
-def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
-    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
-    if came.pull_request:
-        values |= {"pull_request": came.pull_request, "pull_open": came.is_open}
-    return values
+def _pull_values(came: FleetDelivery) -> dict[str, Any]:
+    """What is noted of the pull request that was seen."""
+    seen = {"pull_request": came.pull_request, "pull_open": came.is_open}
+    return {name: value for name, value in seen.items() if value is not None}
 
 
 def _is_answered(kind: str, step: Step, row: FleetRow) -> bool:

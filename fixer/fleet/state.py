@@ -22,7 +22,7 @@ from fixer.fleet.words import State, Step
 FILE = "fleet.sqlite"
 _GONE = "it is not in the fleet any more"
 _ASKED = "options"
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 CREATE TABLE repository (
     name TEXT PRIMARY KEY, address TEXT NOT NULL, options TEXT NOT NULL, position INTEGER NOT NULL,
@@ -32,6 +32,7 @@ CREATE TABLE repository (
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
     resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '', excused TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
+    pull_branch TEXT,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
@@ -58,11 +59,11 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 _AGAIN = "UPDATE repository SET state=again, again='', reason='', kind='' WHERE again<>'' AND doing=''"
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off, gone, pull_open, concludes, excused"
+    "summary, changed, switched_off, gone, pull_open, pull_branch, concludes, excused"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off", "pull_open", "concludes", "resume", "excused"}
+     "summary", "switched_off", "pull_open", "pull_branch", "concludes", "resume", "excused"}
 )  # fmt: skip
 
 
@@ -71,9 +72,10 @@ class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
     of the branch that was made of it, `excused` the kind of failure after which it was put back for the next run.
-    `pull_open` says whether its pull request was open when it was last seen, `concludes` whether that has served, since
-    nothing is left to change. `ignored` are all rules that are left out, where some are switched off in a pull request.
-    One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
+    `pull_open` says whether its pull request, which is from `pull_branch`, was open when it was last seen, `concludes`
+    whether that has served, since nothing is left to change. `ignored` are all rules that are left out, where some are
+    switched off in a pull request. One that is `gone` is not named any more: it is shown as left out, and what was done
+    of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -93,6 +95,7 @@ class FleetRow:
     gone: bool = False
     excused: str = ""
     pull_open: bool = False
+    pull_branch: str | None = None
     concludes: bool = False
 
     @property
@@ -173,7 +176,7 @@ class FleetState:
                 before, after = row.repository, one.options
                 queued = {"state": "queued", "reason": "", "kind": ""}
                 if before.address != one.address:
-                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False})
+                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False, "pull_branch": None})
                 elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
                     self._set(one.name, queued)
                 elif row.state == "delivered" and before.options.deliver != after.deliver:
@@ -183,11 +186,16 @@ class FleetState:
 
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
-        anew. The repositories that this concerns, as they were."""
+        anew, and where it may have opened a pull request, one counts as open until the server is asked. The
+        repositories that this concerns, as they were."""
         with self._connection:
             found = [row for row in self.rows() if row.doing]
             for row in found:
-                fresh = {} if row.doing in ("deliver", "look") else {"state": "queued", "copy": row.copy + 1}
+                fresh: dict[str, Any] = {}
+                if row.doing not in ("deliver", "look"):
+                    fresh = {"state": "queued", "copy": row.copy + 1}
+                elif row.doing == "deliver" and row.options.deliver == "pull-request" and not row.pull_open:
+                    fresh = {"pull_open": True, "pull_branch": row.branch}
                 self._set(row.name, {"doing": "", **fresh})
                 self._connection.execute(
                     "UPDATE step SET outcome='interrupted', ended=? WHERE repository=? AND outcome='running'",
@@ -278,8 +286,8 @@ class FleetState:
     def offered(self) -> tuple[int, int]:
         """How many were ever delivered or are being delivered, and of how many a pull request is or will be open."""
         ever, now = self._connection.execute(
-            "SELECT sum(doing='deliver' OR pull_request IS NOT NULL OR state IN ('delivered', 'merged', 'closed')),"
-            " sum(doing='deliver' OR pull_open) FROM repository"
+            "SELECT sum(doing='deliver' OR pull_open OR pull_request IS NOT NULL OR state IN ('delivered', 'merged',"
+            " 'closed')), sum(doing='deliver' OR pull_open) FROM repository"
         ).fetchone()
         return ever or 0, now or 0
 

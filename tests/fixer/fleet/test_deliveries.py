@@ -166,6 +166,55 @@ def test_one_that_was_merged_meanwhile_gives_no_right_to_open_another(acme: Orga
     assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
 
 
+def test_an_open_pull_request_counts_and_holds_up_another_one_from_a_new_branch(acme: Organisation) -> None:
+    limited, other = FleetOptions(open_pull_requests=1), replace(OFFER, target="2.5.6")
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    end = run(acme, limited, other)
+    assert "1 are open, and no more than 1 may be" in end.waits or "1 repositories to be merged" in end.waits
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert sorted(acme.states().values()) == [[], [], ["open"]] and row.pull_open
+    assert (
+        row.reason == f"its pull request from {BRANCH} is to be merged or closed before one from {row.branch} is opened"
+    )
+    assert run(acme, each=other).waits == "pull requests of fixer's in 1 repositories to be merged or closed"
+    assert acme.states()[offered] == ["open"]
+    acme.api(offered).requests[0].state = "merged"
+    assert run(acme, each=other) == FleetEnd()
+    assert acme.states()[offered] == ["merged", "open"]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.pull_branch, row.pull_request) == (
+        "delivered",
+        row.branch,
+        f"{acme.address}/acme/{offered}/pull/2",
+    )
+
+
+def test_a_run_that_was_killed_as_it_opened_a_pull_request_loses_no_place(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1, canary=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    with opened(acme.folder.parent / "state") as state:
+        state.put(f"acme/{offered}", state="planned", pull_request=None, pull_open=False, pull_branch=None)
+        state.begin(f"acme/{offered}", "deliver")
+        state.recover()
+        assert state.offered() == (1, 1)
+    run(acme, limited)
+    assert sorted(acme.states().values()) == [[], [], ["open"]]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.pull_open, row.pull_branch) == ("delivered", True, BRANCH)
+
+
+def test_a_run_that_was_killed_before_it_opened_a_pull_request_opens_it(acme: Organisation) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    with opened(acme.folder.parent / "state") as state:
+        state.enroll(acme.repositories(OFFER))
+        state.begin("acme/b", "deliver")
+    run(acme, FleetOptions(open_pull_requests=1))
+    assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
+    assert sorted(states(acme).values()) == ["delivered", "planned", "planned"]
+
+
 def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
     origin, one = acme.folder / "acme" / "a.git", FleetOptions(open_per_repository=1)
     commit(origin, {"notes.md": b""}, "fixer/lightning-2.5.0", "origin/main")
