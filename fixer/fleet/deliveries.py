@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.engine.plan import Change, Plan
+from codemods.engine.plan import Change, Plan, plan
 from fixer.delivery import Delivery, prepare
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
@@ -29,7 +29,7 @@ from fixer.push import find_remote
 from fixer.reports.rule_text import rule_texts
 from fixer.result import Result
 from fixer.runs import load
-from fixer.settings import SharedOptions, options_for
+from fixer.settings import SharedOptions, options_for, sources_of
 from fixer.tokens import Tokens
 
 OURS = "fixer/"
@@ -51,7 +51,7 @@ class FleetDelivery:
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     """The options as `fixer run` takes them."""
     return SharedOptions(
-        clone, options.select, options.ignore, options.unsafe_fixes, options.target, namespace=options.namespace
+        clone, options.select, options.ignore, options.unsafe_fixes, options.target, 1, namespace=options.namespace
     )
 
 
@@ -75,7 +75,7 @@ def deliver(
 def _delivered(
     row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool
 ) -> FleetDelivery:
-    repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
+    repository, options, git, result = row.repository, row.options, _repository(row, clone), _result(kept)
     branch, pr = result.branch, options.deliver == "pull-request"
     if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
         raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew", LOST)
@@ -161,14 +161,17 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
     StepFailure."""
     repository, options = row.repository, row.options
     with _told(row, tokens):
-        _repository(clone)
+        _repository(row, clone)
         result = _result(kept)
         assert result.base is not None
         project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
         branch = row.pull_branch or branch_of(options, clone, result.base)
         delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
         assert delivery is not None
-        return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
+        whole = options_for(asked, project)
+        left = plan(sources_of(project), whole).changes if row.ignored else ()
+        off = any(change.code in (row.ignored or ()) for change in left)
+        return _concluded(delivery, result, repository, tokens, off=off)
 
 
 def _concluded(
@@ -189,7 +192,7 @@ def _concluded(
 def looked(row: FleetRow, clone: Path, tokens: Tokens) -> FleetDelivery:
     """What became of the pull request from a repository's branch. Raises StepFailure."""
     with _told(row, tokens):
-        _repository(clone)
+        _repository(row, clone)
         branch = row.pull_branch or row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
         pulls = _visited(row, clone, branch, tokens).pulls
     found = current(pulls) or next((pull for pull in pulls if pull.url == row.pull_request), None)
@@ -201,7 +204,7 @@ def looked(row: FleetRow, clone: Path, tokens: Tokens) -> FleetDelivery:
 
 def _visited(row: FleetRow, clone: Path, branch: str, tokens: Tokens) -> Visit:
     """The pull requests of a repository's branch."""
-    remote = find_remote(_repository(clone), "origin", tokens)
+    remote = find_remote(_repository(row, clone), "origin", tokens)
     return visit(remote, branch, row.repository.options.base, Templates(), False, "")
 
 
@@ -215,11 +218,13 @@ def _told(row: FleetRow, tokens: Tokens) -> Iterator[None]:
         raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
 
 
-def _repository(clone: Path) -> Repository:
-    """The clone itself: never a repository around it. Raises StepFailure where it is gone."""
+def _repository(row: FleetRow, clone: Path) -> Repository:
+    """The clone itself, never a repository around it, with the address of its remote as it is asked for now. Raises
+    StepFailure where it is gone."""
     git = find_repository(clone) if is_there(clone) else None
     if git is None:
         raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew", LOST)
+    git.git("config", "--local", "remote.origin.url", row.repository.address)
     return git
 
 

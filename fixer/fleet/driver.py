@@ -217,8 +217,9 @@ class Driver:
             fresh = {"reason": "", "kind": "", "concludes": False}
             return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
         if step == "look":
-            ends = not came.is_open and row.state in ("delivered", "left out")
-            return {**_pull_values(came), **({"state": came.state} if ends else {})}, None
+            ends = not (came.is_open or row.gone) and row.state in ("delivered", "left out", "failed")
+            ended = {"state": came.state, "reason": "", "kind": ""} if ends else {}
+            return {**_pull_values(came), **ended}, None
         if step == "deliver":
             self._held |= {row.name} if came.waits else set()
             told = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
@@ -254,10 +255,11 @@ class Driver:
         if step in ("plan", "prove"):
             discard(self._clone(row))
             self._state.put(row.name, copy=row.copy + 1)
-        values: dict[str, Any] = {"reason": failure.reason, "kind": failure.kind}
+        values: dict[str, Any] = {}
         if step != "look":
-            values |= {"state": resume if again else "failed", "resume": resume}
-        self._state.end(row.name, step, "failed", values, cost)
+            state = resume if again else "failed"
+            values = {"state": state, "resume": resume, "reason": failure.reason, "kind": failure.kind}
+        self._state.end(row.name, step, "failed", values, cost, reason=failure.reason)
         self._say(f"{row.name}: {step} failed: {failure.reason}")
         if is_around(failure.kind) and not again:
             same = self._failures.setdefault(failure.kind, [])
@@ -269,7 +271,8 @@ class Driver:
     def _excuse(self, names: Sequence[str], kind: str) -> None:
         """Puts repositories that failed for what is around them back for the next run; what had failed so before may be
         their own fault, and stays."""
-        fresh = [name for name in names if self._state.row(name).excused != kind]
+        rows = [self._state.row(name) for name in names]
+        fresh = [row.name for row in rows if (row.state, row.kind) == ("failed", kind) and row.excused != kind]
         self._state.put_back(fresh)
         for name in fresh:
             self._state.put(name, excused=kind)
@@ -296,6 +299,8 @@ def _pull_values(came: FleetDelivery) -> dict[str, Any]:
 
 def _is_answered(kind: str, step: Step, row: FleetRow) -> bool:
     """Whether a step that went well shows that a failure of a kind was no matter of what is around."""
+    if kind == "disk":
+        return True
     if kind == "index":
         return step == "prove"
     return kind.endswith(f" {host_of(row.repository.address)}") and step in ("clone", "deliver", "look")

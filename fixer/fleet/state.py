@@ -158,6 +158,7 @@ class FleetState:
         at anew, but for what was merged or closed. Nothing more is done of those that are not named any more."""
         now = time.time()
         with self._connection:
+            gone = {row.name for row in self.rows() if row.gone}
             self._connection.execute("UPDATE repository SET gone=0")
             known = {row.name: row for row in self.rows()}
             for position, one in enumerate(repositories):
@@ -173,9 +174,11 @@ class FleetState:
                 self._connection.execute(
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
+                if row.name in gone and row.pull_request:  # what became of it meanwhile is looked up
+                    self._set(one.name, {"pull_open": True})
                 before, after = row.repository, one.options
                 queued = {"state": "queued", "reason": "", "kind": ""}
-                if before.address != one.address:
+                if before.identity != one.identity:
                     self._set(one.name, {**queued, "pull_request": None, "pull_open": False, "pull_branch": None})
                 elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
                     self._set(one.name, queued)
@@ -231,13 +234,15 @@ class FleetState:
         values: Mapping[str, Any],
         cost: tuple[float, float] = (0.0, 0.0),
         findings: Iterable[FindingCount] | None = None,
+        reason: str = "",
     ) -> None:
-        """Notes how a step ended, what it makes of its repository, and what it cost."""
+        """Notes how a step ended and why (without a `reason` of its own as its repository has it), what it makes of its
+        repository, and what it cost."""
         with self._connection:
             self._connection.execute(
                 "UPDATE step SET ended=?, outcome=?, reason=?, seconds=seconds+?, cpu=cpu+?"
                 " WHERE repository=? AND step=?",
-                (time.time(), outcome, values.get("reason", ""), *cost, name, step),
+                (time.time(), outcome, reason or values.get("reason", ""), *cost, name, step),
             )
             self._set(name, {"doing": "", **values})
             self._connection.execute(f"{_AGAIN} AND name=?", (name,))
@@ -253,10 +258,9 @@ class FleetState:
         with self._connection:
             self._set(name, values)
 
-    def rows(self, state: State | None = None) -> list[FleetRow]:
-        """The repositories in their order: all, or those in a state."""
-        where, given = ("WHERE state=?", (state,)) if state else ("", ())
-        return self._rows(where, *given)
+    def rows(self) -> list[FleetRow]:
+        """The repositories in their order."""
+        return self._rows("")
 
     def next(self, step: Step, most: int = -1, *, offered: bool = False) -> list[FleetRow]:
         """The repositories with which a step is what is to be done next: all, or those with an open pull request."""

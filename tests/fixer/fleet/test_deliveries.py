@@ -27,6 +27,7 @@ from tests.fixer.forges import BRANCH, commit, head
 from tests.fixer.git_repos import Repo
 from tests.fixer.world import SECRET as PROJECT_SECRET
 from tests.fixer.world import standing as standing_project
+from tests.support import git
 
 OFFER = RepositoryOptions(prove=False, deliver="pull-request")
 
@@ -44,12 +45,13 @@ def run(
     *,
     again: bool = False,
     release: bool = False,
+    names: str = "abc",
 ) -> FleetEnd:
-    """One run of a fleet of all repositories of the organisation."""
+    """One run of a fleet of the repositories of the organisation."""
     tokens = Tokens((Token("GITHUB_TOKEN", SECRET),))
     folder = acme.folder.parent / "state"
     with opened(folder, make=True) as state:
-        state.enroll(acme.repositories(each))
+        state.enroll([one for one in acme.repositories(each) if one.name[-1] in names])
         if again:
             state.renew()
         if release:
@@ -130,6 +132,44 @@ def test_what_becomes_of_a_pull_request_is_looked_up(acme: Organisation) -> None
     acme.api("b").requests[0].state = "closed"
     run(acme)
     assert states(acme) == {"a": "merged", "b": "closed", "c": "delivered"}
+
+
+def test_a_merge_ends_what_had_failed_and_not_what_is_to_be_done_of_who_has_left(acme: Organisation) -> None:
+    run(acme)
+    with opened(acme.folder.parent / "state") as state:
+        state.put("acme/a", state="failed", reason="no space left", kind="disk")
+        state.put("acme/b", state="planned", reason="")
+    for name in "abc":
+        acme.api(name).requests[0].state = "merged"
+    run(acme, names="a")
+    assert states(acme) == {"a": "merged", "b": "left out", "c": "left out"}
+    assert (rows(acme.folder.parent)["acme/a"].reason, rows(acme.folder.parent)["acme/a"].kind) == ("", "")
+    with opened(acme.folder.parent / "state") as state:
+        assert state.offered() == (3, 0)
+        state.enroll(acme.repositories(OFFER))
+        assert (state.row("acme/b").state, state.row("acme/c").state) == ("planned", "delivered")
+    run(acme)
+    assert states(acme)["c"] == "merged"
+
+
+def test_a_look_that_fails_changes_nothing_of_its_repository(acme: Organisation) -> None:
+    run(acme)
+    before = {name: replace(row, changed=0) for name, row in rows(acme.folder.parent).items()}
+    for api in acme.apis.values():
+        api.token = "another"
+    assert run(acme).stopped.startswith("3 repositories failed for one reason: GitHub answers 401")
+    assert {name: replace(row, changed=0) for name, row in rows(acme.folder.parent).items()} == before
+    with opened(acme.folder.parent / "state") as state:
+        looks = [step for step in state.steps() if step.step == "look"]
+    assert {(step.outcome, step.reason[:18]) for step in looks} == {("failed", "GitHub answers 401")}
+
+
+def test_a_delivery_goes_where_its_repository_is_by_now(acme: Organisation, tmp_path: Path) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    for clone in (tmp_path / "state" / "clones").glob("*/0/*"):
+        git(clone, "config", "remote.origin.url", "http://127.0.0.1:9/gone.git")
+    run(acme)
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
 
 
 def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
@@ -301,6 +341,17 @@ def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisa
     row = rows(tmp_path)["acme/a"]
     assert (acme.states()["a"], row.state, row.pull_open) == (["closed"], "left out", False)
     assert row.reason == f"pull request closed, since all that is left is switched off in it: {row.pull_request}"
+
+
+def test_one_that_is_not_needed_any_more_is_not_said_to_be_switched_off(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    (pull,) = acme.api("a").requests
+    pull.body = pull.body.replace("[x]", "[ ]")
+    commit(acme.folder / "acme" / "a.git", {"train.py": b"print(1)\n"})
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (acme.states()["a"], row.ignored is not None) == (["closed"], True)
+    assert row.reason == f"pull request closed, since nothing is left to do: {row.pull_request}"
 
 
 def test_settings_that_cannot_be_read_are_the_failure_of_their_repository(acme: Organisation, tmp_path: Path) -> None:
