@@ -18,7 +18,7 @@ from typing import Any
 from fixer.errors import UsageError, of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
-from fixer.fleet.dashboard import body, keep_up
+from fixer.fleet.dashboard import body, keep_up, mark_of
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
@@ -105,7 +105,8 @@ class Driver:
         held, _, number = (self._state.note(DASHBOARD) or "").rpartition(" ")
         known = int(number) if held == address else None
         try:
-            now, said = keep_up(address, known, body(self._state.rows(), end.waits), self._tokens)
+            mark = mark_of(self._state.id())
+            now, said = keep_up(address, known, body(self._state.rows(), end.waits, mark), mark, self._tokens)
         except UsageError as error:
             said = f"the dashboard is not up to date: {self._tokens.hidden(str(error))}"
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +22,7 @@ from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
 _GONE = "it is not in the fleet any more"
-_ASKED = "options"
+_ASKED, _ID = "options", "id"
 _VERSION = 3
 _TABLES = """
 CREATE TABLE repository (
@@ -354,6 +355,12 @@ class FleetState:
             self._connection.execute("DELETE FROM note WHERE name=?", (name,))
             if value is not None:
                 self._connection.execute("INSERT INTO note VALUES (?,?)", (name, value))
+
+    def id(self) -> str:
+        """What tells this fleet from all others, made once."""
+        if self.note(_ID) is None:
+            self.set_note(_ID, uuid.uuid4().hex)
+        return self.note(_ID) or ""
 
     def _set(self, name: str, values: Mapping[str, Any]) -> None:
         assert set(values) <= _SETTABLE, values
