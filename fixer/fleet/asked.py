@@ -17,6 +17,7 @@ from fixer.fleet.words import Delivered
 from fixer.forge import parts_of, place_of
 from fixer.timing import seconds_of
 
+NOBODY = "no repository is named; give a FLEET.toml, paths and addresses of repositories, or --org"
 DELIVERIES: tuple[Delivered, ...] = get_args(Delivered)
 _RUNGS = ("conforms", "trains", "same")
 _SCP = re.compile(r"(?:[^@/\s]+@)?[^:/\s]+:(?!//).+")
@@ -309,7 +310,7 @@ def _listed(what: Sequence[str], more: bool) -> list[tuple[str, str]]:
             if line and not line.startswith("#")
         ]
     if not found and not more:
-        raise UsageError("no repository is named; give a FLEET.toml, paths and addresses of repositories, or --org")
+        raise UsageError(NOBODY)
     return found
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.engine.plan import Change, Plan
+from codemods.engine.plan import Change, Plan, plan
 from fixer.delivery import Delivery, prepare
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
@@ -29,7 +29,7 @@ from fixer.push import find_remote
 from fixer.reports.rule_text import rule_texts
 from fixer.result import Result
 from fixer.runs import load
-from fixer.settings import SharedOptions, options_for
+from fixer.settings import SharedOptions, options_for, sources_of
 from fixer.tokens import Tokens
 
 OURS = "fixer/"
@@ -39,19 +39,19 @@ OURS = "fixer/"
 @dataclass(frozen=True)
 class FleetDelivery:
     """What became of a result at the remote; it is queued again where rules are switched off in its pull request.
-    `waits` says that it may not be delivered now, `is_open` whether the pull request is open."""
+    `waits` says that it may not be delivered now, `is_open` whether the pull request is open (None: as before)."""
 
     state: State
     reason: str = ""
     pull_request: str | None = None
     waits: bool = False
-    is_open: bool = True
+    is_open: bool | None = None
 
 
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     """The options as `fixer run` takes them."""
     return SharedOptions(
-        clone, options.select, options.ignore, options.unsafe_fixes, options.target, namespace=options.namespace
+        clone, options.select, options.ignore, options.unsafe_fixes, options.target, 1, namespace=options.namespace
     )
 
 
@@ -75,7 +75,7 @@ def deliver(
 def _delivered(
     row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool
 ) -> FleetDelivery:
-    repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
+    repository, options, git, result = row.repository, row.options, _repository(row, clone), _result(kept)
     branch, pr = result.branch, options.deliver == "pull-request"
     if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
         raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew", LOST)
@@ -83,7 +83,12 @@ def _delivered(
     delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
     assert delivery is not None
     changes = tuple(changes_of(git, result))
+    waiting: State = "proven" if options.prove else "planned"
     if seen := delivery.visit:
+        before = row.pull_branch if row.pull_open else None
+        if before and before != branch and current(seen.forge.pulls(before)):
+            why = f"its pull request from {before} is to be merged or closed before one from {branch} is opened"
+            return FleetDelivery(waiting, why, waits=True)
         codes = {change.code for change in changes}
         off = sorted(seen.off & codes)
         if off and seen.off >= codes and current(seen.pulls):
@@ -97,18 +102,19 @@ def _delivered(
             return FleetDelivery(row.state, "its pull request is not open any more", row.pull_request, is_open=False)
         if most and not current(seen.pulls) and (many := seen.forge.open_from(OURS)) >= most:
             why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
-            return FleetDelivery("proven" if options.prove else "planned", why, waits=True)
+            return FleetDelivery(waiting, why, waits=True)
     there = delivery.look()
     told = delivery.deliver(result, Plan(changes=changes), rule_texts(), there)
     if there.of_people and pr is not bool(told.error):  # `offer` tells of them, `publish` refuses
         why = f"branch {branch} there holds commit {there.of_people[:10]} of people, and is left as it is"
-        return FleetDelivery("left out", why, told.pull_request)
+        return FleetDelivery("left out", why, told.pull_request, is_open=bool(told.pull_request) if seen else None)
     if told.error:
         raise failure_of(tokens.hidden(told.error), repository.address)
     said = list(told.messages[len(result.messages) :][-1:])
     if seen and told.pull_request and options.labels:
         said += filter(None, [_labelled(seen, branch, options.labels, tokens)])
-    return FleetDelivery("delivered", "; ".join(said), told.pull_request)
+    is_open = bool(told.pull_request) if seen else None
+    return FleetDelivery("delivered", "; ".join(said), told.pull_request, is_open=is_open)
 
 
 def _labelled(seen: Visit, branch: str, labels: tuple[str, ...], tokens: Tokens) -> str:
@@ -155,14 +161,17 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
     StepFailure."""
     repository, options = row.repository, row.options
     with _told(row, tokens):
-        _repository(clone)
+        _repository(row, clone)
         result = _result(kept)
         assert result.base is not None
         project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
-        branch = branch_of(options, clone, result.base)
+        branch = row.pull_branch or branch_of(options, clone, result.base)
         delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
         assert delivery is not None
-        return _concluded(delivery, result, repository, tokens, off=row.ignored is not None)
+        whole = options_for(asked, project)
+        left = plan(sources_of(project), whole).changes if row.ignored else ()
+        off = any(change.code in (row.ignored or ()) for change in left)
+        return _concluded(delivery, result, repository, tokens, off=off)
 
 
 def _concluded(
@@ -180,19 +189,22 @@ def _concluded(
     )
 
 
-def looked(row: FleetRow, clone: Path, tokens: Tokens) -> State:
-    """What became of a pull request. Raises StepFailure."""
+def looked(row: FleetRow, clone: Path, tokens: Tokens) -> FleetDelivery:
+    """What became of the pull request from a repository's branch. Raises StepFailure."""
     with _told(row, tokens):
-        _repository(clone)
-        branch = row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
+        _repository(row, clone)
+        branch = row.pull_branch or row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
         pulls = _visited(row, clone, branch, tokens).pulls
-    found = next((pull.state for pull in pulls if pull.url == row.pull_request), "open")
-    return "delivered" if found == "open" else "merged" if found == "merged" else "closed"
+    found = current(pulls) or next((pull for pull in pulls if pull.url == row.pull_request), None)
+    if found is None:
+        return FleetDelivery("closed", is_open=False)
+    state: State = "delivered" if found.state == "open" else "merged" if found.state == "merged" else "closed"
+    return FleetDelivery(state, "", found.url, is_open=found.state == "open")
 
 
 def _visited(row: FleetRow, clone: Path, branch: str, tokens: Tokens) -> Visit:
     """The pull requests of a repository's branch."""
-    remote = find_remote(_repository(clone), "origin", tokens)
+    remote = find_remote(_repository(row, clone), "origin", tokens)
     return visit(remote, branch, row.repository.options.base, Templates(), False, "")
 
 
@@ -206,11 +218,13 @@ def _told(row: FleetRow, tokens: Tokens) -> Iterator[None]:
         raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
 
 
-def _repository(clone: Path) -> Repository:
-    """The clone itself: never a repository around it. Raises StepFailure where it is gone."""
+def _repository(row: FleetRow, clone: Path) -> Repository:
+    """The clone itself, never a repository around it, with the address of its remote as it is asked for now. Raises
+    StepFailure where it is gone."""
     git = find_repository(clone) if is_there(clone) else None
     if git is None:
         raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew", LOST)
+    git.git("config", "--local", "remote.origin.url", row.repository.address)
     return git
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from fixer.errors import UsageError, of_the_system
 from fixer.fleet.asked import FleetOptions
 from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
-from fixer.fleet.dashboard import body, keep_up
+from fixer.fleet.dashboard import body, keep_up, mark_of
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
 from fixer.fleet.manners import waits_for_hour, waits_to_begin
@@ -105,7 +105,8 @@ class Driver:
         held, _, number = (self._state.note(DASHBOARD) or "").rpartition(" ")
         known = int(number) if held == address else None
         try:
-            now, said = keep_up(address, known, body(self._state.rows(), end.waits), self._tokens)
+            mark = mark_of(self._state.id())
+            now, said = keep_up(address, known, body(self._state.rows(), end.waits, mark), mark, self._tokens)
         except UsageError as error:
             said = f"the dashboard is not up to date: {self._tokens.hidden(str(error))}"
         else:
@@ -217,11 +218,14 @@ class Driver:
             fresh = {"reason": "", "kind": "", "concludes": False}
             return {"state": "cloned", "base": base, "switched_off": held, **fresh}, None
         if step == "look":
-            ended = {"state": came} if row.state in ("delivered", "left out") else {}
-            return {} if came == "delivered" else {"pull_open": False, **ended}, None
+            ends = not (came.is_open or row.gone) and row.state in ("delivered", "left out", "failed")
+            ended = {"state": came.state, "reason": "", "kind": ""} if ends else {}
+            return {**_pull_values(came), **ended}, None
         if step == "deliver":
             self._held |= {row.name} if came.waits else set()
-            return _delivery_values(came), None
+            told = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
+            told |= {"pull_branch": row.branch} if came.is_open and not row.concludes else {}
+            return {**told, **_pull_values(came)}, None
         assert task is not None
         options = row.options
         run = reported(task, came, proves=options.prove, require=options.require, address=row.repository.address)
@@ -252,10 +256,11 @@ class Driver:
         if step in ("plan", "prove"):
             discard(self._clone(row))
             self._state.put(row.name, copy=row.copy + 1)
-        values: dict[str, Any] = {"reason": failure.reason, "kind": failure.kind}
+        values: dict[str, Any] = {}
         if step != "look":
-            values |= {"state": resume if again else "failed", "resume": resume}
-        self._state.end(row.name, step, "failed", values, cost)
+            state = resume if again else "failed"
+            values = {"state": state, "resume": resume, "reason": failure.reason, "kind": failure.kind}
+        self._state.end(row.name, step, "failed", values, cost, reason=failure.reason)
         self._say(f"{row.name}: {step} failed: {failure.reason}")
         if is_around(failure.kind) and not again:
             same = self._failures.setdefault(failure.kind, [])
@@ -267,7 +272,8 @@ class Driver:
     def _excuse(self, names: Sequence[str], kind: str) -> None:
         """Puts repositories that failed for what is around them back for the next run; what had failed so before may be
         their own fault, and stays."""
-        fresh = [name for name in names if self._state.row(name).excused != kind]
+        rows = [self._state.row(name) for name in names]
+        fresh = [row.name for row in rows if (row.state, row.kind) == ("failed", kind) and row.excused != kind]
         self._state.put_back(fresh)
         for name in fresh:
             self._state.put(name, excused=kind)
@@ -286,15 +292,16 @@ def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str | None, t
     return commit, left_out(row, place, commit, tokens) if commit else None
 
 
-def _delivery_values(came: FleetDelivery) -> dict[str, Any]:
-    values: dict[str, Any] = {"state": came.state, "reason": came.reason, "kind": "", "concludes": False}
-    if came.pull_request:
-        values |= {"pull_request": came.pull_request, "pull_open": came.is_open}
-    return values
+def _pull_values(came: FleetDelivery) -> dict[str, Any]:
+    """What is noted of the pull request that was seen."""
+    seen = {"pull_request": came.pull_request, "pull_open": came.is_open}
+    return {name: value for name, value in seen.items() if value is not None}
 
 
 def _is_answered(kind: str, step: Step, row: FleetRow) -> bool:
     """Whether a step that went well shows that a failure of a kind was no matter of what is around."""
+    if kind == "disk":
+        return True
     if kind == "index":
         return step == "prove"
     return kind.endswith(f" {host_of(row.repository.address)}") and step in ("clone", "deliver", "look")

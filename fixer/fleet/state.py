@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -21,8 +22,8 @@ from fixer.fleet.words import State, Step
 
 FILE = "fleet.sqlite"
 _GONE = "it is not in the fleet any more"
-_ASKED = "options"
-_VERSION = 2
+_ASKED, _ID = "options", "id"
+_VERSION = 3
 _TABLES = """
 CREATE TABLE repository (
     name TEXT PRIMARY KEY, address TEXT NOT NULL, options TEXT NOT NULL, position INTEGER NOT NULL,
@@ -32,6 +33,7 @@ CREATE TABLE repository (
     changed REAL NOT NULL, switched_off TEXT, proves INTEGER NOT NULL, delivers INTEGER NOT NULL,
     resume TEXT NOT NULL DEFAULT '', again TEXT NOT NULL DEFAULT '', excused TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0, concludes INTEGER NOT NULL DEFAULT 0, pull_open INTEGER NOT NULL DEFAULT 0,
+    pull_branch TEXT,
     next TEXT GENERATED ALWAYS AS (
         CASE CASE WHEN gone THEN '' ELSE state END
         WHEN 'queued' THEN 'clone'
@@ -58,11 +60,11 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 _AGAIN = "UPDATE repository SET state=again, again='', reason='', kind='' WHERE again<>'' AND doing=''"
 _COLUMNS = (
     "name, address, options, state, doing, reason, kind, copy, base, head, verdict, ready, branch, pull_request, "
-    "summary, changed, switched_off, gone, pull_open, concludes, excused"
+    "summary, changed, switched_off, gone, pull_open, pull_branch, concludes, excused"
 )
 _SETTABLE = frozenset(
     {"state", "doing", "reason", "kind", "copy", "base", "head", "verdict", "ready", "branch", "pull_request",
-     "summary", "switched_off", "pull_open", "concludes", "resume", "excused"}
+     "summary", "switched_off", "pull_open", "pull_branch", "concludes", "resume", "excused"}
 )  # fmt: skip
 
 
@@ -71,9 +73,10 @@ class FleetRow:
     """What is known of a repository. `doing` is the step that is being done ("" for none), `kind` what a failure has
     in common with others, `copy` the number of its clone, `base` the commit that was looked at, `head` the last commit
     of the branch that was made of it, `excused` the kind of failure after which it was put back for the next run.
-    `pull_open` says whether its pull request was open when it was last seen, `concludes` whether that has served, since
-    nothing is left to change. `ignored` are all rules that are left out, where some are switched off in a pull request.
-    One that is `gone` is not named any more: it is shown as left out, and what was done of it is kept."""
+    `pull_open` says whether its pull request, which is from `pull_branch`, was open when it was last seen, `concludes`
+    whether that has served, since nothing is left to change. `ignored` are all rules that are left out, where some are
+    switched off in a pull request. One that is `gone` is not named any more: it is shown as left out, and what was done
+    of it is kept."""
 
     repository: FleetRepository
     state: State
@@ -93,6 +96,7 @@ class FleetRow:
     gone: bool = False
     excused: str = ""
     pull_open: bool = False
+    pull_branch: str | None = None
     concludes: bool = False
 
     @property
@@ -155,6 +159,7 @@ class FleetState:
         at anew, but for what was merged or closed. Nothing more is done of those that are not named any more."""
         now = time.time()
         with self._connection:
+            gone = {row.name for row in self.rows() if row.gone}
             self._connection.execute("UPDATE repository SET gone=0")
             known = {row.name: row for row in self.rows()}
             for position, one in enumerate(repositories):
@@ -170,10 +175,12 @@ class FleetState:
                 self._connection.execute(
                     "UPDATE repository SET address=?, options=?, position=?, proves=?, delivers=? WHERE name=?", asked
                 )
+                if row.name in gone and row.pull_request:  # what became of it meanwhile is looked up
+                    self._set(one.name, {"pull_open": True})
                 before, after = row.repository, one.options
                 queued = {"state": "queued", "reason": "", "kind": ""}
-                if before.address != one.address:
-                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False})
+                if before.identity != one.identity:
+                    self._set(one.name, {**queued, "pull_request": None, "pull_open": False, "pull_branch": None})
                 elif before.options.of_result != after.of_result and row.state not in ("merged", "closed"):
                     self._set(one.name, queued)
                 elif row.state == "delivered" and before.options.deliver != after.deliver:
@@ -183,11 +190,16 @@ class FleetState:
 
     def recover(self) -> list[FleetRow]:
         """Puts right what a killed run was doing, which is done again; where it worked in a clone, that has to be made
-        anew. The repositories that this concerns, as they were."""
+        anew, and where it may have opened a pull request, one counts as open until the server is asked. The
+        repositories that this concerns, as they were."""
         with self._connection:
             found = [row for row in self.rows() if row.doing]
             for row in found:
-                fresh = {} if row.doing in ("deliver", "look") else {"state": "queued", "copy": row.copy + 1}
+                fresh: dict[str, Any] = {}
+                if row.doing not in ("deliver", "look"):
+                    fresh = {"state": "queued", "copy": row.copy + 1}
+                elif row.doing == "deliver" and row.options.deliver == "pull-request" and not row.pull_open:
+                    fresh = {"pull_open": True, "pull_branch": row.branch}
                 self._set(row.name, {"doing": "", **fresh})
                 self._connection.execute(
                     "UPDATE step SET outcome='interrupted', ended=? WHERE repository=? AND outcome='running'",
@@ -223,13 +235,15 @@ class FleetState:
         values: Mapping[str, Any],
         cost: tuple[float, float] = (0.0, 0.0),
         findings: Iterable[FindingCount] | None = None,
+        reason: str = "",
     ) -> None:
-        """Notes how a step ended, what it makes of its repository, and what it cost."""
+        """Notes how a step ended and why (without a `reason` of its own as its repository has it), what it makes of its
+        repository, and what it cost."""
         with self._connection:
             self._connection.execute(
                 "UPDATE step SET ended=?, outcome=?, reason=?, seconds=seconds+?, cpu=cpu+?"
                 " WHERE repository=? AND step=?",
-                (time.time(), outcome, values.get("reason", ""), *cost, name, step),
+                (time.time(), outcome, reason or values.get("reason", ""), *cost, name, step),
             )
             self._set(name, {"doing": "", **values})
             self._connection.execute(f"{_AGAIN} AND name=?", (name,))
@@ -245,10 +259,9 @@ class FleetState:
         with self._connection:
             self._set(name, values)
 
-    def rows(self, state: State | None = None) -> list[FleetRow]:
-        """The repositories in their order: all, or those in a state."""
-        where, given = ("WHERE state=?", (state,)) if state else ("", ())
-        return self._rows(where, *given)
+    def rows(self) -> list[FleetRow]:
+        """The repositories in their order."""
+        return self._rows("")
 
     def next(self, step: Step, most: int = -1, *, offered: bool = False) -> list[FleetRow]:
         """The repositories with which a step is what is to be done next: all, or those with an open pull request."""
@@ -278,8 +291,8 @@ class FleetState:
     def offered(self) -> tuple[int, int]:
         """How many were ever delivered or are being delivered, and of how many a pull request is or will be open."""
         ever, now = self._connection.execute(
-            "SELECT sum(doing='deliver' OR pull_request IS NOT NULL OR state IN ('delivered', 'merged', 'closed')),"
-            " sum(doing='deliver' OR pull_open) FROM repository"
+            "SELECT sum(doing='deliver' OR pull_open OR pull_request IS NOT NULL OR state IN ('delivered', 'merged',"
+            " 'closed')), sum(doing='deliver' OR pull_open) FROM repository"
         ).fetchone()
         return ever or 0, now or 0
 
@@ -342,6 +355,12 @@ class FleetState:
             self._connection.execute("DELETE FROM note WHERE name=?", (name,))
             if value is not None:
                 self._connection.execute("INSERT INTO note VALUES (?,?)", (name, value))
+
+    def id(self) -> str:
+        """What tells this fleet from all others, made once."""
+        if self.note(_ID) is None:
+            self.set_note(_ID, uuid.uuid4().hex)
+        return self.note(_ID) or ""
 
     def _set(self, name: str, values: Mapping[str, Any]) -> None:
         assert set(values) <= _SETTABLE, values

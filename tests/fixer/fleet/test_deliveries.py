@@ -27,6 +27,7 @@ from tests.fixer.forges import BRANCH, commit, head
 from tests.fixer.git_repos import Repo
 from tests.fixer.world import SECRET as PROJECT_SECRET
 from tests.fixer.world import standing as standing_project
+from tests.support import git
 
 OFFER = RepositoryOptions(prove=False, deliver="pull-request")
 
@@ -44,12 +45,13 @@ def run(
     *,
     again: bool = False,
     release: bool = False,
+    names: str = "abc",
 ) -> FleetEnd:
-    """One run of a fleet of all repositories of the organisation."""
+    """One run of a fleet of the repositories of the organisation."""
     tokens = Tokens((Token("GITHUB_TOKEN", SECRET),))
     folder = acme.folder.parent / "state"
     with opened(folder, make=True) as state:
-        state.enroll(acme.repositories(each))
+        state.enroll([one for one in acme.repositories(each) if one.name[-1] in names])
         if again:
             state.renew()
         if release:
@@ -132,6 +134,44 @@ def test_what_becomes_of_a_pull_request_is_looked_up(acme: Organisation) -> None
     assert states(acme) == {"a": "merged", "b": "closed", "c": "delivered"}
 
 
+def test_a_merge_ends_what_had_failed_and_not_what_is_to_be_done_of_who_has_left(acme: Organisation) -> None:
+    run(acme)
+    with opened(acme.folder.parent / "state") as state:
+        state.put("acme/a", state="failed", reason="no space left", kind="disk")
+        state.put("acme/b", state="planned", reason="")
+    for name in "abc":
+        acme.api(name).requests[0].state = "merged"
+    run(acme, names="a")
+    assert states(acme) == {"a": "merged", "b": "left out", "c": "left out"}
+    assert (rows(acme.folder.parent)["acme/a"].reason, rows(acme.folder.parent)["acme/a"].kind) == ("", "")
+    with opened(acme.folder.parent / "state") as state:
+        assert state.offered() == (3, 0)
+        state.enroll(acme.repositories(OFFER))
+        assert (state.row("acme/b").state, state.row("acme/c").state) == ("planned", "delivered")
+    run(acme)
+    assert states(acme)["c"] == "merged"
+
+
+def test_a_look_that_fails_changes_nothing_of_its_repository(acme: Organisation) -> None:
+    run(acme)
+    before = {name: replace(row, changed=0) for name, row in rows(acme.folder.parent).items()}
+    for api in acme.apis.values():
+        api.token = "another"
+    assert run(acme).stopped.startswith("3 repositories failed for one reason: GitHub answers 401")
+    assert {name: replace(row, changed=0) for name, row in rows(acme.folder.parent).items()} == before
+    with opened(acme.folder.parent / "state") as state:
+        looks = [step for step in state.steps() if step.step == "look"]
+    assert {(step.outcome, step.reason[:18]) for step in looks} == {("failed", "GitHub answers 401")}
+
+
+def test_a_delivery_goes_where_its_repository_is_by_now(acme: Organisation, tmp_path: Path) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    for clone in (tmp_path / "state" / "clones").glob("*/0/*"):
+        git(clone, "config", "remote.origin.url", "http://127.0.0.1:9/gone.git")
+    run(acme)
+    assert acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
 def test_no_more_are_open_at_once_than_may_be(acme: Organisation) -> None:
     limited = FleetOptions(open_pull_requests=2)
     end = run(acme, limited)
@@ -164,6 +204,55 @@ def test_one_that_was_merged_meanwhile_gives_no_right_to_open_another(acme: Orga
     acme.api(offered).requests[0].state = "merged"
     run(acme, limited, again=True)
     assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
+
+
+def test_an_open_pull_request_counts_and_holds_up_another_one_from_a_new_branch(acme: Organisation) -> None:
+    limited, other = FleetOptions(open_pull_requests=1), replace(OFFER, target="2.5.6")
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    end = run(acme, limited, other)
+    assert "1 are open, and no more than 1 may be" in end.waits or "1 repositories to be merged" in end.waits
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert sorted(acme.states().values()) == [[], [], ["open"]] and row.pull_open
+    assert (
+        row.reason == f"its pull request from {BRANCH} is to be merged or closed before one from {row.branch} is opened"
+    )
+    assert run(acme, each=other).waits == "pull requests of fixer's in 1 repositories to be merged or closed"
+    assert acme.states()[offered] == ["open"]
+    acme.api(offered).requests[0].state = "merged"
+    assert run(acme, each=other) == FleetEnd()
+    assert acme.states()[offered] == ["merged", "open"]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.pull_branch, row.pull_request) == (
+        "delivered",
+        row.branch,
+        f"{acme.address}/acme/{offered}/pull/2",
+    )
+
+
+def test_a_run_that_was_killed_as_it_opened_a_pull_request_loses_no_place(acme: Organisation) -> None:
+    limited = FleetOptions(open_pull_requests=1, canary=1)
+    run(acme, limited)
+    (offered,) = (name for name, pulls in acme.states().items() if pulls)
+    with opened(acme.folder.parent / "state") as state:
+        state.put(f"acme/{offered}", state="planned", pull_request=None, pull_open=False, pull_branch=None)
+        state.begin(f"acme/{offered}", "deliver")
+        state.recover()
+        assert state.offered() == (1, 1)
+    run(acme, limited)
+    assert sorted(acme.states().values()) == [[], [], ["open"]]
+    row = rows(acme.folder.parent)[f"acme/{offered}"]
+    assert (row.state, row.pull_open, row.pull_branch) == ("delivered", True, BRANCH)
+
+
+def test_a_run_that_was_killed_before_it_opened_a_pull_request_opens_it(acme: Organisation) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    with opened(acme.folder.parent / "state") as state:
+        state.enroll(acme.repositories(OFFER))
+        state.begin("acme/b", "deliver")
+    run(acme, FleetOptions(open_pull_requests=1))
+    assert sum(pulls.count("open") for pulls in acme.states().values()) == 1
+    assert sorted(states(acme).values()) == ["delivered", "planned", "planned"]
 
 
 def test_no_more_are_open_in_one_repository_than_may_be(acme: Organisation) -> None:
@@ -252,6 +341,17 @@ def test_a_pull_request_is_closed_where_all_of_it_is_switched_off(acme: Organisa
     row = rows(tmp_path)["acme/a"]
     assert (acme.states()["a"], row.state, row.pull_open) == (["closed"], "left out", False)
     assert row.reason == f"pull request closed, since all that is left is switched off in it: {row.pull_request}"
+
+
+def test_one_that_is_not_needed_any_more_is_not_said_to_be_switched_off(acme: Organisation, tmp_path: Path) -> None:
+    run(acme)
+    (pull,) = acme.api("a").requests
+    pull.body = pull.body.replace("[x]", "[ ]")
+    commit(acme.folder / "acme" / "a.git", {"train.py": b"print(1)\n"})
+    run(acme, again=True)
+    row = rows(tmp_path)["acme/a"]
+    assert (acme.states()["a"], row.ignored is not None) == (["closed"], True)
+    assert row.reason == f"pull request closed, since nothing is left to do: {row.pull_request}"
 
 
 def test_settings_that_cannot_be_read_are_the_failure_of_their_repository(acme: Organisation, tmp_path: Path) -> None:

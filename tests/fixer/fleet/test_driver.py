@@ -288,6 +288,34 @@ def test_what_was_merged_or_closed_is_not_done_again_for_another_option(tmp_path
     assert {task.repository for task in engine.tasks} == {"a"}
 
 
+@pytest.mark.parametrize(
+    "other", ["https://github.com/acme/a.git", "git@github.com:acme/a", "ssh://git@github.com/acme/a.git/"]
+)
+def test_another_spelling_of_an_address_is_the_same_repository(tmp_path: Path, other: str) -> None:
+    one = FleetRepository("a", "https://github.com/acme/a")
+    with opened(tmp_path, make=True) as state:
+        state.enroll([one])
+        state.put("a", state="merged", pull_request="https://github.com/acme/a/pull/1")
+        state.enroll([replace(one, address=other)])
+        row = state.row("a")
+        assert (row.state, row.pull_request, row.repository.address) == (
+            "merged",
+            "https://github.com/acme/a/pull/1",
+            other,
+        )
+        state.enroll([replace(one, address="https://github.com/acme/b")])
+        assert (state.row("a").state, state.row("a").pull_request) == ("queued", None)
+
+
+def test_a_full_disk_is_forgotten_once_a_step_went_well(tmp_path: Path) -> None:
+    every = repositories(tmp_path, ["a"])
+    run(tmp_path, every, RecordedEngine())
+    with opened(tmp_path / "state") as state:
+        state.put("a", state="queued", excused="disk")
+    run(tmp_path, every, RecordedEngine())
+    assert rows(tmp_path)["a"].excused == ""
+
+
 def test_a_clone_is_fetched_not_made_again(tmp_path: Path) -> None:
     every = repositories(tmp_path, ["a"])
     run(tmp_path, every, RecordedEngine())

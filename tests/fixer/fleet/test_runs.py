@@ -92,7 +92,10 @@ def test_a_run_that_names_nothing_goes_on_with_what_was_asked_for(ask: Ask, tmp_
         assert held.fleet() == replace(read_fleet([str(file)]), defaults=RepositoryOptions())
     with alone(state):
         assert f"`fixer fleet run --state '{state}'` goes on" in ask("fleet", "stop", "--state", state).out
-    assert "no repository is named" in ask("fleet", "run", "--state", tmp_path / "none").complaint()
+    with opened(tmp_path / "empty", make=True):
+        pass
+    for place in ("none", "empty"):
+        assert "no repository is named" in ask("fleet", "run", "--state", tmp_path / place).complaint()
 
 
 def test_nothing_is_noted_where_the_engine_cannot_be_had(ask: Ask, tmp_path: Path) -> None:
