@@ -104,20 +104,21 @@ def _is_dropped(frame: FrameType) -> bool:
 
 @contextlib.contextmanager
 def own_random(seed: int) -> Iterator[None]:
-    """Draw from generators that start at `seed`, and leave the global ones as they were."""
+    """Draw from generators that start at `seed`, and leave the global ones as they were, those of GPUs too: what a
+    project does in a worker of a loader may seed them all."""
     import numpy
     import torch
 
-    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    torch.default_generator.manual_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
-        torch.set_rng_state(states[2])
+    states = random.getstate(), numpy.random.get_state()
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        random.seed(seed)
+        numpy.random.seed(seed % 2**32)
+        torch.default_generator.manual_seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(states[0])
+            numpy.random.set_state(states[1])
 
 
 def plain_kernels() -> None:
@@ -134,15 +135,13 @@ def plain_kernels() -> None:
 def steady_sanity_check(trainer: Any, seed: int) -> None:
     """Keep what a sanity check draws from what the training draws: up to 1.5 Lightning went on with the seed of the
     environment behind it, up to 1.7 it gave back the generators of the CPU alone, since 1.8 those of GPUs too."""
-    import torch
-
     original = getattr(trainer, "_run_sanity_check", None)
     if original is None:
         return
 
     @functools.wraps(original)
     def checked(this: Any, *args: Any, **kwargs: Any) -> Any:
-        with torch.random.fork_rng(devices=range(torch.cuda.device_count())), own_random(seed):
+        with own_random(seed):
             return original(this, *args, **kwargs)
 
     trainer._run_sanity_check = checked

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from verify.harness.short import leave_out_searches, smoke
+from verify.harness.short import leave_out_searches, own_random, smoke
 from verify.sandbox.process import scrubbed
 
 
@@ -88,3 +89,15 @@ def test_a_search_whose_answer_nothing_reads_is_left_out(monkeypatch: pytest.Mon
         tuner.lr_find(None, steps=3)
     with pytest.raises(TypeError):
         tuner.scale_batch_size()
+
+
+def test_batches_leave_the_generator_of_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = torch.Generator().manual_seed(7)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: gpu.get_state())
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: gpu.set_state(state))
+    before = gpu.get_state()
+    with own_random(3):
+        torch.manual_seed(5)  # as a `worker_init_fn` does, where this process fetches what a worker would
+        gpu.manual_seed(5)
+    assert torch.equal(gpu.get_state(), before)
