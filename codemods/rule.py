@@ -74,7 +74,8 @@ class TextEdit:
 class Match:
     """A place that a rule names, and the edits that repair it (none where `fix` is `manual`).
 
-    `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`.
+    `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`. `binds` are
+    names that they read and that other matches of its `unit` bind.
     Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
     Lightning on which the rewritten place runs, where that is not the rule's own. `creates` are files, as (path,
     text) pairs, that come into being with the edits where they are not there yet. `stops` says whether the place, left
@@ -94,6 +95,7 @@ class Match:
     creates: tuple[tuple[str, str], ...] = ()
     stops: bool | None = None
     seen: tuple[NodeEdit | TextEdit, ...] = ()
+    binds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
 THROUGH = "it hangs on what a Trainer is given, which is written in a roundabout way"
+TOGETHER = "it changes together with other places"
 UNLIKE = "not all values that it may have become the same"
 
 
@@ -36,6 +37,10 @@ class ViewMatch:
     match: Match
     shown: WrittenOutTrainer
     name: str | None
+
+
+Carried = tuple[Match, ViewMatch]
+"""A match as it is told of the text, and as it was found in the view."""
 
 
 @cache
@@ -80,7 +85,7 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses)
     beside: list[Match] = []
     first, *others = [_said(rule, view, beside) for view in views.certain]
     made = [(_carried(file, facts, said, others, views.certain), said) for said in first if not _is_beside(said)]
-    made = [(match, said) for match, said in made if match.edits or said.name]
+    made = _units([(match, said) for match, said in made if match.edits or said.name], beside, views.certain[0])
     known = {(item.match.span, item.match.message) for item in first}
     made += [
         (_some(item), item)
@@ -154,8 +159,8 @@ def _carried(
     match = said.match
     if not match.edits:
         return match
-    if match.unit:
-        return _left(match, "it changes together with other places")
+    if match.unit and others:
+        return _left(match, TOGETHER)
     delta: list[Delta | None] | None = None
     for other, view in zip(others, views[1:], strict=True):
         same = next(
@@ -167,18 +172,53 @@ def _carried(
         if _deltas(same, view) != delta or _beside(same, view) != _beside(said, views[0]):
             return _left(match, UNLIKE, "one of them")
     edits: list[NodeEdit | TextEdit] = []
-    names = [name or module for module, name in match.imports]
+    names = [*match.binds, *(name or module for module, name in match.imports)]
     for edit in match.edits:
         if not isinstance(edit, NodeEdit):
             return _left(match, "its place is not the one that is written")
         about = edits_of_call(edit, views[0].shown)
         if about is None and edit.node in views[0].file.made:
             return _left(match, "its place is not the one that is written")
+        if match.unit and about and (alone := delta_of(about[1], about[0])) and alone.other:
+            return _left(match, TOGETHER)
         own = carried(file, facts, about[1], about[0], names) if about else (edit,)
         if isinstance(own, str):
             return _left(match, own)
         edits += own
     return _explained(file, replace(match, edits=tuple(edits)), said)
+
+
+def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Carried]:
+    """What was carried, with what is found `beside` Trainers and changes together with it, all of them or none."""
+    kept = list(made)
+    for unit in dict.fromkeys(match.unit for match in (*(said.match for _, said in made), *beside) if match.unit):
+        mine = [(match, said) for match, said in made if said.match.unit == unit]
+        others = [match for match in beside if match.unit == unit]
+        if not mine:
+            continue
+        kept = [item for item in kept if item not in mine]
+        rest = [_given(said, view) for match, said in made if match.edits and said.match.unit != unit]
+        apart = set().union(*(_given(said, view) for _, said in mine)).isdisjoint(set().union(*rest))
+        if apart and all(match.edits for match, _ in mine) and all(_is_written(match, view) for match in others):
+            beside[:] = [match for match in beside if match not in others]
+            mine += [(match, ViewMatch(match, mine[0][1].shown, None)) for match in others]
+            fix = max((match.fix for match, _ in mine), key=("safe", "unsafe", "manual").index)
+            kept += [(replace(match, fix=fix), said) for match, said in mine]
+        else:
+            kept += [(_left(match, TOGETHER), said) for match, said in mine]
+    return kept
+
+
+def _given(said: ViewMatch, view: View) -> set[tuple[int, str]]:
+    """The arguments that a match gives a Trainer."""
+    deltas = [delta for delta in _deltas(said, view) if delta]
+    return {(id(said.shown), name) for delta in deltas for name, _ in (*delta.new, *delta.other)}
+
+
+def _is_written(match: Match, view: View) -> bool:
+    """Whether all edits of a match are of what the text holds as it is."""
+    nodes = [edit.node for edit in match.edits if isinstance(edit, NodeEdit)]
+    return bool(nodes) and len(nodes) == len(match.edits) and view.file.made.isdisjoint(nodes)
 
 
 def _deltas(said: ViewMatch, view: View) -> list[Delta | None]:

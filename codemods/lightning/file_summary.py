@@ -25,6 +25,7 @@ from codemods.lightning.facts import (
     is_trainer_call,
     literal,
 )
+from codemods.lightning.lightning_cli import CLI
 
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
 LONGEST = 100
@@ -119,11 +120,7 @@ def _word(node: ast.expr) -> str | None:
 
 def _is_indirect(call: CallNode) -> bool:
     """A Trainer whose arguments are not all in the call: argparse, LightningCLI, a partial."""
-    return call.scope.resolve(call.node.func) in (
-        f"{TRAINER}.from_argparse_args",
-        f"{ROOT}.cli.LightningCLI",
-        f"{ROOT}.utilities.cli.LightningCLI",
-    ) or any(
+    return call.scope.resolve(call.node.func) in (f"{TRAINER}.from_argparse_args", *CLI) or any(
         call.scope.resolve(argument) == TRAINER
         for argument in call.node.args
         if isinstance(argument, ast.Name | ast.Attribute)

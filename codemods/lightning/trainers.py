@@ -21,6 +21,7 @@ from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed, is_read_here
+from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
 from codemods.lightning.trainer_subclasses import called, hands_on, kind_above, replaced_below
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import WantedClasses
@@ -96,7 +97,19 @@ def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltOb
     words |= {"cls"} if "@classmethod" in file.text else set()
     at_ = _FileLook(file, facts, wanted)
     calls = file.calls_near(words & _words_of(file)) if words else []
-    return [one for call in calls if (one := _built(at_, call, words))]
+    defaults = file.calls_near([DEFAULTS]) if wanted.is_one(TRAINER) else []
+    found = (*(_built(at_, call, words) for call in calls), *(_of_cli(at_, call) for call in defaults))
+    return [one for one in found if one]
+
+
+def _of_cli(at_: _FileLook, call: CallNode) -> BuiltObject | None:
+    """The Trainer that LightningCLI builds of its `trainer_defaults`."""
+    given = next((item for item in call.node.keywords if item.arg == DEFAULTS), None)
+    if given is None or not is_cli_call(at_.file, at_.facts, call):
+        return None
+    spread = at(ast.keyword(None, given.value), given)
+    one = _direct(at_, call._replace(node=changed(call.node, args=[], keywords=[spread])), TRAINER)
+    return replace(one, call=call, how=f"`{DEFAULTS}` of LightningCLI")
 
 
 def _words_of(file: PythonFile) -> frozenset[str]:

@@ -15,6 +15,7 @@ from codemods.lightning.arguments import current, rows
 from codemods.lightning.facts import TRAINER, Facts, TrainerFact
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import trainers_in
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.object_arguments import keywords, owner_of
 from codemods.lightning.trainers import BuiltObject, ReachingArgument, built, keyword_of, name_of
 from codemods.lightning.wanted import WantedClasses
@@ -155,8 +156,9 @@ def _view(
                 named.add(keywords[-1])
         spread = [item for item in one.rest if isinstance(item, ast.keyword)]
         args = [item for item in one.rest if isinstance(item, ast.expr)]
-        new = changed(node, func=_placed(name, node.func), args=args, keywords=[*keywords, *spread])
-        swaps[id(node)] = new
+        place = next((item.value for item in node.keywords if item.arg == DEFAULTS and one.kind == TRAINER), node)
+        new = at(changed(node, func=_placed(name, place), args=args, keywords=[*keywords, *spread]), place)
+        swaps[id(place)] = new
         shown[id(new)] = WrittenOutTrainer(one, new, filled)
         own = {id(item) for item in every_node(node)}
         made.update(item for item in every_node(new) if id(item) not in own)

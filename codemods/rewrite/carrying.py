@@ -16,6 +16,7 @@ from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainer_subclasses import hands_on
 from codemods.lightning.trainers import HIDDEN
 from codemods.lightning.written_out import WrittenOutTrainer
@@ -179,13 +180,16 @@ def _split(
     """The edits of calls and dictionaries that together give a Trainer its arguments."""
     edits: list[NodeEdit] = []
     moved: New = delta.new
-    for name, text in [item for item in moved if item[0] == "callbacks" and item[1]]:
-        edits.append(NodeEdit(shown.built.call.node, partial(with_callback, text=(text or "")[1:-1])))
+    own = shown.built.call.node
+    of_cli = any(item.arg == DEFAULTS for item in own.keywords)
+    for name, text in [item for item in moved if item[0] == "callbacks" and item[1]] if not of_cli else ():
+        edits.append(NodeEdit(own, partial(with_callback, text=(text or "")[1:-1])))
         moved = tuple(item for item in moved if item[0] != name)
     steps: list[tuple[str, New]] = [(name, moved if not index else ()) for index, name in enumerate(delta.gone)]
     if not delta.gone:
-        call = shown.built.call.node
-        edits += [NodeEdit(call, partial(with_keyword, name=name, text=text or "")) for name, text in moved]
+        if of_cli and moved:
+            return f"`{moved[0][0]}` has to be added to `{DEFAULTS}`"
+        edits += [NodeEdit(own, partial(with_keyword, name=name, text=text or "")) for name, text in moved]
     steps += [(name, ((name, text),)) for name, text in delta.other if name not in delta.gone]
     known = {*imported, *file.scope.bindings, *vars(builtins)}
     for name, new in steps:

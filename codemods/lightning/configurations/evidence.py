@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.nodes import walk
-from codemods.code.scopes import ROOT, canonical
+from codemods.code.scopes import canonical
 from codemods.code.source import PythonFile
 from codemods.finding import Span
 from codemods.lightning.argparse_methods import kept_options, own_options
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER
+from codemods.lightning.lightning_cli import CLI
 from codemods.rule import TextEdit
 
 REMOVED = frozenset(once() - current())
@@ -24,7 +25,6 @@ CHANGED = ("accelerator", "devices", "overfit_batches", "plugins", "precision", 
 _SPOKEN = re.compile(rf"(?:\.\s*|['\"])({'|'.join(sorted((*REMOVED, *CHANGED)))})\b")
 """An attribute, or a string that begins with a key: how keys are read."""
 _ADD_ARGS, _FROM_ARGS = f"{TRAINER}.add_argparse_args", f"{TRAINER}.from_argparse_args"
-_CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 
 
@@ -93,8 +93,8 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
 def _runs_cli(file: PythonFile) -> bool:
     if "LightningCLI" not in file.text:
         return False
-    called = any(call.scope.resolve(call.node.func) in _CLI for call in file.calls_near(("CLI",)))
-    return called or any(item.scope.resolve(base) in _CLI for item in file.classes for base in item.node.bases)
+    called = any(call.scope.resolve(call.node.func) in CLI for call in file.calls_near(("CLI",)))
+    return called or any(item.scope.resolve(base) in CLI for item in file.classes for base in item.node.bases)
 
 
 def sections(file: PythonFile, node: ast.expr, depth: int = 0) -> Iterator[str]:

@@ -17,6 +17,8 @@ from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
+from codemods.rules.hooks.bar_items import left_out
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
 from codemods.rules.hooks.certain import why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
@@ -47,6 +49,7 @@ IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
 """Hooks that LIT201 rewrites, unless the class has them by their later names too."""
 ASLEEP = "The Lightning that the project asks for does not call it: what it does so far changes."
+BAR = "It only left {} out of the progress bar, where that is shown until a bar of your own leaves it out."
 LEAVES = " 1.x called it behind the autocast region of the step, which it leaves for that."
 ALIKE = "It ran for training batches alone, next to the hook that takes its place, and nothing tells the two apart."
 COUNTING = f"{ALIKE.rstrip('.')} but global_step, which holds the batch already since 1.6: it is taken out."
@@ -214,7 +217,7 @@ def _of_base(call: ast.Call) -> bool:
     """Whether a call of a hook is the hook's own of its base: `super().hook()` or `Base.hook(self)`."""
     owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
     first = call.args[0] if call.args else None
-    return owner == "super()" or (isinstance(first, ast.Name) and first.id == "self" != owner)
+    return owner.startswith("super(") or (isinstance(first, ast.Name) and first.id == "self" != owner)
 
 
 def _match(
@@ -228,6 +231,9 @@ def _match(
         return Match(file.head(method), message, "safe", AS_NOW, row, (NodeEdit(method, gone),))
     if unused:
         return Match(file.head(method), message, "manual", f"{LOOKING}.", row)
+    if name in BAR_HOOKS and len(item.node.body) > 1 and (items := left_out(method)):
+        reason = f"{BAR.format(' and '.join(items))} {hook.reason}."
+        return Match(file.head(method), message, "unsafe", reason, row, (NodeEdit(method, gone),))
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"

@@ -25,6 +25,7 @@ from codemods.lightning.keywords import (
     with_callback,
 )
 from codemods.lightning.kinds import bound_to, part_of_choice
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
@@ -445,7 +446,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer", *(f"{name}=".encode() for name in sorted(once() - current()))),
+    triggers=(b"Trainer", DEFAULTS.encode(), *(f"{name}=".encode() for name in sorted(once() - current()))),
     check=_check,
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),

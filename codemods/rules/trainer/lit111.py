@@ -15,6 +15,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import HandedKeyword, handed
 from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
@@ -218,7 +219,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer", *(name.encode() for name in CLASSES)),
+    triggers=(b"Trainer", DEFAULTS.encode(), *(name.encode() for name in CLASSES)),
     words=tuple(name.encode() for name in (*GONE, *KEPT, *CLASSES)),
     check=_check,
     rows=partial(

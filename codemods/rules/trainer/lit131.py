@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_none, is_super_call
+from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts
 from codemods.lightning.keywords import is_commented, keyword, replaced, with_keyword
+from codemods.lightning.lightning_cli import is_cli_call
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 
 if TYPE_CHECKING:
     import libcst as cst
 
-CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 SEED = "seed_everything_default"
 
 
@@ -45,7 +44,7 @@ ROWS = (
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     words = [*file.spellings("LightningCLI"), SEED, *(row.argument for row in ROWS)]
     for call in file.calls_near(words):
-        if not _is_cli(file, facts, call):
+        if not is_cli_call(file, facts, call):
             continue
         seed = keyword(call.node, SEED)
         if seed and is_none(seed.value):
@@ -55,26 +54,6 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for dictionary in ("save_config_kwargs", "parser_kwargs"):
             found = [row for row in ROWS if row.dictionary == dictionary and keyword(call.node, row.argument)]
             yield from _moved(file, call, dictionary, found)
-
-
-def _is_cli(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    """Whether a call is of LightningCLI, of a class of the project that takes its arguments, or hands them on to it."""
-    dotted = call.scope.resolve(call.node.func)
-    if dotted in CLI:
-        return True
-    if is_super_call(call.node, "__init__"):
-        owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
-        item = next((item for item in file.classes if item.node is owner), None)
-        known = facts.files.get(file.path)
-        fact = known.find(item.qualname) if item and known else None
-        members = facts.ancestry(fact) if fact else ()
-        above = members[1:]
-    else:
-        fact = facts.find_class(dotted, file.path) if dotted else None
-        members = above = facts.ancestry(fact) if fact else ()
-    if any("__init__" in member.methods for member in above):
-        return False
-    return any(base in CLI for member in members for base in member.bases)
 
 
 def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[CliArgumentRow]) -> Iterator[Match]:

@@ -205,8 +205,8 @@ def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Matc
         f"{reason}.",
         became.row,
         (NodeEdit(use.trainer.node, change),),
-        (),
-        unit,
+        unit=unit,
+        binds=(became.name,),
     )
 
 

@@ -56,9 +56,9 @@ def test_every_old_name_fails_or_is_deprecated_in_the_newest_release() -> None:
 
 
 def test_one_statement_becomes_two_and_keeps_its_comment() -> None:
-    before = "from pytorch_lightning.utilities.distributed import rank_zero_only, sync_ddp  # noqa: E402\n"
+    before = "from pytorch_lightning.utilities.distributed import rank_zero_only, tpu_distributed  # noqa: E402\n"
     assert text(before) == (
-        "from pytorch_lightning.utilities.distributed import sync_ddp  # noqa: E402\n"
+        "from pytorch_lightning.utilities.distributed import tpu_distributed  # noqa: E402\n"
         "from pytorch_lightning.utilities.rank_zero import rank_zero_only\n"
     )
 
@@ -66,10 +66,11 @@ def test_one_statement_becomes_two_and_keeps_its_comment() -> None:
 def test_names_in_parentheses_are_taken_out_line_by_line() -> None:
     before = (
         "def main():\r\n    from pytorch_lightning.utilities.distributed import (\r\n        rank_zero_only,\r\n"
-        "        sync_ddp,\r\n    )\r\n"
+        "        tpu_distributed,\r\n    )\r\n"
     )
     assert text(before) == (
-        "def main():\r\n    from pytorch_lightning.utilities.distributed import (\r\n        sync_ddp,\r\n    )\r\n"
+        "def main():\r\n    from pytorch_lightning.utilities.distributed import (\r\n"
+        "        tpu_distributed,\r\n    )\r\n"
         "    from pytorch_lightning.utilities.rank_zero import rank_zero_only\r\n"
     )
 
