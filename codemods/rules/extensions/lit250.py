@@ -183,7 +183,7 @@ def _rows() -> tuple[tuple[str, Fix], ...]:
 RULE = Rule(
     code="LIT250",
     name="extension-member",
-    summary="Members of strategies, plugins, loggers, profilers, callbacks and data modules that are gone",
+    summary="Members of strategies, plugins, loggers, profilers, callbacks, data modules and LightningCLI that went",
     why=(
         "A project that extends Lightning overrides or reads members of its classes. Where one is gone the override "
         "is never called, and what is read is an AttributeError (guide rows M029-M038, M073-M076, M079, M080, M111, "
@@ -217,6 +217,7 @@ RULE = Rule(
         b"Accelerator",
         b".period",
         b".save_function",
+        b"LightningCLI",
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),

@@ -159,3 +159,14 @@ def test_what_a_checkpoint_calls_its_period_now() -> None:
 )
 def test_another_period_stays(text: str) -> None:
     assert run_rules({"a.py": text}, rule("LIT250")).findings == ()
+
+
+def test_what_a_command_line_had_before_its_subcommands() -> None:
+    text = (
+        "from pytorch_lightning.utilities.cli import LightningCLI\n\n\nclass Cli(LightningCLI):\n"
+        "    def prepare_fit_kwargs(self):\n        super().prepare_fit_kwargs()\n"
+        "        self.fit_kwargs['ckpt_path'] = None\n"
+    )
+    told = [item.message for item in run_rules({"a.py": text}, rule("LIT250")).findings]
+    assert [message.split("`")[1] for message in told] == ["prepare_fit_kwargs", "prepare_fit_kwargs", "fit_kwargs"]
+    assert run_rules({"a.py": text.replace("pytorch_lightning", "of_ours")}, rule("LIT250")).findings == ()
