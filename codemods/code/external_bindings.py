@@ -38,7 +38,9 @@ def bound_by_name(name: str) -> re.Pattern[bytes]:
 
 
 def is_bound_elsewhere(sources: Mapping[str, Source], path: str, name: str) -> bool:
-    """Whether a file, of whatever kind, may bind a name of the module of another."""
+    """Whether a file, of whatever kind, may bind a name of the module of another. Nothing imports a notebook."""
+    if path in sources and sources[path].kind == "notebook":
+        return False
     module = module_name(path).rpartition(".")[2]
     home, word = module.encode(), name.encode()
     for other, source in sources.items():

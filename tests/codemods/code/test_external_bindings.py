@@ -62,3 +62,9 @@ def test_what_binds_a_name_of_a_module(text: str) -> None:
 @pytest.mark.parametrize("text", READING)
 def test_what_reads_a_name_of_a_module(text: str) -> None:
     assert not _is_bound(text)
+
+
+@pytest.mark.parametrize("text", BINDING)
+def test_nothing_imports_a_notebook(text: str) -> None:
+    files = {"train.ipynb": Source("train.ipynb", "notebook", b"{}"), "b.py": Source("b.py", "python", text.encode())}
+    assert not is_bound_elsewhere(files, "train.ipynb", "SUMMARY")
