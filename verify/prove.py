@@ -36,7 +36,7 @@ from verify.reading.entry import Entry, entries
 from verify.reading.idle import executed
 from verify.reading.modules import NAMED, touches
 from verify.reading.sources import NAMESPACES, Sources
-from verify.reading.uses import asked, of_file
+from verify.reading.uses import asked, by_attributes, of_file
 from verify.request import Bench, Pair, Request
 from verify.running import (
     accelerators,
@@ -326,7 +326,7 @@ def _conforming(after: Sources, bench: Bench) -> Evidence:
 
 def _conform(after: Sources, ready: ReadyEnvironment, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the target does not have: in changed files, and in the others."""
-    found = [use for path in after.paths() for use in of_file(after, path)]
+    found = by_attributes([use for path in after.paths() for use in of_file(after, path)])
     if not found:
         return (), ()
     facts = conform.facts(_told(asked(found), ready, bench))

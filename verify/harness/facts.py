@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,12 +19,12 @@ NO_PACKAGE = "there is no package {}"
 def facts(uses: dict[str, Any], record: Callable[..., None]) -> None:
     """Say of every name whether it exists and how it is called, and of every hook what its base class has; and of a
     package that cannot be loaded as it is installed, which says nothing of its names."""
-    for package in sorted({name.split(".")[0] for name in uses["names"]}):
+    for package in sorted({re.split("[.:]", name)[0] for name in uses["names"]}):
         found, missing = resolve(package)
         if found is None and missing != NO_PACKAGE.format(package):
             record("unloadable", package=package, reason=missing)
             return
-    for name in uses["names"]:
+    for name in sorted(uses["names"], key=lambda each: ":" not in each):  # before other names import more modules
         found, missing = resolve(name)
         record("name", name=name, missing=missing, parameters=parameters(found), role=role(found))
     for base, method in uses["methods"]:
@@ -34,10 +35,12 @@ def facts(uses: dict[str, Any], record: Callable[..., None]) -> None:
 
 
 def resolve(name: str) -> tuple[Any, str | None]:
-    """The object behind a dotted name, or why there is none."""
-    parts = name.split(".")
+    """The object behind a dotted name, or why there is none. One with a colon is reached from the module before that by
+    attributes alone."""
+    first, _, rest = name.partition(":")
+    parts = [*first.split("."), *filter(None, rest.split("."))]
     found: Any = None
-    for count in range(len(parts), 0, -1):
+    for count in range(len(first.split(".")) if rest else len(parts), 0, -1):
         module = ".".join(parts[:count])
         try:
             found = importlib.import_module(module)

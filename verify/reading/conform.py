@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.reading.hooks import GONE_PARAMETERS, REMOVED, STEPS, is_hook
-from verify.reading.uses import Call, OverriddenHook, UnreadFile, Use
+from verify.reading.uses import Call, Name, OverriddenHook, UnreadFile, Use
 
 SHOWN = 200
 
@@ -67,8 +67,10 @@ def _judge(use: Use, known: TargetFacts) -> Iterator[str]:
     fact = known.names.get(use.name)
     if fact is None:
         return
-    if fact.missing:
-        yield f"{use.name} ({fact.missing})"
+    way = known.names.get(use.reached or "") if isinstance(use, Name) else None
+    missing = fact.missing or (way and way.missing)
+    if missing:
+        yield f"{use.name} ({missing})"
     elif isinstance(use, Call):
         yield from _judge_call(use, fact)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.reading.sources import LIMIT, NAMESPACES, Sources, catches_import
@@ -13,11 +13,18 @@ from verify.reading.sources import LIMIT, NAMESPACES, Sources, catches_import
 
 @dataclass(frozen=True)
 class Name:
-    """A dotted name of Lightning that a file imports or reaches."""
+    """A dotted name of Lightning that a file imports or reaches. `by` is the module that it imports, where attributes
+    lead from that to the name: a submodule is an attribute of it only once something imported it."""
 
     path: str
     line: int
     name: str
+    by: str = ""
+
+    @property
+    def reached(self) -> str | None:
+        """The name as it is reached, as entry points are written: `pytorch_lightning:core.lightning`."""
+        return f"{self.by}:{self.name.removeprefix(f'{self.by}.')}" if self.by else None
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,9 @@ class _UseReader(ast.NodeVisitor):
         if name is None:
             self.generic_visit(node)
         else:
-            self.found.append(Name(self.path, node.lineno, name))
+            by = next((module for module in NAMESPACES if name.startswith(f"{module}.")), "")
+            imported = any(isinstance(use, Name) and not use.by and use.name == by for use in self.found)
+            self.found.append(Name(self.path, node.lineno, name, by if imported else ""))
 
     def _method(self, node: ast.expr) -> str | None:
         """The method of a Trainer built in this file; deeper attributes cannot be seen on its class."""
@@ -208,10 +217,22 @@ def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool)
     return OverriddenHook(path, node.lineno, base, owner, node.name, tuple(kept), is_open, called)
 
 
+def by_attributes(found: Sequence[Use]) -> list[Use]:
+    """The uses, less the ways by attributes through modules that the project imports somewhere: these are attributes
+    of their packages then."""
+    imported = {use.name for use in found if isinstance(use, Name) and not use.by}
+    parents = {name.rpartition(".")[0] for name in imported} | imported
+    return [
+        replace(use, by="") if isinstance(use, Name) and use.by and use.name.rpartition(".")[0] in parents else use
+        for use in found
+    ]
+
+
 def asked(found: list[Use]) -> dict[str, list[Any]]:
     """What the harness has to look up to judge these uses."""
     names = {
         use.base if isinstance(use, OverriddenHook) else use.name for use in found if not isinstance(use, UnreadFile)
     }
+    names |= {use.reached for use in found if isinstance(use, Name) and use.reached}
     methods = {(use.base, use.name) for use in found if isinstance(use, OverriddenHook)}
     return {"names": sorted(names), "methods": [list(pair) for pair in sorted(methods)]}

@@ -46,6 +46,7 @@ def test_malicious_releases_are_never_known() -> None:
 OLD = "from pytorch_lightning.utilities.cli import CALLBACK_REGISTRY\n"
 OLDEST = "from pytorch_lightning import data_loader\n"
 HOOK = "from pytorch_lightning import {0}\nclass Own({0}):\n    def on_epoch_end(self, *given): ...\n"
+REACHED = "import pytorch_lightning as pl\nclass Own(pl.core.lightning.LightningModule): ...\n"
 LASTED = {
     "utilities.cli.CALLBACK_REGISTRY": "1.8.6", "data_loader": "0.10.0", "LightningModule.on_epoch_end": "1.7",
 }  # fmt: skip
@@ -64,6 +65,10 @@ LASTED = {
         (HOOK.format("LightningModule"), ["pytorch-lightning>=1.8"], "2.0.0", "2.0.0"),
         (HOOK.format("LightningDataModule"), [], "2.0.0", "2.0.0"),
         ("from pytorch_lightning import Trainer\n", [], "2.0.0", "2.0.0"),
+        (REACHED, [], "2.0.0", "1.7.0"),
+        (REACHED.replace("core.lightning", "core"), [], "2.0.0", "2.0.0"),
+        (f"from pytorch_lightning.core.lightning import LightningModule\n{REACHED}", [], "2.0.0", "2.0.0"),
+        (REACHED, ["pytorch-lightning>=1.8"], "2.0.0", "2.0.0"),
     ],
 )
 def test_the_old_code_gets_a_release_that_has_its_names(

@@ -15,7 +15,7 @@ from verify.harness import HARNESS
 from verify.judging.record import events
 from verify.reading.conform import TargetFacts, facts, problems
 from verify.reading.sources import Sources
-from verify.reading.uses import Use, asked, of_file, uses
+from verify.reading.uses import Use, asked, by_attributes, of_file, uses
 
 PL = "import pytorch_lightning as pl\n"
 MODULE = PL + "class M(pl.LightningModule):\n"
@@ -29,6 +29,7 @@ WRONG = {
     PL + "t = pl.Trainer()\nt.fit(m, train_dataloader=d)": "fit(train_dataloader=...)",
     "from pytorch_lightning.utilities.distributed import rank_zero_only": "utilities has no distributed",
     "from pytorch_lightning.metrics import Accuracy": "has no metrics",
+    PL + "pl.utilities.upgrade_checkpoint.main()": "utilities has no upgrade_checkpoint",
     "from lightning.pytorch.callbacks import GPUStatsMonitor": "has no GPUStatsMonitor",
     "from pytorch_lightning.callbacks import ModelCheckpoint\nModelCheckpoint(period=1)": "ModelCheckpoint(period=...)",
     MODULE + "  def training_epoch_end(self, outputs): ...": "never calls it: use on_train_epoch_end",
@@ -50,6 +51,8 @@ WRONG = {
     PL + "class D(pl.LightningDataModule):\n  def on_save_checkpoint(self, c): ...": "use state_dict",
 }
 RIGHT = [
+    PL + "import pytorch_lightning.utilities.upgrade_checkpoint\npl.utilities.upgrade_checkpoint._upgrade(a)",
+    PL + "pl.callbacks.ModelCheckpoint()\npl.loggers.CSVLogger('x')\npl.utilities.rank_zero.rank_zero_only(f)",
     PL + "t = pl.Trainer(max_epochs=1, accelerator='auto')\nt.fit(m, train_dataloaders=d)\nt.logger.anything()\nt.any",
     "try:\n  from pytorch_lightning.metrics import A\nexcept ImportError:\n  from torchmetrics import A\nA(x=1)",
     PL + "if pl.__version__ < '2':\n  pl.Trainer(gpus=1)",
@@ -74,7 +77,7 @@ RIGHT = [
 
 
 def used(text: str) -> list[Use]:
-    return list(uses("m.py", ast.parse(text)))
+    return by_attributes(list(uses("m.py", ast.parse(text))))
 
 
 @pytest.fixture(scope="module")
