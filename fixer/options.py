@@ -71,7 +71,7 @@ CheckPins = Annotated[
     ),
 ]
 FindingsCount = Annotated[
-    bool, typer.Option("--exit-non-zero-on-findings", help="Exit with 1 when something is left for a person.")
+    bool, typer.Option("--exit-non-zero-on-findings", help="Exit with 1 when something is left to repair.")
 ]
 PythonPath = Annotated[
     Path | None, typer.Option("--python", help="Interpreter to train the result with.", metavar="PATH")

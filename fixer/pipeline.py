@@ -268,7 +268,8 @@ def _look(
         made = look(sources, options, _counted(progress), memory)
     result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
     messages = (*result.messages, *(tell(made) if tell else ()))
-    return replace(result, messages=messages, duration_s=time.monotonic() - started)
+    arguments = asked.arguments(str(asked.path))
+    return replace(result, messages=messages, arguments=arguments, duration_s=time.monotonic() - started)
 
 
 def _resolved(

@@ -215,4 +215,5 @@ RULE = Rule(
         Example(_DIRECT, _DIRECT),
     ),
     references=("https://docs.pytorch.org/docs/stable/amp.html",),
+    warns=True,
 )

@@ -215,4 +215,5 @@ RULE = Rule(
     collect=collect,
     present=_present,
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",),
+    warns=True,
 )

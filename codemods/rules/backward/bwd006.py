@@ -206,4 +206,5 @@ RULE = Rule(
     collect=collect,
     present=_present,
     references=("https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html",),
+    warns=True,
 )

@@ -110,4 +110,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(ONE_OF_TWO, ONE_LEFT), Example(MISSPELLED, MISSPELLED)),
     last=True,
     judges_ignores=True,
+    warns=True,
 )

@@ -214,4 +214,5 @@ RULE = Rule(
     check=_check,
     examples=(Example(CHECKED, CHECKED), Example(LATER, LATER)),
     rows=partial(best_levels, (("M316", "manual"), ("M317", "manual"))),
+    warns=True,
 )

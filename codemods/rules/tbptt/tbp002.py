@@ -139,4 +139,5 @@ RULE = Rule(
     context=_context,
     present=lambda file: bool(dead_steps(file)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16172",),
+    warns=True,
 )

@@ -121,4 +121,5 @@ RULE = Rule(
     mentions=(*_SPOKEN, _NAMED),
     check=_check,
     examples=(Example(SHOWN, SHOWN, "README.md", (MODEL,)), Example(NEW, NEW, "README.md", (MODEL,))),
+    warns=True,
 )

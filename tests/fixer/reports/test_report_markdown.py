@@ -146,7 +146,7 @@ def test_diffs_that_do_not_fit_are_left_out_with_a_note() -> None:
     assert "<code>a.py</code>" in body and "<code>b.py</code>" not in body
     note = "1 more diffs are left out, since a pull request holds 65,536 characters: "
     assert f"{note}`git diff 3f2a1bc49d..fixer/lightning-2.6.6` shows them." in body
-    assert "### Left for a person" in body and "### Reproduce" in body
+    assert "### Left for you" in body and "### Reproduce" in body
 
 
 def test_nothing_makes_the_body_too_long() -> None:
@@ -171,8 +171,8 @@ def test_the_findings_of_check_are_all_left() -> None:
 
 
 def test_what_a_check_finds_is_not_left_by_it() -> None:
-    assert "### Found" in report(CHECK) and "### Left for a person" not in report(CHECK)
-    assert "### Left for a person" in report(RUN) and "### Found" not in report(RUN)
+    assert "### Found" in report(CHECK) and "### Left for you" not in report(CHECK)
+    assert "### Left for you" in report(RUN) and "### Found" not in report(RUN)
 
 
 def test_the_same_branch_is_asked_for_with_the_same_options() -> None:
