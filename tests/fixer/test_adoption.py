@@ -18,7 +18,7 @@ def test_statistics_count_by_rule(folder: Path, ask: Ask) -> None:
     assert said.code == 1
     first = said.out.splitlines()[0].split()
     assert first[:6] == ["3", "LIT101", "2", "files", "3", "safe"]
-    assert "3 findings in 2 files" in said.out
+    assert "1 finding at 3 places in 2 files" in said.out
     assert "train.py:" not in said.out
 
 
