@@ -74,7 +74,7 @@ class _EpochEndHook:
         if names & set(LOGGED) or not given or not (names if self.tests else monitored):
             return None
         what = "trainer.test printed it up to 1.2" if self.tests else f"`{monitored[0]}` is monitored"
-        message = f"nothing reads what the hook returns since Lightning 1.3, and {what}"
+        message = f"Lightning ignores what the hook returns since 1.3, and {what}"
         place = self.file.span(given[0])
         if why := why_not(self.file, self.item, self.method) or self._unknown(entries):
             return Match(place, message, "manual", f"Not rewritten: {why}; {ADVICE}.")
