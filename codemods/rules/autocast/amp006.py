@@ -45,7 +45,7 @@ def _match(file: PythonFile, node: ast.BoolOp, beside: bool) -> Match:
         return Match(file.span(node), OR, "manual", OR_REASON.format(idle))
     idle = " and ".join(map(file.source_of, node.values[:-1]))
     if beside and file.text[: file.offsets(node)[0]].rstrip().endswith("("):
-        reason = f"Not rewritten: it stands in brackets. {REASON.format(idle)}"
+        reason = f"Not rewritten: it is in brackets. {REASON.format(idle)}"
         return Match(file.span(node), MESSAGE, "manual", reason)
     places = [(file.offsets(first)[1], file.offsets(second)[0]) for first, second in pairwise(node.values)]
     edits = [
