@@ -175,7 +175,7 @@ def _rendered(text: str, what: str, context: Mapping[str, Any]) -> str:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f" line {line}:" if line else ""
-        raise UsageError(f"[tool.fixer.pull-request] {what}:{where} {error}; mend the template") from None
+        raise UsageError(f"[tool.fixer.pull-request] {what}:{where} {error}; fix the template") from None
 
 
 @lru_cache(16)

@@ -69,6 +69,7 @@ def render(result: Result, rules: Rules) -> str:
         files=[_file(file, repaired) for file in result.files],
         open_files=len(result.files) <= _OPEN_FILES,
         left=causes(words.standing(result), rules),
+        ways=words.WAYS,
         totals=words.totals(result),
         commands=_commands(result),
         width=WIDTH,

@@ -201,7 +201,8 @@ def cause_line(cause: Cause, rules: Rules) -> str:
     rule = rules.get(finding.code)
     url = rule.url if rule and rule.url and re.fullmatch(r"https://[^\s<>()]+", rule.url) else None
     name = f"[{escape(finding.code)}]({url})" if url else escape(finding.code)
-    reason = f"<br>{finding.fix}: {escape(shortened(finding.reason))}" if finding.reason else f" ({finding.fix})"
+    way = words.WAYS[finding.fix]
+    reason = f"<br>{way}: {escape(shortened(finding.reason))}" if finding.reason else f" ({way})"
     more = "".join(f"  - {escape(shortened(line))}\n" for line in words.further(cause, _NAMES))
     return f"- {code(words.place(finding))} {name} {escape(shortened(finding.message))}{reason}\n{more}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,10 @@ _FEW = 10
 _SOME = 5
 _PLACES = 3
 _MANY = 50
+_WORDS = "words: `fixer explain rung`"
 MOST = 8
 """So many lines the proof of a group takes, unless all of it is asked for."""
 _LEVELS: dict[Fix, str] = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
-_WAYS: dict[Fix, str] = {"safe": "safe", "unsafe": "--unsafe-fixes does it", "manual": "by hand"}
 _VERDICTS: dict[Outcome, str] = {
     "repaired": "bold green",
     "preserved": "bold green",
@@ -125,16 +125,30 @@ def _findings(page: Page, result: Result, found: Sequence[Cause], verbose: bool,
 def _causes(page: Page, found: Iterable[Cause], levels: Mapping[Fix, str], verbose: bool, indent: int) -> None:
     """A line for what is said at a place, with the further places where it is said too (with `verbose` one a place);
     below, why it is not simply repaired, once for neighbours with the same reason."""
-    entries = [
-        (number, places)
-        for cause in found
-        for number, places in enumerate(cause.alike(reasons=verbose or cause.first.fix != "safe"))
-    ]
-    for (reason, fix), alike in groupby(entries, key=lambda entry: (entry[1][0].reason, entry[1][0].fix)):
+    entries = [(number, places) for cause in found for number, places in _entries(cause, verbose)]
+    for (is_rest, reason, fix), alike in groupby(entries, key=_said_below):
         for number, places in alike:
-            _alike(page, places, levels[fix], number > 0, verbose, indent)
-        if reason and (verbose or fix != "safe"):
+            if is_rest:
+                told = f"and at {words.count(len(places), 'more place')} with other names; see them with --verbose"
+                page.line([(told, "dim")], indent + 4, hang=0)
+            else:
+                _alike(page, places, levels[fix], number > 0, verbose, indent)
+        if reason and not is_rest and (verbose or fix != "safe"):
             page.line(prose(words.one_line(reason), "dim"), indent + 4, hang=0)
+
+
+def _said_below(entry: tuple[int, Sequence[Finding]]) -> tuple[bool, str, Fix]:
+    """Whether an entry stands for all others of its cause, and the reason and level that are told below it."""
+    return entry[0] < 0, entry[1][0].reason, entry[1][0].fix
+
+
+def _entries(cause: Cause, verbose: bool) -> Iterator[tuple[int, Sequence[Finding]]]:
+    """What is said of a cause, each with its places; without `verbose` the first of it, and last all others."""
+    alike = cause.alike(reasons=verbose or cause.first.fix != "safe")
+    most = len(alike) if verbose or len(alike) <= _FEW else _SOME
+    yield from enumerate(alike[:most])
+    if alike[most:]:
+        yield -1, [place for places in alike[most:] for place in places]
 
 
 def _alike(page: Page, places: Sequence[Finding], level: str, is_further: bool, verbose: bool, indent: int) -> None:
@@ -157,13 +171,19 @@ def _do_first(page: Page, result: Result, found: Sequence[Cause]) -> None:
     """What to type next, and how much of it all that does."""
     steps = words.first_steps(result, found)
     if steps:
-        page.heading("What to do first")
+        page.heading("What to do first  safe, unsafe and manual: `fixer explain manual`")
     wide = max((len(command) for command, _ in steps), default=0)
     for command, told in steps:
         page.line([(f"{command:<{wide}}  ", "cyan"), *prose(told)], 2, hang=wide + 2)
     if result.command == "check" and len(result.findings) > _MANY:
         page.gap()
-        page.line(prose("`--statistics` counts them by rule; `--write-baseline FILE` takes them as known", "dim"))
+        page.line(
+            prose(
+                "`--statistics` counts them by rule; `--write-baseline FILE` "
+                "takes them as known (`fixer explain baseline`)",
+                "dim",
+            )
+        )
 
 
 def _left(page: Page, found: Sequence[Cause], verbose: bool) -> None:
@@ -172,7 +192,7 @@ def _left(page: Page, found: Sequence[Cause], verbose: bool) -> None:
         return
     shown = found if verbose or len(found) <= _FEW else found[:_SOME]
     page.heading(f"Left for you  {words.count(len(found), 'finding')}")
-    _causes(page, shown, _WAYS, verbose, 2)
+    _causes(page, shown, words.WAYS, verbose, 2)
     _more(page, len(found) - len(shown))
 
 
@@ -220,13 +240,13 @@ def _commits(page: Page, result: Result) -> None:
 def _proof(page: Page, result: Result, verbose: bool) -> None:
     """A group after the other, each in at most MOST lines; with `verbose` all that is known."""
     if result.evidence:
-        page.heading("Proof" if verbose else "Proof  numbers, gradients and every reason: --verbose")
+        page.heading(f"Proof  {_WORDS}" if verbose else f"Proof  {_WORDS}; all of it: --verbose")
     for number, evidence in enumerate(result.evidence):
         if number:
             page.gap()
         codes = ", ".join(map(words.one_line, evidence.codes))
         group = words.one_line(evidence.group)
-        told = f"  {group}" + (f": {codes}" if codes and codes != group else "")
+        told = f"  group {group}" + (f": {codes}" if codes and codes != group else "")
         head = [(evidence.outcome, _VERDICTS[evidence.outcome]), (f"  ({words.rung(evidence)})", ""), (told, "dim")]
         if verbose:
             page.line(head, 2)
@@ -341,6 +361,7 @@ def _ready(page: Page, result: Result, verbose: bool) -> None:
             page.line([(f"{words.plain(stop.place)} ", "cyan"), *code, *prose(words.one_line(stop.what))], 2, hang=4)
         page.line(prose(words.one_line(todo), "dim"), 6, hang=0)
     _more(page, len(answer.stops) - len(shown))
+    page.line(prose("how far to trust this: `fixer explain trust`", "dim"), 2)
 
 
 def _next(page: Page, result: Result) -> None:
@@ -349,6 +370,12 @@ def _next(page: Page, result: Result) -> None:
         page.heading("Next")
     for command in commands:
         page.line([(command, "cyan")], 2)
+    if commands:
+        undo = f"git branch -D {words.plain(result.branch or '')}"
+        page.line(prose(f"Your files and your branch are unchanged; `{undo}` removes the new branch.", "dim"), 2)
+    elif result.command == "fix" and result.files:
+        page.heading("Next")
+        page.line(prose(words.undoing(result), "dim"), 2)
 
 
 def _diffs(result: Result, style: Style) -> str:

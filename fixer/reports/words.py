@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemods.finding import Finding
+from codemods.finding import Finding, Fix
 from fixer.reports.causes import Cause, Effect, causes
 from fixer.reports.diff import stat
 from fixer.result import Result
@@ -21,6 +21,8 @@ NONE = "-"
 _NAMED = 6
 _CHANGING = ("fix", "run", "demo")
 _LIGHTNING = ("pytorch-lightning", "lightning")
+WAYS: dict[Fix, str] = {"safe": "safe", "unsafe": "--unsafe-fixes does it", "manual": "by hand"}
+"""Who repairs what is left."""
 EFFECTS: dict[Effect, str] = {
     "fails": "Fails on Lightning {}",
     "changes": "Runs, but may give other results",
@@ -207,8 +209,8 @@ def _ready(answer: Readiness | None) -> str:
     if answer is None:
         return ""
     if answer.ready:
-        return "ready to merge as far as is known" if answer.caveat else "ready to merge"
-    return f"not ready: {count(len(answer.stops), 'use')} {'stops' if len(answer.stops) == 1 else 'stop'} it"
+        return "ready to merge as far as fixer knows" if answer.caveat else "ready to merge"
+    return f"not ready: {count(len(answer.stops), 'place')} {'fails' if len(answer.stops) == 1 else 'fail'}"
 
 
 def totals(result: Result) -> str:
@@ -224,6 +226,13 @@ def next_commands(result: Result) -> list[str]:
     branch = shlex.quote(plain(result.branch))
     merge = [f"git merge {branch}"] if result.readiness is None or result.readiness.ready else []
     return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", *merge]
+
+
+def undoing(result: Result) -> str:
+    """How what `fix` changed is looked at and undone."""
+    if result.base is None:
+        return "The files were changed in place, outside of a git repository."
+    return "The files were changed in place: `git diff` shows it, `git restore FILE` undoes it (`fixer explain undo`)."
 
 
 def reproduction(result: Result, *more: str) -> tuple[str, str]:

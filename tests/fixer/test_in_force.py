@@ -175,7 +175,7 @@ def test_a_script_is_named_from_the_root_or_from_here(
         (["--env", "NAME"], "--env NAME: give NAME=VALUE, such as --env DATA=data/tiny"),
         (["--env", "=x"], "--env =x: give NAME=VALUE"),
         (["--env", "A B=x"], "--env A B=x: give NAME=VALUE"),
-        (["--no-verify", "--env", "A=x"], "--env: nothing is run with --no-verify; leave one of them out"),
+        (["--no-verify", "--env", "A=x"], "--env: --no-verify runs nothing; leave out one of the two"),
     ],
 )
 def test_what_cannot_be_run_is_said_at_once(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 CODE = "OPT002"
 UNREAD = "The step does not use it, and with one optimizer 1.x never passed it."
 UNCOUNTED = (
-    "Not rewritten: several, which 1.x each trained on the same loss, are an error in 2.x. Then set "
+    "Not rewritten: fixer cannot tell how many it has. If there are "
+    "several, which 1.x each trained on the same loss, set "
     "`self.automatic_optimization = False` and step each of self.optimizers() in training_step."
 )
 
@@ -35,7 +36,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = _match(file, facts, item, verdict)
             yield match
             if match.edits and not verdict.item.manual and verdict.item.configured is None:
-                what = f"fixer cannot tell how many optimizers {item.node.name} has"
+                what = (
+                    f"{item.node.name} may have several optimizers, which Lightning "
+                    "2.0 refuses under automatic optimization"
+                )
                 place = item.methods.get("configure_optimizers", item.methods[STEP])
                 yield Match(file.head(place), what, "manual", UNCOUNTED, "M214")
 

@@ -18,7 +18,7 @@ from codemods.rules.tbptt.plan import TbpttVerdict
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"
-UNHEARD = "`truncated_bptt_steps` has no effect any more"
+UNHEARD = "`truncated_bptt_steps` has no effect since Lightning 2.0"
 LOOP = "a module that is to be trained in chunks needs a loop over them in its training_step"
 
 

@@ -233,7 +233,7 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
 def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
     known, value = literal(given.value)
     if known:
-        why = f"what gpus={value!r} asks for is not the same in every 1.x release, or nothing"
+        why = f"gpus={value!r} does not mean the same in every 1.x release"
         return _manual(file, given, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
     text = file.source_of(given.value)
     short = text if len(text) <= 60 and "\n" not in text else "n"

@@ -390,9 +390,9 @@ def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast
     gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
     if gone:
         names = ", ".join(_renamed(item.arg or "") for item in gone)
-        what = "Arguments of Trainer that were removed" if len(gone) > 1 else "An argument of Trainer that was removed"
-        reason = f"Not rewritten: {names} {'reach' if len(gone) > 1 else 'reaches'} Trainer through {through}; "
-        reason += "remove them from the call and from what fills it."
+        what = removal(gone[0].arg or "") if len(gone) == 1 else f"{names} of Trainer were removed"
+        it = "they reach" if len(gone) > 1 else "it reaches"
+        reason = f"Not rewritten: {it} Trainer through {through}; remove {names} from the call and from what fills it."
         yield Match(file.span(gone[0]), what, "manual", reason, _row(gone[0].arg or ""))
 
 

@@ -156,8 +156,8 @@ def _set(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRo
     else:
         guess = replace(row, level="unsafe", reason=f"{row.reason}; fixer assumes that it is a number")
         found = _write(file, node, guess, row.target)
-    last = f" (last in {row.last})" if row.last else ""
-    return replace(found, message=f"`trainer.{row.attribute}` cannot be set any more{last}")
+    last = f" after Lightning {row.last}" if row.last else ""
+    return replace(found, message=f"`trainer.{row.attribute}` can no longer be set{last}")
 
 
 def _is_given_number(within: Within) -> bool:

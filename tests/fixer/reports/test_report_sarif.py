@@ -170,7 +170,7 @@ def test_a_fix_that_cannot_be_said_is_left_out() -> None:
 
 
 def test_a_malicious_release_is_an_error_until_it_is_excluded() -> None:
-    grave = replace(SAFE, code="PIN001", message="`lightning` admits 2.6.2 and 2.6.3: malicious")
+    grave = replace(SAFE, code="PIN001", message="`lightning` allows 2.6.2 and 2.6.3: malicious")
     levels = [
         run_of(replace(result, findings=(replace(grave, applied=applied),)))["results"][0]["level"]
         for result, applied in ((CHECK, False), (CHECK, True), (RUN, True))

@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 
 from codemods.finding import Span
+from fixer.readiness import Readiness
 from fixer.reports import OutputFormat, Style, render
 from fixer.reports.diff import unified
+from fixer.reports.glossary import entry
 from fixer.result import FileDiff, Result, Skipped
 from tests.fixer.reports.samples import (
     BROKEN,
@@ -66,7 +68,7 @@ def test_reasons_stand_below_what_is_not_safe_and_with_verbose_below_all() -> No
 
 def test_neighbours_with_one_reason_share_it() -> None:
     assert report(replace(CHECK, findings=many(300, "think first"))).count("think first") == 1
-    listed = report(replace(CHECK, findings=many(300, "think first"))).partition("\n\n")[0]
+    listed = report(replace(CHECK, findings=many(300, "think first")), verbose=True).partition("\n\n")[0]
     assert len(listed.splitlines()) == 302
 
 
@@ -92,6 +94,18 @@ def test_what_is_said_otherwise_of_a_place_is_told_there() -> None:
     assert "more place" not in text and all(f"    {item.path}\n" in text for item in reasons)
     named = report(replace(CHECK, findings=(SAFE, replace(SAFE, path="z.py", message="`gpus` is read here"))))
     assert "\n    also z.py:31:23 `gpus` is read here\n" in named
+
+
+def test_of_a_cause_with_many_names_the_first_are_told() -> None:
+    named = tuple(
+        replace(MANUAL, path=f"{n:02}.py", message=f"`name_{n}` was removed", reason=f"{n}") for n in range(14)
+    )
+    text = report(replace(CHECK, findings=named))
+    assert text.count("also ") == 4 and "    and at 9 more places with other names; see them with --verbose\n" in text
+    assert (
+        text.count(" was removed") == 5
+        and report(replace(CHECK, findings=named), verbose=True).count(" was removed") == 14
+    )
 
 
 def test_what_fails_on_the_target_comes_first_and_what_only_warns_last() -> None:
@@ -141,7 +155,7 @@ def test_check_ends_with_what_can_be_done(findings: tuple, line: str) -> None:  
 
 
 def test_nothing_to_do_is_said_in_the_words_of_the_command() -> None:
-    assert report(NOTHING) == "no file holds anything that a rule looks at: nothing to do\n"
+    assert report(NOTHING) == "no file has anything that a rule checks: nothing to do\n"
     assert report(replace(NOTHING, messages=())) == "No findings.\n"
 
 
@@ -157,7 +171,7 @@ def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
         "src/model.py  +2  -1",
         "Commits on fixer/lightning-2.6.6",
         "bbbbbbbbbb LIT101: `Trainer(gpus=...)` becomes `accelerator=`  repaired",
-        "repaired  (rung: trains)  lightning-2.6.6: TBP001, LIT101",
+        "repaired  (rung: trains)  group lightning-2.6.6: TBP001, LIT101",
         "before                     after",
         "Lightning         1.9.5                      2.6.6",
         "ended             TypeError at train.py:31   trained",
@@ -397,4 +411,20 @@ def test_groups_of_one_run_do_not_repeat_what_it_said() -> None:
     other = replace(PRESERVED, group="B", touched=(FileCoverage("b.py", "not loaded"),))
     text = report(replace(RUN, evidence=(PRESERVED, other)))
     assert text.count("largest difference") == 1
-    assert "  preserved in part  (rung: same)  B: AMP001\n    for the same reason\n    not executed  b.py: " in text
+    assert (
+        "  preserved in part  (rung: same)  group B: AMP001\n    for the same reason\n    not executed  b.py: " in text
+    )
+
+
+def test_a_run_says_that_the_work_is_safe_and_how_to_undo_it() -> None:
+    assert "Your files and your branch are unchanged; `git branch -D fixer/lightning-2.6.6` removes" in report(RUN)
+    assert "`git restore FILE` undoes it" in report(FIX)
+    assert "outside of a git repository" in report(replace(FIX, base=None))
+    assert "removes the new branch" not in report(CHECK) and "restore" not in report(CHECK)
+
+
+def test_words_are_explained_where_they_come_up() -> None:
+    shown = {"rung": RUN, "manual": CHECK, "trust": replace(RUN, readiness=Readiness(True, "2.6.6"))}
+    assert [word for word, result in shown.items() if f"explain {word}`" not in report(result)] == []
+    assert "`fixer explain baseline`" in report(replace(CHECK, findings=many(51, "")))
+    assert all(entry(word) for word in (*shown, "baseline", "group", "verdict", "inconclusive", "undo"))

@@ -143,7 +143,7 @@ LEFT = {
         FIT.format("k").replace("trainer.fit(Model()", "m = Model()\nm.truncated_bptt_steps = 2\ntrainer.fit(m"),
         "is given truncated_bptt_steps too",
     ),
-    "a Trainer without, of fixer cannot tell which the model": (
+    "a Trainer without, of which the model is not known": (
         FIT.format("k") + "Trainer().fit(Model(), loader())\n",
         "fixer cannot tell",
     ),
