@@ -28,7 +28,7 @@ RENAMED = {
     "tpu_spawn": ("xla", "G16490"),
     "tpu_spawn_debug": ("xla_debug", "G16490"),
 }
-_FSDP = "it was FairScale's, and is gone: strategy=\"fsdp\" is torch's own, with other checkpoints"
+_FSDP = "it was FairScale's, and was removed in 2.0: strategy=\"fsdp\" is torch's own, with other checkpoints"
 GONE = {
     "dp": ("M178", 'DataParallel was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
     "ddp2": ("M090", 'it was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
@@ -48,8 +48,8 @@ GONE = {
 
 
 BY_PROCESSES = (
-    "DataParallel is gone; in DDP, which takes its place, each device is a process and takes a batch of its own, so "
-    "that a step sees as many times more, and no hook gets what all devices made"
+    "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
+    "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
 )
 ONE = "DataParallel hands everything to the module where it has one device"
 LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}

@@ -16,8 +16,8 @@ from codemods.rules.autocast.names import grad_of, region_of
 _AND = re.compile(r"\s*\band\b")
 MESSAGE = "`and` between contexts enters the last one alone"
 REASON = (
-    "Every context counts as true, so `{}` is never entered. With a comma all are; what was trained until now was "
-    "trained without it."
+    "Every context counts as true, so that `{}` is never entered. With "
+    "a comma both are; training so far ran without it."
 )
 OR = "`or` between contexts enters the first one alone"
 OR_REASON = "Not rewritten: every context counts as true, so `{}` is never entered; delete it, or put a comma there."

@@ -67,8 +67,8 @@ def _matches(
     size = ast.unparse(window.size)
     if _counts_steps(window.counter):
         reason = (
-            "Under manual optimization global_step counts optimizer steps, so it stands still until one is made: after "
-            f"the first step, or from the start, no other follows. Count batches: (batch_idx + 1) % {size} == 0."
+            "Under manual optimization global_step counts optimizer steps, so that it stays the same "
+            "until one is made, and no further step follows. Count batches: (batch_idx + 1) % {size} == 0."
         )
         yield Match(file.span(window.test), "accumulation counts steps, not batches", "manual", reason)
         return

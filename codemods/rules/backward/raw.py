@@ -164,8 +164,8 @@ def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> RawBackward:
         return RawBackward(call, "manual", reason)
     own = self_name(method)
     reason = (
-        "Lightning 2 has no part in apex any more, whose amp.scale_loss fails unless amp.initialize was called, as "
-        '1.x did; it scales by itself where the Trainer is given precision="16-mixed".'
+        "Lightning 2 no longer calls amp.initialize of apex, without which amp.scale_loss fails; it scales the loss "
+        'itself if the Trainer is given precision="16-mixed".'
     )
     return RawBackward(call, "unsafe", reason, lambda node: from_apex(node, own), apex=region)
 

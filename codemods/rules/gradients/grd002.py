@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 ENDS = "backward fails with `element 0 of tensors does not require grad`"
 STEP = "training never worked with it: the backward pass needs the graph that it prevents."
-SHARED = (
-    "training never ran with it; whoever calls the method outside of a Trainer, which switches gradients off itself "
-    "when it evaluates, now keeps a graph."
-)
+SHARED = "training never worked with it. Code that calls the method without a Trainer now keeps a graph."
 ADVICE = "if the layers inside it should be trained, remove it; if not, the loss needs a layer that is trained"
 
 

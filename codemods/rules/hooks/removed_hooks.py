@@ -155,7 +155,9 @@ HOOKS: dict[str, RemovedHook] = {
         (MODULE,), "0.10", "", "Give the Trainer your own ClusterEnvironment in plugins="
     ),
     "configure_sync_batchnorm": RemovedHook((MODULE,), "0.10", "", "Give the Trainer your own LayerSync in plugins="),
-    "configure_apex": RemovedHook((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
+    "configure_apex": RemovedHook(
+        (MODULE,), "0.10", "", 'Apex was removed in 2.0: precision="16-mixed" is torch\'s own'
+    ),
     "amp_scale_loss": RemovedHook((MODULE,), "1.0", "", "Give the Trainer your own precision plugin in plugins="),
     "on_sanity_check_start": RemovedHook(
         (MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"

@@ -20,8 +20,8 @@ from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
-    "Lightning {target} needs torch>={floor}, and no older Lightning that is still allowed runs with it: there is "
-    "nothing to keep; what torch itself changed since then only a run can show"
+    "Lightning {target} needs torch>={floor}, and no older Lightning that is still allowed "
+    "runs with it; only a run can show what torch itself changed since then"
 )
 _ASKED = {
     "transformers": "Python 3.10, the oldest that Lightning {target} runs on,",

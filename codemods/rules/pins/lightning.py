@@ -46,8 +46,7 @@ _WHAT: dict[Problem | None, str] = {
 
 LEFT_BEHIND = (
     "it is installed from an address that is not one of Lightning's own releases: "
-    "check whether the release has what was changed there; "
-    "what it is, and whether the release has it"
+    "check whether the release has what was changed there"
 )
 _LOCK = "update the lock file, if one is made from it"
 _FURTHER = {

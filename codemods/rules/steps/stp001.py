@@ -221,7 +221,9 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, fo
     parts = processes(trainer, loader) if loader else None
     batches = _source(file, loader) if loader and parts is not None else dropped(trainer, loader)
     if batches is None:
-        reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
+        reason = (
+            "Not rewritten: the project reads trainer.max_steps, and fixer cannot tell how many devices there will be; "
+        )
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
         return manual(file, trainer.keyword, found.message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
@@ -232,8 +234,8 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, fo
     change = partial(_with_value, text=text)
     dead = dead_after(file, trainer.script.space, [trainer.keyword.value], text)
     reason = (
-        f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, the last short one with "
-        f"them, times epochs. The project reads trainer.max_steps, so it stays. {found.reason}"
+        f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, "
+        f"including the last short one, times epochs. The project reads trainer.max_steps, so it stays. {found.reason}"
     )
     imports = (("math", None),) if "math." in text else ()
     edits = (NodeEdit(trainer.keyword, change),)

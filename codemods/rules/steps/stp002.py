@@ -234,8 +234,8 @@ def _level(file: PythonFile, facts: Facts, place: StepTotal) -> tuple[Fix, str]:
     if not _knows_windows(place) and (line := used_otherwise(file, place)) is not None:
         return (
             "unsafe",
-            f"Lightning's own count of optimizer steps; where batches are counted, as line {line} may do, it is not "
-            "what is meant.",
+            f"Lightning's own count of optimizer steps; if line {line} "
+            "counts batches, it is not the number that you need.",
         )
     return "safe", "Lightning's own count of the optimizer steps of this training. It needs Lightning 1.6."
 

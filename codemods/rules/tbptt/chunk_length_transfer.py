@@ -128,8 +128,7 @@ def carry(
     if silent and optional and (place := _unclear(facts, fact, fits)):
         raise NotPlain(
             f"its Trainers are given different {FLAG}, or some of them none, and "
-            f"fixer cannot tell which module the one at {place} fitsnot "
-            "plain"
+            f"fixer cannot tell which module the one at {place} fits"
         )
     found: list[tuple[str, int]] = []
     for trainer, each in calls:

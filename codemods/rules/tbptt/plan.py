@@ -39,8 +39,8 @@ UNHEARD = {
 }
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 ACCUMULATES = (
-    "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
-    "same as"
+    "accumulates gradients: 1.x lost all but the last chunk of a window's "
+    "batches, so there is no earlier training to reproduce"
 )
 MISPLACED = (
     "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "

@@ -76,7 +76,7 @@ FIRST = "2.0.0"
 """The oldest release to move to."""
 CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
-NONE = "it may be None, which is not taken any more"
+NONE = "it may be None, which is no longer accepted"
 UNFOLDED = "fixer assumes that `**` does not give it too"
 
 
@@ -230,7 +230,7 @@ def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Argume
         return outcome
     found = bar_among(facts, file, call, given)
     if found == "yes" and hidden:
-        return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
+        return "the callbacks hold a progress bar, which 2.x does not take together with enable_progress_bar=False"
     if found == "yes":
         return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
     if found == "perhaps":

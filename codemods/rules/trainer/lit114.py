@@ -67,7 +67,7 @@ def _renamed(
     if known:
         yield Match(file.span(item), message, "safe", "The same argument.", row, (edit,))
     else:
-        reason = "The same argument, if what has that name is Lightning's Trainer."
+        reason = "The same argument, if this is Lightning's Trainer."
         yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
 
 

@@ -45,7 +45,7 @@ _OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, 
 LOOPS: Mapping[str, Mapping[str, str]] = {
     "fit_loop": {
         "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
-        "split_idx": "batches are split no more",
+        "split_idx": "batches are no longer split",
         "connect": _OWN,
         "replace": _OWN,
     },

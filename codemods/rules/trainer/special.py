@@ -120,7 +120,9 @@ def _level(
     backend = keyword(call.node, "amp_backend")
     if backend is None or literal(backend.value) in ((True, None), (True, "native")) or refused(file, call, backend):
         return ArgumentOutcome("safe", row.reason)
-    return ArgumentOutcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
+    return ArgumentOutcome(
+        "unsafe", "Apex was removed in 2.0: torch's own mixed precision, which is about O1, replaces it"
+    )
 
 
 def _saved(
