@@ -90,7 +90,7 @@ def table(found: Sequence[Row]) -> str:
     """Every mistake with the verdict and its reason."""
     lines = ["| family | project | mistake | verdict | what the proof says |", "|---|---|---|---|---|"]
     for row in found:
-        reason = " ".join(row.judgement.reason.removeprefix("both train, with other numbers: ").split())
+        reason = " ".join(row.judgement.reason.removeprefix("both train, with different numbers: ").split())
         reason = re.sub(r" \(/[^)]*\)?", "", re.sub(r"/\S*/(?=site-packages/)", "", reason))
         reason = reason if len(reason) <= LONG else f"{reason[: LONG - 1]}…"
         told = f"nothing differs: {row.unseen}" if row.unseen and not row.caught else reason

@@ -130,9 +130,10 @@ class Rule:
 
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `stops` says whether what it names, where it
-    is left, stops the program on the target (None: where `breaks_in` says so), `needs` the oldest one on which the
-    rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
-    are, `torch` and `torchmetrics` the oldest of those that the rewritten code needs. `triggers` are byte strings, one
+    is left, stops the program on the target (None: where `breaks_in` says so), `warns` that it works there as it is (a
+    deprecation, dead code, a document), `needs` the oldest one on which the rewritten code runs, `keeps` the oldest
+    one on which files run that it collected something of and leaves as they are, `torch` and `torchmetrics` the oldest
+    of those that the rewritten code needs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
     `text_triggers` take their place for files that are not Python, where those hold others. Where there are `words`,
     the rule looks at those Python files alone that hold one of these whole words besides a trigger; of the others the
@@ -178,6 +179,7 @@ class Rule:
     last: bool = False
     judges_ignores: bool = False
     stops: bool | None = None
+    warns: bool = False
     text_triggers: tuple[bytes, ...] = ()
     words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()

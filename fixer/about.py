@@ -22,8 +22,12 @@ def rules(
     typer.echo(table(words or []), nl=False)
 
 
-def explain(code: Annotated[str, typer.Argument(help="Code of a rule, such as TBP001.", metavar="CODE")]) -> None:
-    """Say what a rule changes, why, and what it will not do."""
+def explain(
+    code: Annotated[
+        str, typer.Argument(help="Code of a rule, such as TBP001, or a word of fixer, such as rung.", metavar="CODE")
+    ],
+) -> None:
+    """Explain a rule, or a word of the reports."""
     from fixer.reports.rules import page
 
     typer.echo(page(code), nl=False)

@@ -20,7 +20,7 @@ def write(result: Result, path: Path) -> str:
     known = {mark: f"{finding.code} {finding.path}: {finding.message}" for mark, finding in named}
     ordered = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
     path.write_text(json.dumps({"form": FORM, "findings": ordered}, indent=1) + "\n", encoding="utf-8")
-    return f"{path}: {count(len(known), 'finding')} written; `fixer check --baseline {path}` reports what is new"
+    return f"{path}: {count(len(known), 'place')} written; `fixer check --baseline {path}` reports only new ones"
 
 
 def without_known(result: Result, path: Path) -> Result:
@@ -28,10 +28,10 @@ def without_known(result: Result, path: Path) -> Result:
     known = _read(path)
     marks = fingerprints(result.findings)
     new = tuple(item for item, mark in zip(result.findings, marks, strict=True) if mark not in known)
-    told = [f"{count(len(result.findings) - len(new), 'finding')} in {path} left out"]
+    told = [f"{count(len(result.findings) - len(new), 'known place')} in {path} left out"]
     gone = known - set(marks)
     if gone:
-        told.append(f"{path} names {count(len(gone), 'finding')} that no longer occur: write it anew")
+        told.append(f"{path} names {count(len(gone), 'place')} where nothing is found any more: write the file again")
     return replace(result, findings=new, messages=(*result.messages, *told))
 
 
@@ -45,5 +45,5 @@ def _read(path: Path) -> set[str]:
         raise UsageError(f"{path}: {error.strerror}; make it with `fixer check --write-baseline {path}`") from None
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{path}: no baseline of this fixer ({error}); make it anew with `fixer check --write-baseline {path}`"
+            f"{path}: no baseline of this fixer ({error}); make it again with `fixer check --write-baseline {path}`"
         ) from None

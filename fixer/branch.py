@@ -190,7 +190,7 @@ class _Workshop:
                 raise
             raise UsageError(
                 f"{self._repository.root}: a commit cannot be signed, as commit.gpgSign asks: {error.reason}; "
-                "mend the signing key, or switch it off with `git config commit.gpgSign false`"
+                "fix the signing key, or switch it off with `git config commit.gpgSign false`"
             ) from None
 
     def _git(self, *arguments: str, data: bytes = b"") -> str:
@@ -234,7 +234,7 @@ def _publish(
     if old and not force and not is_fixers(repository, branch, old, base):
         raise _taken(repository, branch)
     count = f"{len(commits)} commit{'s' * (len(commits) > 1)}"
-    before = f", in the place of {old[:12]}" if old else ""
+    before = f", instead of {old[:12]}" if old else ""
     if dry_run:
         return Landing(branch, head, False, commits, f"branch {branch} would hold {count}{before}")
     with _writing(repository):
@@ -267,7 +267,8 @@ def _check_name(repository: Repository, branch: str) -> None:
     below = repository.git("for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", f"{ref}/").decode()
     for other in [name for name in above if repository.resolve(f"refs/heads/{name}")] + below.split():
         raise UsageError(
-            f"{repository.root}: branch '{other}' stands in the way of '{branch}'; choose another with --branch"
+            f"{repository.root}: branch '{other}' exists, so that git cannot "
+            f"create '{branch}'; choose another with --branch"
         )
 
 

@@ -139,17 +139,18 @@ def run(
     ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Move a branch with commits that are not fixer's; offer again what was refused."),
+        typer.Option("--force", help="Replace a branch that has commits of others; offer again what was refused."),
     ] = False,
     no_verify: opt.NoVerify = False,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Go on with the last proof of this, which was interrupted or cut short.")
+        bool,
+        typer.Option("--continue", help="Continue the last proof of this commit, which was interrupted or cut short."),
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything except make the branch.")] = False,
     prove_unsafe: Annotated[
         bool,
         typer.Option(
-            "--prove-unsafe", help="Try the changes that are only probably right; keep those that the proof shows."
+            "--prove-unsafe", help="Try the changes that are probably right; keep those that the proof confirms."
         ),
     ] = False,
     push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
@@ -191,10 +192,10 @@ def check(
         Path | None, typer.Option(help="Leave out the findings that this file names.", metavar="FILE")
     ] = None,
     write_baseline: Annotated[
-        Path | None, typer.Option(help="Write the findings to a file as known.", metavar="FILE")
+        Path | None, typer.Option(help="Write the findings to this file as known.", metavar="FILE")
     ] = None,
     timings: Annotated[
-        bool, typer.Option("--timings", help="Say how long each rule took; files that are remembered take no time.")
+        bool, typer.Option("--timings", help="Show how long each rule took; files that are cached take no time.")
     ] = False,
 ) -> int:
     """List what the rules find, and change nothing. Exits with 1 if there is anything."""
@@ -249,7 +250,8 @@ def verify(
     base: Annotated[str | None, typer.Option(help="Revision to compare with [default: HEAD].", metavar="REV")] = None,
     head: Annotated[str | None, typer.Option(help="Revision to prove [default: the work tree].", metavar="REV")] = None,
     conforms: Annotated[
-        bool, typer.Option("--conforms", help="Only look up what the files use of Lightning; run nothing of theirs.")
+        bool,
+        typer.Option("--conforms", help="Only check that the target has every name that the files use; run no code."),
     ] = False,
     target: opt.Target = None,
 ) -> int:

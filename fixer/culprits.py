@@ -85,7 +85,7 @@ def explained(case: Case, made: Plan, evidence: tuple[Evidence, ...]) -> tuple[E
     found = [finding for finding in made.findings if finding.applied and finding.code in codes]
     if not found:
         return evidence
-    told = [f"one of {', '.join(codes)}, of which none can be left out by itself"]
+    told = [f"one of {', '.join(codes)}, none of which can be left out alone"]
     if known:
         told = [f"{each.code} at {each.path}:{each.span.line}: {each.message}" for each in found[:SHOWN]]
         told += [f"{len(found) - SHOWN} more places"] if found[SHOWN:] else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
@@ -17,7 +19,7 @@ class CommandEnded(Exception):
 
 def of_the_system(error: OSError) -> str:
     """What the system refused, and where, in words."""
-    return f"{error.filename or 'the system'}: {error.strerror or error}; mend that and try again"
+    return f"{error.filename or 'the system'}: {error.strerror or error}; fix that and try again"
 
 
 class UnknownRow(UsageError):
@@ -34,9 +36,9 @@ class UnknownRow(UsageError):
 
 class UnknownRule(UsageError):
     """A code that no rule has; the message names those that it may have meant, or the families that there are, and
-    where the code stands, if that is said."""
+    where the code stands, if that is said. `words` are what may be asked for besides."""
 
-    def __init__(self, code: str, place: str = "") -> None:
+    def __init__(self, code: str, place: str = "", words: Sequence[str] = ()) -> None:
         from difflib import get_close_matches
 
         from codemods.rule import all_rules
@@ -48,4 +50,5 @@ class UnknownRule(UsageError):
         hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {', '.join(families)}"
         if code.upper() in families:
             hint = f"'{code.upper()}' is a family: `fixer rules {code.upper()}` lists its rules"
-        super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`)")
+        more = f"; words that are explained: {', '.join(words)}" if words and not near else ""
+        super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`){more}")

@@ -11,8 +11,8 @@ from codemods.rule import Rule
 from fixer.branch import PlannedCommit
 
 TRIED = (
-    "Not all of this can be told to be right from the code alone. It was tried by running the project before and "
-    "after, which shows it right for what was run."
+    "The code alone does not show that all of this is right. The project was "
+    "run before and after, which shows it for what was run."
 )
 
 

@@ -46,12 +46,14 @@ Ignore = Annotated[
     str | None, typer.Option(help="Not these rules: codes, prefixes or CODE:ROW, with commas.", metavar="CODES")
 ]
 UnsafeFixes = Annotated[
-    bool, typer.Option("--unsafe-fixes", help="Also make the changes that are only probably right.")
+    bool, typer.Option("--unsafe-fixes", help="Also make the changes that are probably right, but not certain.")
 ]
 Target = Annotated[str | None, typer.Option(help="Lightning release to move to [default: 2.6.6].", metavar="VERSION")]
 Spaces = Annotated[
     Namespace | None,
-    typer.Option("--namespace", help="Take all of Lightning from there [default: as the project mainly does]."),
+    typer.Option(
+        "--namespace", help="Package to import Lightning from everywhere [default: the one the project mainly uses]."
+    ),
 ]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
 Files = Annotated[
@@ -61,17 +63,17 @@ Files = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every place and number, and each reason.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every place, every number and each reason.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show only the last line.")]
 NoVerify = Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")]
 CheckPins = Annotated[
     bool,
     typer.Option(
-        "--check-pins", help="Resolve the requirements of the result, without installing, and say what comes."
+        "--check-pins", help="Resolve the requirements of the result, without installing, and show the releases."
     ),
 ]
 FindingsCount = Annotated[
-    bool, typer.Option("--exit-non-zero-on-findings", help="Exit with 1 when something is left for a person.")
+    bool, typer.Option("--exit-non-zero-on-findings", help="Exit with 1 when something is left to repair.")
 ]
 PythonPath = Annotated[
     Path | None, typer.Option("--python", help="Interpreter to train the result with.", metavar="PATH")
@@ -86,7 +88,7 @@ def _seconds(number: float | None) -> float | None:
 
 Timeout = Annotated[
     float | None,
-    typer.Option(min=1, callback=_seconds, help="Seconds for each tree that is run.", metavar="SECONDS"),
+    typer.Option(min=1, callback=_seconds, help="Seconds that each run of the project may take.", metavar="SECONDS"),
 ]
 
 
@@ -109,22 +111,28 @@ Budget = Annotated[
 Read = Annotated[
     list[Path] | None,
     typer.Option(
-        "--read", help="Folder outside the project that its code may read; may be given again.", metavar="PATH"
+        "--read", help="Folder outside the project that its code may read; may be given several times.", metavar="PATH"
     ),
 ]
 Script = Annotated[
-    str | None, typer.Option(help="Script that trains, in the place of the one in the settings.", metavar="PATH")
+    str | None, typer.Option(help="Script that trains, instead of the one in the settings.", metavar="PATH")
 ]
 ProjectCommand = Annotated[
     str | None,
-    typer.Option(help="Command line that trains, such as 'python -m pkg.train', in its place.", metavar="COMMAND"),
+    typer.Option(
+        help="Command line that trains, such as 'python -m pkg.train', instead of a script.", metavar="COMMAND"
+    ),
 ]
 ScriptArgs = Annotated[str | None, typer.Option(help="Arguments of the script, as in a shell.", metavar="ARGS")]
 Variables = Annotated[
-    list[str] | None, typer.Option(help="Variable that the script sees; may be given again.", metavar="NAME=VALUE")
+    list[str] | None,
+    typer.Option(
+        help="Environment variable for the script, as NAME=VALUE; may be given several times.", metavar="NAME=VALUE"
+    ),
 ]
 Require = Annotated[
-    RequiredRung | None, typer.Option(help="Exit with 1 unless every change reaches this rung of the proof.")
+    RequiredRung | None,
+    typer.Option(help="Exit with 1 unless every change reaches this rung of the proof (see `fixer explain rung`)."),
 ]
 
 
@@ -177,7 +185,7 @@ class Proof:
 
         asked = given(self.script, self.command, self.args, self.env or ())
         if asked.option and runs:
-            raise UsageError(f"{asked.option}: nothing is run with {runs}; leave one of them out")
+            raise UsageError(f"{asked.option}: {runs} runs nothing; leave out one of the two")
         return asked
 
     @property

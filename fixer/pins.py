@@ -30,4 +30,4 @@ def check_pins(
         wanted, left_out = asked_for(source.path, source.kind, text)
         less = f" (without {left_out} that come from addresses or other files)" if left_out else ""
         said.append(f"{source.path}{less} {resolve(wanted)}")
-    return tuple(said) or ("no manifest asks for Lightning: there are no pins to check",)
+    return tuple(said) or ("no manifest requires Lightning: there are no pins to check",)

@@ -108,7 +108,7 @@ def fix(asked: SharedOptions, progress: Progress) -> Result:
     known = {source.path for source in sources}
     for path in sorted(made.final().keys() - known):
         if (project.root / path).exists():
-            raise UsageError(f"{path}: in the way of a file that the rewrite brings; move it away. Nothing was changed")
+            raise UsageError(f"{path}: the rewrite would create a file there; move it away. Nothing was changed")
     refused = _write(project.root, made.final(), known)
     result = _without(_result("fix", project, options, sources, made), refused)
     return replace(result, duration_s=time.monotonic() - started)
@@ -197,7 +197,7 @@ def run(asked: SharedOptions, how: RunOptions, progress: Progress) -> Result:
     result = replace(result, arguments=_arguments(asked, project, off, how))
     result = replace(result, messages=(*result.messages, *notes, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
-    progress("looking at what is left")
+    progress("checking what is left")
     every = options_for(replace(asked, select=()), project)
     again = look_again(sources, made, every, memory)
     result = replace(result, readiness=readiness(sources, made, again, evidence, options.target, verified=verified))
@@ -268,7 +268,8 @@ def _look(
         made = look(sources, options, _counted(progress), memory)
     result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
     messages = (*result.messages, *(tell(made) if tell else ()))
-    return replace(result, messages=messages, duration_s=time.monotonic() - started)
+    arguments = asked.arguments(str(asked.path))
+    return replace(result, messages=messages, arguments=arguments, duration_s=time.monotonic() - started)
 
 
 def _resolved(
@@ -302,10 +303,10 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
     final = made.final()
     skipped = [*project.skipped, *(Skipped(path, reason) for path, reason in made.skipped)]
     unread = [item for item in skipped if project.in_scope(item.path) and not project.config.excludes(item.path)]
-    messages = [*project.messages, *(f"bug in a rule, its rewrite was thrown away: {bug}" for bug in made.bugs)]
+    messages = [*project.messages, *(f"bug in a rule, whose rewrite was discarded: {bug}" for bug in made.bugs)]
     if not made.findings and not any(triggered(source, options.rules) for source in sources):
         file = "file that could be read" if unread else "file"
-        messages.append(f"no {file} holds anything that a rule looks at: nothing to do")
+        messages.append(f"no {file} has anything that a rule checks: nothing to do")
     return Result(
         command=command,
         base=project.base,
@@ -379,7 +380,7 @@ def _without(result: Result, refused: Sequence[Skipped]) -> Result:
         files=tuple(file for file in result.files if file.path not in paths),
         findings=tuple(replace(item, applied=item.applied and item.path not in paths) for item in result.findings),
         skipped=tuple(sorted((*result.skipped, *refused), key=lambda item: item.path)),
-        error="; ".join(f"{item.path}: {item.reason}" for item in refused) + "; make that writable, and run it again",
+        error="; ".join(f"{item.path}: {item.reason}" for item in refused) + "; make it writable, and run fixer again",
     )
 
 

@@ -209,10 +209,10 @@ def _left_out(repository: Repository, settings: InForce) -> tuple[str, ...]:
     try:
         changed, untracked = repository.status({NAME} if settings.of_work_tree else frozenset())
     except GitError as error:
-        return (f"whether there are uncommitted changes is not known: {error.reason}",)
+        return (f"fixer cannot tell whether there are uncommitted changes: {error.reason}",)
     messages = []
     if changed:
-        messages.append(f"uncommitted changes in {_count(changed, 'file')} are left out")
+        messages.append(f"uncommitted changes in {_count(changed, 'file')} are left out and stay as they are")
     if untracked:
         names = _count(untracked, "untracked file or folder", "untracked files or folders")
         messages.append(f"{names} {'is' if untracked == 1 else 'are'} left out")

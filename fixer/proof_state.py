@@ -17,10 +17,7 @@ from verify.environments.building import cache_folder
 
 KEPT_DAYS = 30
 _STATE = "state.json"
-NOTHING = (
-    "there is nothing to continue: no run of this commit, with these settings, ended before its proof did; "
-    "all of it is proven anew"
-)
+NOTHING = "nothing to continue: no run of this commit with these settings was cut short; the whole proof starts again"
 
 
 @dataclass(frozen=True)

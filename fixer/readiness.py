@@ -40,6 +40,6 @@ class Readiness:
         """The answer in one line."""
         if not self.ready:
             number = len(self.stops)
-            uses = "1 use stops" if number == 1 else f"{number} uses stop"
-            return f"Not ready: {uses} it on Lightning {self.target}"
-        return f"Ready to merge, as far as is known: {self.caveat}" if self.caveat else "Ready to merge"
+            uses = "1 place fails" if number == 1 else f"{number} places fail"
+            return f"Not ready to merge: {uses} on Lightning {self.target}"
+        return f"Ready to merge, as far as fixer knows: {self.caveat}" if self.caveat else "Ready to merge"

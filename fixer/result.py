@@ -55,9 +55,9 @@ class Result:
     `target` the Lightning release it moves to, `branch` the branch that holds the result (None where there is none),
     `pull_request` the address of the one that offers it, `messages` what the user should know besides (uncommitted
     work left out, nothing to look at), `error` the one message of a command that could not do its work. `duration_s`
-    is wall time in seconds, `arguments` are the path and the options that lead `run` to the same branch. `readiness`
-    says whether that branch runs on the target (None where nothing was changed and nothing stops, and for other
-    commands).
+    is wall time in seconds, `arguments` are the path and the options that lead `run` to the same branch, and that
+    `check` and `diff` were given. `readiness` says whether that branch runs on the target (None where nothing was
+    changed and nothing stops, and for other commands).
     """
 
     command: Command

@@ -71,7 +71,7 @@ def load(run: KeptRun) -> Result:
     try:
         result: Result = _converter().structure(json.loads(place.read_text(encoding="ascii")), Result)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{place}: cannot be read ({type(error).__name__}); run fixer again to make it anew") from None
+        raise UsageError(f"{place}: cannot be read ({type(error).__name__}); run fixer again to create it") from None
     return result
 
 
@@ -102,7 +102,7 @@ def found(name: str | None, project: Identity) -> KeptRun:
             f"not in {root()}, where runs are kept for {DAYS} days, and the last {KEPT} of each project, as long as "
             "there is room"
         )
-        raise UsageError(f"the run {name} is not there: {why}; run fixer again to make it anew")
+        raise UsageError(f"the run {name} is not there: {why}; run fixer again to create it")
     there = f"there are {', '.join(run.name for run in own[:_SHOWN])}" if own else nothing_of(project)
     raise UsageError(f"no run is called '{name}' in {root()}; {there}")
 

@@ -144,17 +144,17 @@ def _seen(item: Evidence) -> Iterator[Stop]:
     for text in (*item.problems, *item.left):
         match = _LINE.fullmatch(text)
         if match and not match["what"].startswith(_UNREAD):
-            todo = "use what took its place; `fixer verify --conforms` asks the target again"
+            todo = "use its replacement; `fixer verify --conforms` checks it again"
             yield Stop(match["path"], int(match["line"]), match["what"], todo)
     failure = None if item.alone else _failure(item.before, item.after)
     if failure:
         path, _, number = (failure.place or "").rpartition(":")
         script = item.after.script if item.after else ""
         what = f"{failure.type}: {' '.join(failure.message.split())}"
-        todo = "mend it, and run fixer again: the training ended there"
+        todo = "fix it, and run fixer again: the training ended there"
         yield Stop(path or script, int(number) if path and number.isdigit() else None, what, todo)
     elif item.verdict == "regressed":
-        todo = "leave out what did it (`--ignore`), or mend it"
+        todo = "leave out the rule that did it (`--ignore`), or fix it"
         yield Stop(item.after.script if item.after else item.group, None, item.reason, todo)
 
 
@@ -173,8 +173,8 @@ def _failure(before: Recording | None, after: Recording | None) -> Failure | Non
 def _caveat(evidence: Sequence[Evidence], verified: bool) -> str:
     """What the answer lacks."""
     if not verified:
-        return "nothing was run, so this rests on the findings alone"
+        return "nothing was run, so only the findings say so"
     unseen = [code for item in evidence if item.rung not in ("trains", "same") for code in item.codes]
     if unseen or not evidence:
-        return f"no training shows it of {', '.join(dict.fromkeys(unseen)) or 'anything'}"
+        return f"no training showed it for {', '.join(dict.fromkeys(unseen)) or 'anything'}"
     return ""

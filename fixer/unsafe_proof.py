@@ -66,7 +66,8 @@ def _with_reasons(made: Plan, why: Mapping[str, str]) -> Plan:
     findings = tuple(
         replace(
             finding,
-            reason=f"{finding.reason.rstrip('.')}. Tried and taken back, as the proof does not show it: {told}.",
+            reason=f"{finding.reason.rstrip('.')}. Tried and undone, as the "
+            f"proof does not show that it is right: {told}.",
         )
         if not finding.applied and finding.fix == "unsafe" and (told := why.get(finding.code, "").rstrip("."))
         else finding

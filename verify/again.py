@@ -36,7 +36,7 @@ def settled(judgement: Judgement, first: First, bench: Bench, number: int) -> Ju
     """The verdict after the second runs that it needs."""
     script, pair = first.entry.script, first.pair
     if judgement.verdict in BY_ONE_RUN:
-        bench.progress(f"running {script} of both trees again, to see whether they end alike")
+        bench.progress(f"running {script} of both trees again, to see whether they end in the same way")
         other, third = run_both(first.before, first.after, first.entry, pair, bench, f"{number}-again")
         return confirmed(judgement, (first.old, other or first.old), (first.new, third))
     if pair.before is None:

@@ -108,7 +108,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     if shares := clock.divide([*([SCRIPTS] if found else []), *([ALONE] if files or not found else [])]):
         bench.progress(shares)
     pair = environments_for(before, after, [entry.script for entry in found[:1]] or files, bench)
-    bench.progress("looking up what the files use of Lightning")
+    bench.progress("checking what the files use of Lightning")
     known.doing = "looking up names"
     try:
         known.problems, known.left = problems, left = _conform(after, pair.after, bench)
@@ -194,7 +194,7 @@ def _unprovided(judgement: Judgement, before: Sources, new: RunRecord) -> Judgem
         return judgement
     if not any(found[1] in before.packages(path) for path in before.paths()):
         return judgement
-    reason = f"{found[1]}, which the tree before imports too, is not there in the target"
+    reason = f"{found[1]}, which the tree before imports too, is missing in the target"
     return restated(replace(judgement, verdict="inconclusive"), reason)
 
 

@@ -19,6 +19,7 @@ from benchmarks.finishing import compare
 from benchmarks.finishing.files import Violation
 from benchmarks.finishing.oracle import violations
 from benchmarks.finishing.reasons import Reason, reasons
+from fixer.reports.json_report import each_place
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BRANCH = "finished"
@@ -62,7 +63,7 @@ def _rewrite(repository: Path, place: Path) -> None:
         for side, options in SIDES.items():
             said = _run(clone, Path(folder), options)
             _export(clone, BRANCH if said["branch"] else "HEAD", place / side)
-            (place / f"{side}.json").write_text(json.dumps({key: said[key] for key in ("findings", "skipped")}))
+            (place / f"{side}.json").write_text(json.dumps({"findings": each_place(said), "skipped": said["skipped"]}))
 
 
 def _judged(name: str, place: Path) -> Row:

@@ -22,7 +22,7 @@ from codemods.rewrite.origin import Origin, around
 from codemods.rewrite.respelling import torn as tangled_in
 from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit, all_rules
 
-WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
+WRITTEN = "Not rewritten: it is written indirectly here, and a rewrite would have to change more than this."
 
 
 def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:

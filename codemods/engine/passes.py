@@ -190,8 +190,8 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     except Exception as error:  # a rule that fails in one file says so there, and stops neither others nor the run
         deep = isinstance(error, RecursionError)
         why = "its code nests too deeply" if deep else f"{type(error).__name__}: {error}; please report it"
-        reason = f"Not looked at: {why}. Look yourself for what `fixer explain {rule.code}` shows."
-        found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
+        reason = f"Not checked: {why}. Check the file for what `fixer explain {rule.code}` shows."
+        found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not check this file", "manual", reason)]
     if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
         found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
     if isinstance(file, PythonFile):
@@ -199,13 +199,13 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     for match in found:
         needed = match.needs or rule.needs
         if match.edits and needed and facts.target and Version(needed) > Version(facts.target):
-            reason = f"Not rewritten: what it would become exists since Lightning {needed}, and the target is older."
+            reason = f"Not rewritten: its replacement exists since Lightning {needed}, and the target is older."
             match = replace(match, fix="manual", reason=reason, edits=())
         if (rule.code, match.unit) in facts.silenced and match.edits:
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())
         elif facts.forked and rule.breaks_in and match.fix == "safe":
-            unknown = "Lightning comes from an address here that names no release, and so the effect is unknown."
+            unknown = "Lightning is installed here from an address that names no release, so the effect is unknown."
             reason = f"{match.reason.rstrip('.')}. {unknown}"
             match = replace(match, fix="unsafe", reason=reason)
         yield match

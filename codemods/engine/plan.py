@@ -89,7 +89,7 @@ def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
         return replace(finding, applied=options.applies(finding.code, match), fix=match.fix, reason=match.reason)
     if not finding.applied or why is None:
         return finding
-    reason = f"fixer's own rewrite was thrown away ({why}); please report it"
+    reason = f"fixer discarded its own rewrite ({why}); please report it"
     if why == DEEP:
         reason = f"Not rewritten: {DEEP}, or that of a file which changes with it."
     return replace(finding, applied=False, fix="manual", reason=reason)
@@ -154,7 +154,7 @@ def _apply_rule(
         if why and torn:
             return _RuleAttempt(), dict.fromkeys(torn, why)
     if gone := _torn(rule, wanted, draft, looked, known.facts, options):
-        return _RuleAttempt(), dict.fromkeys(gone, "a rule before it took a part of its change away")
+        return _RuleAttempt(), dict.fromkeys(gone, "another rule already changed a part of this place")
     changes: list[Change] = []
     files: dict[str, PythonFile] = {}
     for path, want in wanted.items():

@@ -10,7 +10,7 @@ def unseen(rule: Rule, error: Exception) -> Match:
     """The finding that stands for what the rule may have missed, with why it failed."""
     why = "its code nests too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
     reason = (
-        f"What is written in a roundabout way here may be missed ({why}); please report it. "
-        f"Look yourself for what `fixer explain {rule.code}` shows."
+        f"Code that is written indirectly may be missed here ({why}); please report "
+        f"it. Check the file for what `fixer explain {rule.code}` shows."
     )
-    return Match(Span(1, 1, 1, 1), f"{rule.code} could not look at all of this file", "manual", reason)
+    return Match(Span(1, 1, 1, 1), f"{rule.code} could not check all of this file", "manual", reason)

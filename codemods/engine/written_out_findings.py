@@ -25,7 +25,7 @@ from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
-THROUGH = "it hangs on what a Trainer is given, which is written in a roundabout way"
+THROUGH = "it depends on an argument of a Trainer, which is written indirectly"
 TOGETHER = "it changes together with other places"
 UNLIKE = "not all values that it may have become the same"
 
@@ -175,10 +175,10 @@ def _carried(
     names = [*match.binds, *(name or module for module, name in match.imports)]
     for edit in match.edits:
         if not isinstance(edit, NodeEdit):
-            return _left(match, "its place is not the one that is written")
+            return _left(match, "it is not written at this place")
         about = edits_of_call(edit, views[0].shown)
         if about is None and edit.node in views[0].file.made:
-            return _left(match, "its place is not the one that is written")
+            return _left(match, "it is not written at this place")
         if match.unit and about and (alone := delta_of(about[1], about[0])) and alone.other:
             return _left(match, TOGETHER)
         own = carried(file, facts, about[1], about[0], names) if about else (edit,)
@@ -267,7 +267,7 @@ def _explained(file: PythonFile, match: Match, said: ViewMatch) -> Match:
     if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
         fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
     if any(not item.always for item in shown.built.arguments):
-        return _left(match, "what reaches Trainer beside it is not always set")
+        return _left(match, "the other arguments that reach Trainer are not always set")
     return replace(match, fix=fix, reason=f"{reason}.")
 
 
@@ -297,7 +297,7 @@ def _some(said: ViewMatch) -> Match:
     shown = said.shown
     value = shown.filled.get(said.name or "")
     if value is None:
-        return _left(said.match, "it is so at times")
+        return _left(said.match, "it has this value in some cases")
     return _left(said.match, f"it may be {ast.unparse(value)}", "that value")
 
 

@@ -242,10 +242,10 @@ def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
         if wide or site.given is None or isinstance(site.given, ast.Starred):
             return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
         if not isinstance(site.given, ast.Name) and site.adds:
-            return "the parser is no plain name"
+            return "the parser is not in a variable"
     clash = sorted(NEW & read_options(file).kinds.keys())
     if clash:
-        return f"the script has an option --{clash[0]} of its own, which Trainer takes too now"
+        return f"the script has its own option --{clash[0]}, which Trainer now takes too"
     of_trainer = [site for site in sites if site.trainer]
     if of_trainer:
         return _lost(file, of_trainer) or _unkept(file, of_trainer, kept)
@@ -263,11 +263,11 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
         if not default and not re.search(rf"['\"](?:--)?{CHECKPOINT}\b", file.text):
             speaks.remove(CHECKPOINT)
     if speaks:
-        return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
+        return f"the script uses the option {speaks[0]}, which was removed with Trainer's argument"
     own = own_options(file) & gone
     defaults = defaults_of(file)
     if defaults is None:
-        return "the defaults of its options come from a dictionary, where those of 1.x may stand"
+        return "the defaults of its options come from a dictionary, which may hold those of 1.x"
     named = {item.arg for call in default_calls(file) for item in call.node.keywords}
     if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
         return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
@@ -278,16 +278,16 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
             continue
         if (change := configured(file, site.call)) is not None:
             if own or change.why:
-                return change.why or f"the script has an option --{min(own)} of its own, which 1.x gave to Trainer"
+                return change.why or f"the script has an option --{min(own)} of its own, which 1.x passed to Trainer"
             continue
         if any(item.arg is None for item in site.call.node.keywords):
-            return "more arguments come by `**`, where those of 1.x may stand"
+            return "more arguments come by `**`, which may hold those of 1.x"
         if lost := own - keywords(site.call.node).keys():
-            return f"the script has an option --{min(lost)} of its own, which 1.x gave to Trainer"
+            return f"the script has an option --{min(lost)} of its own, which 1.x passed to Trainer"
         value = site.given
         bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
-            return "its arguments come from a dictionary, where options of 1.x may stand"
+            return "its arguments come from a dictionary, which may hold options of 1.x"
     return None
 
 
@@ -312,19 +312,19 @@ def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
     built = [site for site in sites if not site.adds]
     for option, successors in SUCCESSORS.items():
         if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
-            return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
+            return f"the replacement of --{option} is given as well, so that the option would be read nowhere"
     if "distributed_backend" in kept and any(configured(file, site.call) for site in built):
-        return "the script speaks of the option distributed_backend, and its options come from a dictionary"
+        return "the script uses the option distributed_backend, and its options come from a dictionary"
     if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
-        return f"the script speaks of the option {min(kept)}, and what was parsed has no name"
+        return f"the script uses the option {min(kept)}, and the parsed options are not assigned to a name"
     adding = [site for site in sites if site.adds]
     if kept and any(_is_last(statement_of(file, site)) for site in adding):
-        where = "behind a return, or inside an expression"
-        return f"the script speaks of the option {min(kept)}, which would have to stand {where}"
+        where = "after a return, or inside an expression"
+        return f"the script uses the option {min(kept)}, which would have to be {where}"
     if kept and not adding:
-        return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
+        return f"the script uses the option {min(kept)}, which is declared elsewhere"
     if "resume_from_checkpoint" in kept and any(fits_of(file, site) is None for site in built):
-        return "the script speaks of the option resume_from_checkpoint, and its fit is not seen"
+        return "the script uses the option resume_from_checkpoint, and fixer cannot find its `fit`"
     return None
 
 

@@ -115,7 +115,7 @@ def clash(facts: Facts, item: ClassFact, watched: set[str]) -> str | None:
     for other in family(facts, item):
         found = sorted(other.methods & watched)
         if found:
-            return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"
+            return f"{other.name} ({other.path}), a base class or subclass, defines {found[0]}"
     return None
 
 

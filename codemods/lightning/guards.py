@@ -18,7 +18,7 @@ _OTHER_ERRORS = frozenset({
     "StopIteration", "TimeoutError", "UnicodeError", "ValueError", "ZeroDivisionError", "OutOfMemoryError",
 })  # fmt: skip
 """What an argument that is gone never raises."""
-ASKED_FOR = "it is read where hasattr says that it is there, which it is no more: look what is done without it"
+ASKED_FOR = "it is read where `hasattr` finds it, which it no longer does: check what the code does without it"
 Guard = Literal["none", "both", "unclear"]
 
 

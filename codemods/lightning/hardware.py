@@ -36,7 +36,7 @@ QUESTIONS: Mapping[str, str] = {
 `trainer/deprecated_api.py` of 1.2.10,
 `accelerators/accelerator_connector.py` of 1.0.8, `trainer/distrib_data_parallel.py` of 0.7.6)."""
 REASONS: Mapping[str, str] = {
-    NEVER: "no Trainer of Lightning 2 does that: what stands under it can go",
+    NEVER: "no Trainer of Lightning 2 does that: delete the code under it",
     "0": "2.x runs on no IPUs",
     "True": "every torch that Lightning 2 runs on has it",
 }
@@ -69,4 +69,4 @@ def _but_not(text: str, others: list[str]) -> str:
 
 def reason_of(name: str) -> str:
     """What is said of an attribute that a question takes the place of."""
-    return REASONS.get(QUESTIONS[name], "that is what it told")
+    return REASONS.get(QUESTIONS[name], "it has the same value")

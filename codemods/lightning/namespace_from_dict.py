@@ -81,7 +81,7 @@ def _read(file: PythonFile, call: CallNode, name: str) -> DictionaryEdits:
     spread = [item.value for item in call.node.keywords if item.arg is None]
     more = _more(file, spread[0].id) if len(spread) == 1 and isinstance(spread[0], ast.Name) else None
     if spread and more is None:
-        more = DictionaryEdits(why="more arguments come by `**`, where those of 1.x may stand")
+        more = DictionaryEdits(why="more arguments come by `**`, which may hold those of 1.x")
     for part in filter(None, (named, more)):
         if part.why:
             return part
@@ -129,7 +129,7 @@ def _backends(file: PythonFile, name: str, keys: list[Key]) -> DictionaryEdits:
     if not any(value in STRATEGIES for value in values if isinstance(value, str)):
         plain = all(isinstance(value, str) and value not in NAMES for value in values)
         plain = plain and not any(key.name == BACKENDS[1] for key in asked)
-        why = f"what {name} names by {asked[0].name} is not seen" if asked and not plain else ""
+        why = f"fixer cannot tell what {name} names by {asked[0].name}" if asked and not plain else ""
         return DictionaryEdits(why=why)
     seen = {id(key.node) for key in asked}
     spoken = [node for node in walk(file.tree) if isinstance(node, ast.Constant) and node.value in BACKENDS]
@@ -137,7 +137,7 @@ def _backends(file: PythonFile, name: str, keys: list[Key]) -> DictionaryEdits:
     if {key.name for key in keys} & {"strategy"} or len({key.name for key in asked}) > 1:
         return DictionaryEdits(why=f"{name} gets its strategy by several keys")
     if any(value not in STRATEGIES for value in values) or read or any(id(node) not in seen for node in spoken):
-        return DictionaryEdits(why=f"{name} names a strategy by {asked[0].name}, which is spoken of elsewhere too")
+        return DictionaryEdits(why=f"{name} names a strategy by {asked[0].name}, which is mentioned elsewhere too")
     inner = [(file.offsets(key.node)[0] + 1, len(key.name)) for key in asked]
     edits = tuple(TextEdit(start, start + length, "strategy") for start, length in inner)
     return DictionaryEdits(edits, accounted=frozenset(start - 1 for start, _ in inner))

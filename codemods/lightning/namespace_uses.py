@@ -71,7 +71,7 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
         item = targets.get(id(node))
         if item is None or not isinstance(item.node, ast.Assign) or len(item.node.targets) > 1:
             return NamespaceEdits(
-                why=f"what the script does with {ast.unparse(node)} in line {node.lineno} is not followed"
+                why=f"fixer cannot follow what the script does with {ast.unparse(node)} in line {node.lineno}"
             )
         end = file.offsets(node)[1]
         known, value = literal(item.node.value)
@@ -82,7 +82,7 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
             listed = True
             edits += [TextEdit(end - len(CHECKPOINT), end, "callbacks"), *_in_list(file, item.node.value)]
         else:
-            return NamespaceEdits(why=f"what {ast.unparse(node)} is in line {node.lineno} is not seen")
+            return NamespaceEdits(why=f"fixer cannot tell what {ast.unparse(node)} is in line {node.lineno}")
     if listed and truth:
         return NamespaceEdits(why="the script sets checkpoint_callback to either a callback or a truth value")
     if listed and (on_parsed(file, "callbacks", bases) or "--callbacks" in file.text):

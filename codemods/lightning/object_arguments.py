@@ -74,4 +74,4 @@ def wish(row: Keyword) -> str:
     """What a person should do about a keyword."""
     if row.level == "drop":
         return "delete it"
-    return row.advice or f"write {row.becomes} in its place"
+    return row.advice or f"write {row.becomes} instead"

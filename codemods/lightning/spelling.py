@@ -34,7 +34,7 @@ def spelled_in(file: PythonFile, name: str, within: tuple[ast.AST, ...] = ()) ->
     inner: Scope | None = scope
     while inner is not None:
         taken, inner = taken or taken_name(inner.bindings, imports), inner.parent
-    return f"the file uses the name {taken} for something else" if taken else Spelled(last, imports)
+    return f"this file uses the name `{taken}` for something else" if taken else Spelled(last, imports)
 
 
 def _is_run(file: PythonFile, word: str) -> bool:

@@ -28,28 +28,28 @@ RENAMED = {
     "tpu_spawn": ("xla", "G16490"),
     "tpu_spawn_debug": ("xla_debug", "G16490"),
 }
-_FSDP = "it was FairScale's, and is gone: strategy=\"fsdp\" is torch's own, with other checkpoints"
+_FSDP = "it was FairScale's, and was removed in 2.0: strategy=\"fsdp\" is torch's own, with other checkpoints"
 GONE = {
-    "dp": ("M178", 'DataParallel is gone: write strategy="ddp", where each device takes a batch of its own'),
-    "ddp2": ("M090", 'it is gone: write strategy="ddp", where each device takes a batch of its own'),
-    "horovod": ("M230", 'it is gone, and its own package is archived: write strategy="ddp"'),
-    "bagua": ("G19445", 'it is gone: write strategy="ddp"'),
-    "colossalai": ("M231", "it lives in the package lightning-colossalai"),
-    "hivemind": ("M231", "it lives in the package lightning-hivemind"),
+    "dp": ("M178", 'DataParallel was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
+    "ddp2": ("M090", 'it was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
+    "horovod": ("M230", 'it was removed in 2.0, and its own package is archived: write strategy="ddp"'),
+    "bagua": ("G19445", 'it was removed in 2.0: write strategy="ddp"'),
+    "colossalai": ("M231", "it is now in the package lightning-colossalai"),
+    "hivemind": ("M231", "it is now in the package lightning-hivemind"),
     "ddp_sharded": ("M200", _FSDP),
     "ddp_sharded_find_unused_parameters_false": ("M200", _FSDP),
     "ddp_sharded_spawn": ("M201", _FSDP),
     "ddp_sharded_spawn_find_unused_parameters_false": ("M201", _FSDP),
     "ddp_fully_sharded": ("M199", _FSDP),
     "fsdp_full_shard_offload": ("M199", _FSDP),
-    "hpu_parallel": ("G21327", "it lives in the package lightning-habana"),
-    "ipu_strategy": ("M107", "support for it ended in 2.1"),
+    "hpu_parallel": ("G21327", "it is now in the package lightning-habana"),
+    "ipu_strategy": ("M107", "Lightning 2.1 removed support for it"),
 }
 
 
 BY_PROCESSES = (
-    "DataParallel is gone; in DDP, which takes its place, each device is a process and takes a batch of its own, so "
-    "that a step sees as many times more, and no hook gets what all devices made"
+    "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
+    "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
 )
 ONE = "DataParallel hands everything to the module where it has one device"
 LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
@@ -121,7 +121,7 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     known, value = default_of(file, call, node)
     if not known or value not in STRATEGIES or is_set(facts, getattr(node, "attr", "")):
         return None
-    return StrategyName(text, None, f'{text} is taken to name a strategy, as "{value}" does, which it is by default')
+    return StrategyName(text, None, f'fixer assumes that {text} names a strategy, as its default "{value}" does')
 
 
 def _arms(node: ast.expr) -> list[ast.expr]:

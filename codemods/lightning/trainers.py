@@ -127,7 +127,7 @@ def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObjec
     if partial := _partial_of(at_, call):
         return _with(at_, call, partial, "a partial")
     if kind := _alias_of(at_, call):
-        return _by_another_name(_direct(at_, call, kind), f"`{last_name(function)}`, a second name")
+        return _by_another_name(_direct(at_, call, kind), f"`{last_name(function)}`, another name of it")
     if last_name(function) not in words:
         return None
     dotted = called(file, call)
@@ -139,7 +139,7 @@ def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObjec
     if (taken := facts.taken(dotted, file.path)) and taken.sure and at_.wanted.is_one(taken.name):
         return _by_another_name(_direct(at_, call, taken.name), f"`{dotted}`, which names it")
     if kind := _partial_of_another(at_, call, dotted):
-        how, fixed = f"`{dotted}`, a partial", "what the partial is given, it may be given elsewhere too"
+        how, fixed = f"`{dotted}`, a partial", "the partial may be given other arguments elsewhere"
         return replace(_direct(at_, call, kind), how=how, fixed=fixed)
     return _of_factory(at_, call, dotted)
 
@@ -174,7 +174,7 @@ def _of_own(at_: _FileLook, call: CallNode, fact: ClassFact, dotted: str) -> Bui
         rest = (*rest, at(ast.keyword(None, at(ast.Name(HIDDEN, ast.Load()), call.node)), call.node))
     how = f"`{fact.name}`, a {last_part(kind)} of this project"
     below = replaced_below(file, facts, call)
-    fixed = f"{below}, a class below, may be built there instead" if below else None
+    fixed = f"{below}, a subclass, may be built there instead" if below else None
     return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
@@ -298,7 +298,7 @@ def _of_factory(at_: _FileLook, call: CallNode, dotted: str) -> BuiltObject | No
             constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
             arguments.append(ReachingArgument(item.arg, at(value, call.node), None, constants))
-    return BuiltObject(call, kind, tuple(arguments), how=f"`{function.name}`, which hands on what it gets", taken=own)
+    return BuiltObject(call, kind, tuple(arguments), how=f"`{function.name}`, which passes its arguments on", taken=own)
 
 
 def _factory(at_: _FileLook, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:

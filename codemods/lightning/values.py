@@ -82,7 +82,7 @@ def _union(every: Iterable[Constants]) -> Constants:
             found.setdefault(ast.dump(item.node), item)
         unknown, called = unknown or each.unknown, called or each.called
     known = tuple(sorted(found.values(), key=lambda item: (item.where, ast.dump(item.node))))
-    return Constants(known, unknown if some else "nothing is seen to bind it", called, made)
+    return Constants(known, unknown if some else "fixer finds no assignment of it", called, made)
 
 
 class _LiteralReader:
@@ -99,10 +99,10 @@ class _LiteralReader:
     def read(self, file: PythonFile, within: Within, node: ast.expr, depth: int) -> Constants:
         self.left -= 1
         if depth > DEEPEST or self.left < 0:
-            return Constants(unknown="it is followed no further")
+            return Constants(unknown="fixer does not follow it further")
         if literal(node)[0]:
             changing = isinstance(node, ast.List | ast.Dict | ast.Set) and depth > 0
-            why = "what it holds may change on the way" if changing else None
+            why = "its value may change before it is used" if changing else None
             return Constants((Constant(node, f"{file.path}:{node.lineno}"),), why)
         if isinstance(node, ast.IfExp):
             return _union(self.read(file, within, arm, depth + 1) for arm in (node.body, node.orelse))
@@ -121,7 +121,7 @@ class _LiteralReader:
             return found
         kind = kind_of_computed(file.scope_within(within), node)
         made = frozenset({kind}) - {"?"}
-        return Constants(unknown=f"`{ast.unparse(node)[:60]}` is worked out when the program runs", made=made)
+        return Constants(unknown=f"`{ast.unparse(node)[:60]}` is computed when the program runs", made=made)
 
     def _of_name(self, file: PythonFile, within: Within, use: ast.Name, depth: int) -> Constants:
         name = use.id
@@ -143,21 +143,25 @@ class _LiteralReader:
         brought = name not in file.scope.bindings and not _is_shared(file, name)
         star = starred(self.facts, file, name) if brought else None
         dotted = f"{star}.{name}" if star else file.scope.lookup(name)
-        return self._of_dotted(file, dotted, depth) if dotted else Constants(unknown=f"`{name}` is bound out of sight")
+        return (
+            self._of_dotted(file, dotted, depth)
+            if dotted
+            else Constants(unknown=f"`{name}` is assigned where fixer cannot see it")
+        )
 
     def _of_bound_again(
         self, file: PythonFile, within: Within, use: ast.Name | None, name: str, depth: int
     ) -> Constants:
         """The constants of a parameter that its function binds again, as `value = value or 3`."""
         if use is None:
-            return Constants(unknown=f"`{name}` is a parameter, and bound again")
+            return Constants(unknown=f"`{name}` is a parameter, and is assigned again")
         function: Any = within[-1]
         every = []
         for item in reaching(function, name, use, frozenset({Definition(PARAMETER)})):
             if item.value is PARAMETER:
                 one = self._of_parameter(file, within, name, depth + 1)
             elif item.value is None:
-                one = Constants(unknown=f"`{name}` is also bound by what is no plain assignment")
+                one = Constants(unknown=f"`{name}` is also set by something other than an assignment")
             else:
                 one = self.read(file, within, item.value, depth + 1)
             every.append(_but(one, falsy=item.true) if item.some or item.true else one)
@@ -170,13 +174,13 @@ class _LiteralReader:
         every = []
         for item in reaching(space, name, use):
             if item.value is None:
-                every.append(Constants(unknown=f"`{name}` is also bound by what is no plain assignment"))
+                every.append(Constants(unknown=f"`{name}` is also set by something other than an assignment"))
             else:
                 one = self.read(file, within, item.value, depth + 1)
                 every.append(_but(one, falsy=item.true) if item.some or item.true else one)
         several = use is None and len(definitions(space, name)) > 1
         if several or any(isinstance(node, ast.Nonlocal) and name in node.names for node in walk(space)):
-            every.append(Constants(unknown=f"`{name}` is bound more than once"))
+            every.append(Constants(unknown=f"`{name}` is assigned more than once"))
         return _union(every)
 
     def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
@@ -185,7 +189,7 @@ class _LiteralReader:
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
         stored = is_stored(self.facts, self.open, name) or is_rebound(self.facts, file.path, name)
         if _is_shared(file, name) or stored or any(line > first for line in stars):
-            return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
+            return Constants(found.found, f"`{name}` may be assigned elsewhere", found.called)
         return found
 
     def _of_parameter(self, file: PythonFile, within: Within, name: str, depth: int) -> Constants:
@@ -195,7 +199,7 @@ class _LiteralReader:
         outer = [self.read(file, within[:-1], default, depth + 1)] if default is not None else []
         given = list(self._given(file, within, name, depth))
         if not given:
-            given = [Constants(unknown=f"no call of `{function.name}` is seen")]
+            given = [Constants(unknown=f"fixer finds no call of `{function.name}`")]
         return _union([*outer, *given, Constants(called=True)])
 
     def _given(self, file: PythonFile, within: Within, name: str, depth: int) -> Iterator[Constants]:
@@ -204,15 +208,15 @@ class _LiteralReader:
         function: ast.FunctionDef | ast.AsyncFunctionDef = within[-1]  # type: ignore[assignment]
         owner = within[-2] if len(within) > 1 else None
         if function.decorator_list or (owner is not None and not isinstance(owner, ast.ClassDef)):
-            yield Constants(unknown=f"who calls `{function.name}` is not seen")
+            yield Constants(unknown=f"fixer cannot tell who calls `{function.name}`")
             return
         if path := self.callers.configured(called_name(function, owner)):
             yield Constants(unknown=f"`{called_name(function, owner)}` may be called as {path} says")
         for other, use, call, value in self.callers.given(file, within, name):
             if call is None:
-                yield Constants(unknown=f"`{called_name(function, owner)}` is handed on ({other.path}:{use.lineno})")
+                yield Constants(unknown=f"`{called_name(function, owner)}` is passed on ({other.path}:{use.lineno})")
             elif value is None:
-                yield Constants(unknown=f"what a call gives is not seen ({other.path}:{use.lineno})")
+                yield Constants(unknown=f"fixer cannot tell what a call gives ({other.path}:{use.lineno})")
             elif isinstance(value, ast.expr):
                 yield self.read(other, call.within, value, depth + 1)
             else:
@@ -228,17 +232,21 @@ class _LiteralReader:
             and node.value.id == self_name(function)
         ):
             item = next((each for each in file.classes if each.node is owner), None)
-            return self._of_self(file, item, node.attr, depth) if item else Constants(unknown="its class is not seen")
+            return (
+                self._of_self(file, item, node.attr, depth)
+                if item
+                else Constants(unknown="fixer cannot tell its class")
+            )
         dotted = file.scope_within(within).resolve(node)
         option = default_of_option(file, node.attr) if dotted is None and isinstance(node.value, ast.Name) else None
         if option is not None:
             found = self.read(file, (), option, depth + 1)
-            return Constants(found.found, f"`--{node.attr}` may say otherwise", found.called)
+            return Constants(found.found, f"`--{node.attr}` may set another value", found.called)
         known = self._of_dotted(file, dotted, depth) if dotted is not None else None
         if known is not None and known.found:
             return known
         held = self._held(file, within, node.value, ast.Constant(node.attr), depth)
-        why = f"`{ast.unparse(node)[:60]}` is not followed"
+        why = f"fixer does not follow `{ast.unparse(node)[:60]}`"
         return held or known or Constants(self._texts_of(node.attr), why)
 
     def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
@@ -255,7 +263,7 @@ class _LiteralReader:
                 return self._of_dotted(home, min(again), depth + 1)
             return Constants(unknown=f"`{dotted}` is not a constant")
         found = self._class(file, module)
-        return self._of_class(*found, name, depth) if found else Constants(unknown=f"`{dotted}` is out of sight")
+        return self._of_class(*found, name, depth) if found else Constants(unknown=f"fixer cannot find `{dotted}`")
 
     def _class(self, file: PythonFile, dotted: str) -> tuple[PythonFile, ClassNode] | None:
         module, _, name = dotted.rpartition(".")
@@ -265,7 +273,7 @@ class _LiteralReader:
 
     def _of_class(self, file: PythonFile, item: ClassNode, name: str, depth: int) -> Constants:
         if not definitions(item.node, name):
-            return Constants(unknown=f"`{item.qualname}.{name}` is not bound in the class itself")
+            return Constants(unknown=f"`{item.qualname}.{name}` is not assigned in the class itself")
         found = self._of_space(file, (), item.node, None, name, depth)
         if is_stored(self.facts, self.open, name, ()) or stores_by_name(self.facts, file, item):
             return Constants(found.found, f"`.{name}` may be set elsewhere", found.called)
@@ -291,7 +299,7 @@ class _LiteralReader:
         if item.node.bases and not every:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
         if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
-            return Constants(found.found, f"`{below}`, a class below, has a `{name}` of its own", found.called)
+            return Constants(found.found, f"`{below}`, a subclass, has its own `{name}`", found.called)
         places = {(file.path, *place) for place in plain}
         if is_stored(self.facts, self.open, name, places) or is_open(self.facts, file, item):
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)

@@ -155,7 +155,7 @@ def carried(
         return "what it is given is not read where the Trainer is built"
     names = [name for name, _ in delta.new]
     if built.own and not hands_on(facts, built.own, file.path, names, built.kind.__eq__):
-        return f"{built.how}, does not hand on what takes its place"
+        return f"{built.how}, does not pass its replacement on"
     if built.fixed:
         return built.fixed
     if kept := built.taken & {*names}:
@@ -234,7 +234,7 @@ def _at_home(
         return edit or f"the dictionary at {home.where} may be for something else too"
     item = next(each for each in home.keywords if each.arg == name)
     if not new and is_commented(file, home, item, beside=False):
-        return "a comment stands beside it"
+        return "there is a comment next to it"
     if any(word in {each.arg for each in home.keywords} and word != name for word, _ in new):
         return "what it would become is given too"
     return NodeEdit(home, partial(replaced, name=name, new=new))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 New = tuple[tuple[str, str | None], ...]
 """Other keys, with the text of their value; None stands for the value of the one that they replace."""
-NO_OTHER = "no other place that is seen speaks of the field"
-ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
+NO_OTHER = "fixer finds no other place that mentions the field"
+ONE_PLACE = "fixer assumes that the dictionary is made, changed and read nowhere else"
 
 
 def at_times(entry: HandedKeyword, every: Sequence[HandedKeyword]) -> str | None:
@@ -45,7 +45,7 @@ def may_bring(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword]) 
     unseen = {entry.place.id for entry in every if entry.name == UNSEEN and isinstance(entry.place, ast.Name)}
     for node in every_node(space_of(file, call)) if unseen else ():
         if (asked := _asked_of(node)) and asked[0] in unseen and asked[1] in HARDWARE:
-            return f'`{asked[0]}`, which is handed on with it, may hold "{asked[1]}" too'
+            return f'`{asked[0]}`, which is passed on with it, may hold "{asked[1]}" too'
     return None
 
 

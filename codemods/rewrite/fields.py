@@ -65,7 +65,7 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
         node = fields[verdict.key]
         edit, alone = _edit(file, node, new)
         level: Fix = verdict.level if alone else "unsafe"
-        reason = verdict.reason if alone else f"{verdict.reason} The comment beside it goes as well."
+        reason = verdict.reason if alone else f"{verdict.reason} The comment next to it is removed as well."
         message = removal(verdict.key, verdict.key)
         if edit is not None:
             yield verdict.key, Match(file.span(node), message, level, reason, verdict.row, (edit,))

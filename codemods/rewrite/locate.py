@@ -142,7 +142,7 @@ def _in_parts(
         module = _changed(file, cst.parse_module(text), own, part.above)
         code = _with_block(module, missing if not part.start else ()).code
         if not (code.startswith(part.before) and code.endswith(part.behind)):
-            raise ValueError("what stands around it has changed")
+            raise ValueError("the code around it has changed")
         lines[part.start : part.end] = [code[len(part.before) : len(code) - len(part.behind)]]
     return "".join(lines)
 

@@ -261,7 +261,7 @@ class Respelled:
 
         now = node if not self.line else node.body[0]
         if _lines(cst.Module([]).code_for_node(_bare(now))) != _lines(self.source):
-            raise ValueError("two edits of one place, which is written in a roundabout way")
+            raise ValueError("two edits of one place, which is written indirectly")
         if isinstance(node, cst.BaseExpression):
             made: Any = self._statement(f"({self.text})").body[0].value  # it may go over several lines, as in the text
             lpar, rpar = [*node.lpar, *made.lpar[1:]], [*made.rpar[:-1], *node.rpar]

@@ -334,7 +334,7 @@ def checked_address(text: str, place: str, folder: Path) -> str:
             raise UsageError(f"{place}: no address: {error}; give a path or what `git clone` takes") from None
         if parts.password or (parts.username and parts.scheme in ("http", "https")):
             raise UsageError(
-                f"{place} at {host}: it holds a name or a password; take it out, and set GITHUB_TOKEN or "
+                f"{place} at {host}: it holds a name or a password; remove it, and set GITHUB_TOKEN or "
                 "GITLAB_TOKEN or a credential of git's"
             )
         if parts.scheme not in ("http", "https", "ssh", "git", "file"):
@@ -362,7 +362,7 @@ def _checked(found: Sequence[FleetRepository], place: str) -> tuple[FleetReposit
     twice = [name for name, number in Counter(one.name for one in found).items() if number > 1]
     if twice:
         raise UsageError(
-            f"{place}: {len(twice)} names stand for several repositories, such as '{twice[0]}'; give each a "
+            f"{place}: {len(twice)} names are used for several repositories, such as '{twice[0]}'; give each a "
             "`name` of its own in a FLEET.toml"
         )
     return tuple(found)

@@ -61,7 +61,7 @@ def run(
     ] = None,
     release: Annotated[bool, typer.Option("--release", help="Deliver the rest, after the first ones.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Look at all repositories anew, also at those that are done.")
+        bool, typer.Option("--again", help="Look at all repositories again, also at those that are done.")
     ] = False,
 ) -> int:
     """Work on a fleet until nothing is left to do. Exits with 1 if a repository failed, with 2 if it was stopped."""
@@ -163,7 +163,7 @@ def stop(state: StateFolder = FOLDER) -> None:
     top = state.absolute()
     with opened(top) as held:
         if not is_held(top):
-            raise UsageError(f"{state}: no run of this fleet is going on; `fixer fleet status` says how it stands")
+            raise UsageError(f"{state}: this fleet is not running; `fixer fleet status` shows its state")
         held.set_note(STOP, "yes")
     typer.echo(f"the run ends once what it is doing is done; `{_go_on(state)}` goes on")
 

@@ -78,7 +78,7 @@ def _delivered(
     repository, options, git, result = row.repository, row.options, _repository(row, clone), _result(kept)
     branch, pr = result.branch, options.deliver == "pull-request"
     if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
-        raise StepFailure("its branch is gone from its clone; `fixer fleet retry` makes it anew", LOST)
+        raise StepFailure("its branch is missing in its clone; `fixer fleet retry` makes it again", LOST)
     project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
     delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
     assert delivery is not None
@@ -223,14 +223,14 @@ def _repository(row: FleetRow, clone: Path) -> Repository:
     StepFailure where it is gone."""
     git = find_repository(clone) if is_there(clone) else None
     if git is None:
-        raise StepFailure("its clone is gone; `fixer fleet retry` makes it anew", LOST)
+        raise StepFailure("its clone is missing; `fixer fleet retry` makes it again", LOST)
     git.git("config", "--local", "remote.origin.url", row.repository.address)
     return git
 
 
 def _result(kept: Path) -> Result:
     if not (kept / RESULT).is_file():
-        raise StepFailure("its result is gone; `fixer fleet retry` makes it anew", LOST)
+        raise StepFailure("its result is missing; `fixer fleet retry` makes it again", LOST)
     return load(KeptRun(kept))
 
 
@@ -248,5 +248,5 @@ def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
     for code, path, *ids in parts:
         before, after = (held.get(id, b"") for id in ids)
         if before is None or after is None:
-            raise StepFailure(f"what its branch had for {path} is gone; `fixer fleet retry` makes it anew", LOST)
+            raise StepFailure(f"what its branch had for {path} is missing; `fixer fleet retry` makes it again", LOST)
         yield Change(code, path, before, after)

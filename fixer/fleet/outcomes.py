@@ -12,6 +12,8 @@ from fixer.fleet.failures import StepFailure, failure_of, index_failure
 from fixer.fleet.state import FindingCount
 from fixer.fleet.tasks import LOG, REPORT, FleetTask, TaskOutcome
 from fixer.fleet.words import State
+from fixer.reports.json_report import each_place
+from fixer.reports.words import count
 
 NOT_PROVEN = "not proven"
 _SAID = "fixer: "
@@ -71,12 +73,13 @@ def reported(task: FleetTask, outcome: TaskOutcome, *, proves: bool, require: st
 def _told(task: FleetTask, document: Mapping[str, Any], *, proves: bool, unmet: bool, require: str) -> ReportedRun:
     readiness, commits = document["readiness"], document["commits"]
     left = sum(not finding["applied"] for finding in document["findings"])
+    places = each_place(document)
     state: State = "proven" if task.step == "prove" else "planned"
     reason = ""
     verdict = worst([item["verdict"] for item in document["evidence"]]) if document["evidence"] else NOT_PROVEN
     if not document["files"]:
         state, verdict = "left out", ""
-        reason = f"nothing to rewrite; {left} places are left by hand" if left else "nothing to change"
+        reason = f"nothing to rewrite; {count(left, 'finding')} left to repair by hand" if left else "nothing to change"
     elif not commits or (document["branch"] is None and (task.step == "prove" or not proves)):
         state, reason = "left out", "nothing is left of the changes after their proof"
     elif task.step == "prove" and unmet:
@@ -89,7 +92,7 @@ def _told(task: FleetTask, document: Mapping[str, Any], *, proves: bool, unmet: 
         branch=document["branch"],
         head=commits[-1]["id"] if commits and document["branch"] else None,
         summary=readiness["headline"] if readiness else "",
-        findings=tuple(counted(task.repository, document["findings"])),
+        findings=tuple(counted(task.repository, places)),
         needs_nothing=task.step == "plan" and not document["files"],
     )
 

@@ -386,7 +386,7 @@ def opened(folder: Path, *, make: bool = False) -> Iterator[FleetState]:
         _prepare(connection, place)
         yield FleetState(connection)
     except sqlite3.DatabaseError as error:
-        raise UsageError(f"{place}: {error}; mend that, or name another folder with --state") from None
+        raise UsageError(f"{place}: {error}; fix that, or name another folder with --state") from None
     finally:
         connection.close()
 

@@ -13,14 +13,15 @@ from fixer import __version__
 from fixer.errors import UsageError
 from fixer.pulls.life import PullRequestMemo
 from fixer.reports import Rules, words
+from fixer.reports.causes import causes
 from fixer.reports.markdown import (
     LIMIT,
+    cause_line,
     code,
     commit_line,
     escape,
     fence,
     file_block,
-    finding_line,
     list_item,
     notes,
     numbers,
@@ -101,7 +102,7 @@ def _context(
     result: Result, off: tuple[str, ...], rules: Rules, files: int | None, left: int | None
 ) -> Mapping[str, Any]:
     """What a template sees, with the first `files` diffs of each group and the first `left` findings."""
-    standing = words.standing(result)
+    standing = causes(words.standing(result), rules)
     cut = (files is not None and len(result.files) > files) or (left is not None and len(standing) > left)
     return {
         "result": result,
@@ -110,7 +111,7 @@ def _context(
         "readiness": readiness(result),
         "groups": _groups(result, rules, files),
         "off": off,
-        "left": [finding_line(finding, rules) for finding in standing[:left]],
+        "left": [cause_line(cause, rules) for cause in standing[:left]],
         "notes": notes(result),
         "omitted": f"Not all is shown, since a pull request holds {LIMIT:,} characters." if cut else "",
     }
@@ -174,7 +175,7 @@ def _rendered(text: str, what: str, context: Mapping[str, Any]) -> str:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f" line {line}:" if line else ""
-        raise UsageError(f"[tool.fixer.pull-request] {what}:{where} {error}; mend the template") from None
+        raise UsageError(f"[tool.fixer.pull-request] {what}:{where} {error}; fix the template") from None
 
 
 @lru_cache(16)

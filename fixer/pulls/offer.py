@@ -227,7 +227,7 @@ def _farewell(visit: Visit, people: bool, off: bool) -> str:
         "This branch holds commits that fixer did not make, so it is left open: merge or close it."
         if people
         else f"So fixer closes this; the branch `{visit.branch}` can be deleted. "
-        + ("Tick a box above to have its rule offered again." if off else "What comes up anew is offered anew.")
+        + ("Tick a box above to have its rule offered again." if off else "What comes up again is offered again.")
     )
     why = (
         f"All that `{visit.base}` still needs is switched off in the check boxes above."

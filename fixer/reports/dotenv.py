@@ -7,6 +7,7 @@ https://docs.gitlab.com/ci/yaml/artifacts_reports
 from __future__ import annotations
 
 from fixer.reports import words
+from fixer.reports.causes import causes
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 
@@ -18,9 +19,9 @@ def render(result: Result, rules: Rules) -> str:
         "pull_request": result.pull_request or "",
         "base": result.base or "",
         "target": result.target,
-        "findings": str(len(result.findings)),
-        "repaired": str(len(words.repaired(result))),
-        "left": str(len(words.standing(result))),
+        "findings": str(len(causes(result.findings, rules))),
+        "repaired": str(len(causes(words.repaired(result), rules))),
+        "left": str(len(causes(words.standing(result), rules))),
         "files": str(len(result.files)),
         "commits": str(len(result.commits)),
         "verdicts": ",".join(dict.fromkeys(item.outcome for item in result.evidence)),

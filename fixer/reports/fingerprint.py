@@ -18,3 +18,9 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
         seen[key] += 1
         found.append(hashlib.sha256(f"{key}\0{seen[key]}".encode("utf-8", "replace")).hexdigest()[:32])
     return found
+
+
+def joined(marks: Iterable[str]) -> str:
+    """One of several: another where a place comes or goes."""
+    found = list(marks)
+    return found[0] if len(found) == 1 else hashlib.sha256("\0".join(sorted(found)).encode()).hexdigest()[:32]

@@ -10,6 +10,7 @@ from typing import Literal
 from codemods.finding import Finding
 from fixer.readiness import Readiness
 from fixer.reports import words
+from fixer.reports.causes import Cause, causes
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.evidence import Outcome
@@ -39,7 +40,8 @@ def render(result: Result, rules: Rules) -> str:
     if result.readiness is not None:
         lines.append(_ready(result.readiness))
     for done in (False, True):
-        lines += [_annotation(item, rules, done) for item in result.findings if words.is_done(result, item) is done]
+        items = (item for item in result.findings if words.is_done(result, item) is done)
+        lines += [_annotation(cause, rules, done) for cause in causes(items, rules)]
     for skipped in result.skipped:
         lines.append(_command("notice", skipped.reason, file=skipped.path, title="fixer: not read"))
     lines += [_command("notice", message, title="fixer") for message in result.messages]
@@ -53,14 +55,16 @@ def _ready(answer: Readiness) -> str:
     return _command(level, "\n".join([answer.headline, *told, *more]), title="fixer: ready to merge?")
 
 
-def _annotation(finding: Finding, rules: Rules, done: bool) -> str:
+def _annotation(cause: Cause, rules: Rules, done: bool) -> str:
+    finding = cause.first
     rule = rules.get(finding.code)
     state = f"{finding.fix}, applied" if done else finding.fix
     message = f"{finding.message}\n{state}: {finding.reason}" if finding.reason else f"{finding.message}\n{state}"
     if finding.cell is not None:
         message = f"cell {finding.cell + 1}, line {finding.span.line}: {message}"
+    message = "\n".join([message, *words.further(cause, _SHOWN)])
     return _command(
-        "notice" if done else "error" if words.is_grave(finding) else "warning",
+        "notice" if done else "error" if any(map(words.is_grave, cause.places)) else "warning",
         message,
         file=finding.path,
         **_region(finding),

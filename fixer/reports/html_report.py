@@ -12,6 +12,7 @@ from markupsafe import Markup
 from codemods.finding import Finding
 from fixer import __version__
 from fixer.reports import words
+from fixer.reports.causes import causes
 from fixer.reports.chart import HEIGHT, WIDTH, Chart, chart
 from fixer.reports.diff import stat
 from fixer.reports.evidence_list import EvidenceLine, lines, outcome_of, share_lines
@@ -49,16 +50,6 @@ class _ProofSection:
     gradients: tuple[tuple[Gradient, ...], tuple[Gradient, ...]]
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """The places that are left for the same reason."""
-
-    code: str
-    fix: str
-    reason: str
-    findings: tuple[Finding, ...]
-
-
 def render(result: Result, rules: Rules) -> str:
     """The whole result as a page, for a browser or a printer."""
     environment = Environment(
@@ -77,7 +68,8 @@ def render(result: Result, rules: Rules) -> str:
         groups=[_group(evidence) for evidence in result.evidence],
         files=[_file(file, repaired) for file in result.files],
         open_files=len(result.files) <= _OPEN_FILES,
-        left=_kinds(words.standing(result)),
+        left=causes(words.standing(result), rules),
+        ways=words.WAYS,
         totals=words.totals(result),
         commands=_commands(result),
         width=WIDTH,
@@ -124,13 +116,6 @@ def _group(evidence: Evidence) -> _ProofSection:
         words.difference(evidence),
         (before.gradients if before else (), after.gradients if after else ()),
     )
-
-
-def _kinds(findings: Sequence[Finding]) -> list[_Kind]:
-    kinds: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=lambda item: (item.path, item.cell or 0, item.span, item.code)):
-        kinds.setdefault((finding.code, finding.fix, finding.reason), []).append(finding)
-    return [_Kind(*key, tuple(places)) for key, places in kinds.items()]
 
 
 def _commands(result: Result) -> list[str]:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from codemods.finding import Finding
 from fixer import __version__
 from fixer.readiness import Readiness
+from fixer.reports.causes import Cause, causes
 from fixer.reports.evidence_list import lines, outcome_of
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.environments.as_asked import said
 from verify.evidence import Alone, Environment, Evidence, Recording, RequirementFit
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Json = dict[str, Any]
 
 
 def render(result: Result, rules: Rules) -> str:
     """The result as one JSON object. A number that JSON cannot hold (NaN, infinities) is null."""
-    return json.dumps(document(result), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document(result, rules), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def schema() -> Json:
@@ -36,7 +37,7 @@ def schema() -> Json:
     return loaded
 
 
-def document(result: Result) -> Json:
+def document(result: Result, rules: Rules) -> Json:
     """The report as plain dicts and lists."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -47,7 +48,7 @@ def document(result: Result) -> Json:
         "target": result.target,
         "branch": result.branch,
         "pull_request": result.pull_request,
-        "findings": [_finding(finding, result.command != "check") for finding in result.findings],
+        "findings": [_finding(cause, result.command != "check") for cause in causes(result.findings, rules)],
         "files": [asdict(file) for file in result.files],
         "commits": [
             {
@@ -69,11 +70,21 @@ def document(result: Result) -> Json:
     }
 
 
-def _finding(finding: Finding, changes: bool) -> Json:
+def each_place(report: Mapping[str, Any]) -> list[Json]:
+    """The findings of a report, one for each place."""
+    return [{**finding, **place} for finding in report["findings"] for place in finding["places"]]
+
+
+def _finding(cause: Cause, changes: bool) -> Json:
+    first = _place(cause.first, changes)
+    places = [_place(place, changes) for place in cause.places]
+    return {"code": cause.first.code, "fix": cause.first.fix, "effect": cause.effect, **first, "places": places}
+
+
+def _place(finding: Finding, changes: bool) -> Json:
     span = finding.span
     return {
         "id": finding.id,
-        "code": finding.code,
         "row": finding.row,
         "path": finding.path,
         "line": span.line,
@@ -81,7 +92,6 @@ def _finding(finding: Finding, changes: bool) -> Json:
         "end_line": span.end_line,
         "end_column": span.end_column,
         "message": finding.message,
-        "fix": finding.fix,
         "reason": finding.reason,
         "applied": finding.applied and changes,
         "cell": finding.cell,

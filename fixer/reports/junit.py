@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as xml
 
-from codemods.finding import Finding
 from fixer.reports import words
+from fixer.reports.causes import Cause, causes
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.evidence import Evidence, Outcome
@@ -31,8 +31,8 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 def render(result: Result, rules: Rules) -> str:
     """The result as one test suite. A repaired finding is a test that passes."""
     suite = xml.Element("testsuite", name=f"fixer {result.command}", time=f"{max(result.duration_s, 0):.3f}")
-    for finding in result.findings:
-        _finding(suite, finding, words.is_done(result, finding))
+    for cause in causes(result.findings, rules):
+        _cause(suite, cause, words.is_done(result, cause.first))
     for evidence in result.evidence:
         _proof(suite, evidence)
     if result.readiness is not None:
@@ -56,7 +56,8 @@ def render(result: Result, rules: Rules) -> str:
     return _NOT_XML.sub("\ufffd", xml.tostring(root, encoding="unicode", xml_declaration=False)) + "\n"
 
 
-def _finding(suite: xml.Element, finding: Finding, done: bool) -> None:
+def _cause(suite: xml.Element, cause: Cause, done: bool) -> None:
+    finding = cause.first
     place = words.place(finding)
     case = xml.SubElement(
         suite,
@@ -66,7 +67,8 @@ def _finding(suite: xml.Element, finding: Finding, done: bool) -> None:
         file=words.plain(finding.path),
     )
     if not done:
-        _outcome(case, "failure", f"{place}: {finding.message}", f"{finding.fix}: {finding.reason}")
+        more = "; ".join([f"{finding.fix}: {finding.reason}", *words.further(cause)])
+        _outcome(case, "failure", f"{place}: {finding.message}", more)
 
 
 def _proof(suite: xml.Element, evidence: Evidence) -> None:

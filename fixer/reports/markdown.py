@@ -6,10 +6,10 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from codemods.finding import Finding
 from fixer import __version__
 from fixer.readiness import Stop
 from fixer.reports import evidence_list, words
+from fixer.reports.causes import Cause, causes
 from fixer.reports.diff import stat
 from fixer.reports.rule_text import Rules
 from fixer.result import Commit, FileDiff, Result
@@ -33,7 +33,7 @@ def render(result: Result, rules: Rules) -> str:
     room = LIMIT - _size(head) - _size(foot) - _size(ready)
     proof = _fitted(_proof(result), "### Proof\n\n", room // 2, "more groups")
     room -= _size(proof)
-    heading = "### Found\n\n" if result.command == "check" else "### Left for a person\n\n"
+    heading = "### Found\n\n" if result.command == "check" else "### Left for you\n\n"
     left = _fitted(_left(result, rules), heading, room // 2, "more findings")
     room -= _size(left)
     besides = _fitted(notes(result), "### Besides\n\n", room // 2, "more notes and files")
@@ -192,15 +192,19 @@ def _more_files(result: Result) -> str:
 
 
 def _left(result: Result, rules: Rules) -> list[str]:
-    return [finding_line(finding, rules) for finding in words.standing(result)]
+    return [cause_line(cause, rules) for cause in causes(words.standing(result), rules)]
 
 
-def finding_line(finding: Finding, rules: Rules) -> str:
+def cause_line(cause: Cause, rules: Rules) -> str:
+    """A finding at its first place, and below it the further places."""
+    finding = cause.first
     rule = rules.get(finding.code)
     url = rule.url if rule and rule.url and re.fullmatch(r"https://[^\s<>()]+", rule.url) else None
     name = f"[{escape(finding.code)}]({url})" if url else escape(finding.code)
-    reason = f"<br>{finding.fix}: {escape(shortened(finding.reason))}" if finding.reason else f" ({finding.fix})"
-    return f"- {code(words.place(finding))} {name} {escape(shortened(finding.message))}{reason}\n"
+    way = words.WAYS[finding.fix]
+    reason = f"<br>{way}: {escape(shortened(finding.reason))}" if finding.reason else f" ({way})"
+    more = "".join(f"  - {escape(shortened(line))}\n" for line in words.further(cause, _NAMES))
+    return f"- {code(words.place(finding))} {name} {escape(shortened(finding.message))}{reason}\n{more}"
 
 
 def notes(result: Result) -> list[str]:

@@ -10,7 +10,7 @@ from codemods.finding import Fix
 
 @dataclass(frozen=True)
 class RuleText:
-    """The words of one rule. `why` may be Markdown; `url` leads to the rule's page."""
+    """The words of one rule. `why` may be Markdown; `url` leads to the rule's page; `warns` as the rule says it."""
 
     code: str
     name: str
@@ -18,6 +18,7 @@ class RuleText:
     why: str
     fix: Fix
     url: str | None = None
+    warns: bool = False
 
 
 Rules = Mapping[str, RuleText]
@@ -29,6 +30,8 @@ def rule_texts() -> Rules:
     from codemods.rule import all_rules
 
     return {
-        rule.code: RuleText(rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None))
+        rule.code: RuleText(
+            rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None), rule.warns
+        )
         for rule in all_rules()
     }

@@ -10,6 +10,7 @@ from typing import get_args
 from codemods.finding import Fix
 from codemods.rule import Example, Rule, all_rows, all_rules
 from fixer.errors import UnknownRow, UnknownRule, UsageError
+from fixer.reports.glossary import WORDS, entry
 from fixer.reports.markdown import fence
 
 
@@ -20,7 +21,7 @@ def table(words: Sequence[str] = ()) -> str:
     """
     rules = [rule for rule in all_rules() if all(_says(rule, word.lower()) for word in words)]
     if not rules:
-        raise UsageError(f"no rule speaks of {' and '.join(words)}; `fixer rules` lists all")
+        raise UsageError(f"no rule mentions {' and '.join(words)}; `fixer rules` lists all")
     width = max(len(rule.name) for rule in rules)
     return "".join(f"{rule.code}  {rule.fix:<6}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules)
 
@@ -32,11 +33,14 @@ def _says(rule: Rule, word: str) -> bool:
 
 
 def page(code: str) -> str:
-    """What a rule does and why, with its examples as diffs. Raises UsageError for an unknown code."""
+    """What a rule does and why, with its examples as diffs, or what a word of the reports means. Raises UsageError for
+    an unknown code."""
+    if (said := entry(code)) is not None:
+        return said
     name, colon, row = code.upper().partition(":")
     rule = next((rule for rule in all_rules() if rule.code == name), None)
     if rule is None:
-        raise UnknownRule(code.partition(":")[0])
+        raise UnknownRule(code.partition(":")[0], words=WORDS)
     if colon and row not in all_rows():
         raise UnknownRow(f"{name}:{code.partition(':')[2]}")
     parts = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from codemods.finding import Finding
 from fixer import __version__
 from fixer.reports import words
-from fixer.reports.fingerprint import fingerprints
+from fixer.reports.causes import causes
+from fixer.reports.fingerprint import fingerprints, joined
 from fixer.reports.replacements import replacements
 from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
@@ -55,7 +56,7 @@ def document(result: Result, rules: Rules) -> Json:
         "invocations": [_invocation(result)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the project."}}},
         "columnKind": "unicodeCodePoints",
-        "results": _results(result, codes),
+        "results": _results(result, rules, codes),
         "properties": {"command": result.command, "base": result.base, "target": result.target},
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -77,24 +78,30 @@ def _rule(code: str, rule: RuleText | None) -> Json:
     return {**described, "helpUri": rule.url} if rule.url else described
 
 
-def _results(result: Result, codes: Sequence[str]) -> list[Json]:
+def _results(result: Result, rules: Rules, codes: Sequence[str]) -> list[Json]:
     results = []
     fixes = _fixes(result)
-    for finding, fingerprint in zip(result.findings, fingerprints(result.findings), strict=True):
+    marks = dict(zip(map(id, result.findings), fingerprints(result.findings), strict=True))
+    for cause in causes(result.findings, rules):
+        finding = cause.first
         done = words.is_done(result, finding)
         properties = {"fix": finding.fix, "reason": finding.reason, "applied": done, "finding": finding.id}
         if finding.row is not None:
             properties["row"] = finding.row
+        grave = any(map(words.is_grave, cause.places))
+        others = [{**_location(place), "message": {"text": _message(place)}} for place in cause.places[1:]]
+        changes = [fixes[place.id] for place in cause.places if place.id in fixes]
         results.append(
             {
                 "ruleId": finding.code,
                 "ruleIndex": codes.index(finding.code),
-                "level": "note" if done else "error" if words.is_grave(finding) else "warning",
+                "level": "note" if done else "error" if grave else "warning",
                 "message": {"text": _message(finding)},
                 "locations": [_location(finding)],
-                "partialFingerprints": {"fixerFinding/v1": fingerprint},
+                "partialFingerprints": {"fixerFinding/v2": joined(marks[id(place)] for place in cause.places)},
                 "properties": properties,
-                **({"fixes": [fixes[finding.id]]} if finding.id in fixes else {}),
+                **({"relatedLocations": others} if others else {}),
+                **({"fixes": [_fix(changes)]} if changes else {}),
             }
         )
     return results
@@ -105,14 +112,18 @@ def _fixes(result: Result) -> dict[str, Json]:
     fixes: dict[str, Json] = {}
     for file in result.files if result.command != "fix" else ():
         made = replacements(file.diff)
-        told = f"All that fixer changes in {file.path}; other files may have to change with it (`fixer fix`)."
-        fix = {
-            "description": {"text": told},
-            "artifactChanges": [{"artifactLocation": _artifact(file.path), "replacements": made}],
-        }
+        change = {"artifactLocation": _artifact(file.path), "replacements": made}
         applied = [finding.id for finding in result.findings if finding.applied and finding.path == file.path]
-        fixes |= {id: fix for id in applied[:_WITH_FIX] if made}
+        fixes |= {id: change for id in applied[:_WITH_FIX] if made}
     return fixes
+
+
+def _fix(changes: Sequence[Json]) -> Json:
+    """All that is changed in the files of a finding."""
+    by_file = {change["artifactLocation"]["uri"]: change for change in changes}
+    files = ", ".join(map(unquote, by_file))
+    told = f"All that fixer changes in {files}; other files may have to change with it (`fixer fix`)."
+    return {"description": {"text": told}, "artifactChanges": list(by_file.values())}
 
 
 def _message(finding: Finding) -> str:

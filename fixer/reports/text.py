@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codemods.finding import Finding, Fix
 from fixer.reports import words
+from fixer.reports.causes import Cause, causes
 from fixer.reports.diff import stat
 from fixer.reports.evidence_list import EvidenceLine, brief, lines, outcome_of, share_lines
 from fixer.reports.page import Page, Part, prose
@@ -23,9 +24,10 @@ _FEW = 10
 _SOME = 5
 _PLACES = 3
 _MANY = 50
+_WORDS = "words: `fixer explain rung`"
 MOST = 8
 """So many lines the proof of a group takes, unless all of it is asked for."""
-_LEVELS = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
+_LEVELS: dict[Fix, str] = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
 _VERDICTS: dict[Outcome, str] = {
     "repaired": "bold green",
     "preserved": "bold green",
@@ -51,14 +53,14 @@ def render(result: Result, rules: Rules, style: Style) -> str:
     if style.statistics:
         _statistics(page, words.standing(result), rules)
     elif result.command in ("check", "diff"):
-        _findings(page, result, words.standing(result), style.verbose)
-        _do_first(page, result)
-        _counted(page, result)
+        found = causes(words.standing(result), rules)
+        _findings(page, result, found, style.verbose)
+        _do_first(page, result, found)
     elif result.command == "fix":
-        _findings(page, result, result.findings, style.verbose)
+        _findings(page, result, causes(result.findings, rules), style.verbose)
         _changes(page, result, style.verbose)
     else:
-        _run(page, result, style.verbose)
+        _run(page, result, rules, style.verbose)
     _skipped(page, result, style.verbose)
     _messages(page, result)
     _ready(page, result, style.verbose)
@@ -95,113 +97,119 @@ def _summary(page: Page, result: Result) -> None:
     page.line(prose(words.summary(result), "bold red" if result.error is not None else "bold"), hang=0)
 
 
-def _run(page: Page, result: Result, verbose: bool) -> None:
+def _run(page: Page, result: Result, rules: Rules, verbose: bool) -> None:
     if result.error is not None and not (result.findings or result.files or result.evidence):
         return
     base = f"  from {words.short(result.base)}" if result.base else ""
     page.line([(words.title(result), "bold"), (f"{base}  ({result.duration_s:.1f} s)", "dim")])
     if verbose and (repaired := words.repaired(result)):
         page.heading("Repaired")
-        _findings(page, result, repaired, verbose, indent=2)
+        _findings(page, result, causes(repaired, rules), verbose, indent=2)
     _changes(page, result, verbose)
     _commits(page, result)
     _proof(page, result, verbose)
-    left = words.standing(result)
-    if len(left) <= _FEW or verbose:
-        _left(page, left)
-    else:
-        _kinds_left(page, left)
+    _left(page, causes(words.standing(result), rules), verbose)
 
 
-def _findings(page: Page, result: Result, findings: Iterable[Finding], verbose: bool, indent: int = 0) -> None:
-    """One line a finding, and one for all places where the same is found; below, why it is not simply repaired, once
-    for neighbours with the same reason."""
-    ordered = sorted(findings, key=_order)
-    alike: dict[tuple[str, ...], list[Finding]] = {}
-    for finding in ordered:
-        alike.setdefault(_kind(finding), []).append(finding)
-    elsewhere = {key: found[1:] for key, found in alike.items() if len(found) > _PLACES and not verbose}
-    folded = {id(finding) for others in elsewhere.values() for finding in others}
-    shown = [finding for finding in ordered if id(finding) not in folded]
-    for (reason, fix), neighbours in groupby(shown, key=lambda item: (item.reason, item.fix)):
-        for finding in neighbours:
-            page.line(_finding(finding, words.is_done(result, finding)), indent, hang=4)
-            if others := elsewhere.get(_kind(finding)):
-                places = ", ".join(map(words.place, others[:_PLACES]))
-                more = ", ..." if others[_PLACES:] else ""
-                told = f"and in {words.count(len(others), 'more place')}: {places}{more}"
+def _findings(page: Page, result: Result, found: Sequence[Cause], verbose: bool, indent: int = 0) -> None:
+    """The causes, by what becomes of them."""
+    levels = {fix: fix for fix in _LEVELS}
+    applied = {fix: f"{fix}, applied" for fix in _LEVELS}
+    for effect, some in groupby(found, key=lambda cause: cause.effect):
+        if result.command == "check":
+            page.heading(words.EFFECTS[effect].format(words.plain(result.target)))
+        for done, mine in groupby(some, key=lambda cause: words.is_done(result, cause.first)):
+            _causes(page, list(mine), applied if done else levels, verbose, indent)
+
+
+def _causes(page: Page, found: Iterable[Cause], levels: Mapping[Fix, str], verbose: bool, indent: int) -> None:
+    """A line for what is said at a place, with the further places where it is said too (with `verbose` one a place);
+    below, why it is not simply repaired, once for neighbours with the same reason."""
+    entries = [(number, places) for cause in found for number, places in _entries(cause, verbose)]
+    for (is_rest, reason, fix), alike in groupby(entries, key=_said_below):
+        for number, places in alike:
+            if is_rest:
+                told = f"and at {words.count(len(places), 'more place')} with other names; see them with --verbose"
                 page.line([(told, "dim")], indent + 4, hang=0)
-        if reason and (verbose or fix != "safe"):
+            else:
+                _alike(page, places, levels[fix], number > 0, verbose, indent)
+        if reason and not is_rest and (verbose or fix != "safe"):
             page.line(prose(words.one_line(reason), "dim"), indent + 4, hang=0)
 
 
-def _kind(finding: Finding) -> tuple[str, ...]:
-    """What is said of a finding, wherever it is."""
-    return finding.code, finding.fix, finding.message, finding.reason
+def _said_below(entry: tuple[int, Sequence[Finding]]) -> tuple[bool, str, Fix]:
+    """Whether an entry stands for all others of its cause, and the reason and level that are told below it."""
+    return entry[0] < 0, entry[1][0].reason, entry[1][0].fix
 
 
-def _do_first(page: Page, result: Result) -> None:
-    """What a person has to do, below a long list of all findings."""
-    manual = [finding for finding in result.findings if finding.fix == "manual"]
-    if manual and len(result.findings) > _MANY:
-        _kinds_left(page, manual)
+def _entries(cause: Cause, verbose: bool) -> Iterator[tuple[int, Sequence[Finding]]]:
+    """What is said of a cause, each with its places; without `verbose` the first of it, and last all others."""
+    alike = cause.alike(reasons=verbose or cause.first.fix != "safe")
+    most = len(alike) if verbose or len(alike) <= _FEW else _SOME
+    yield from enumerate(alike[:most])
+    if alike[most:]:
+        yield -1, [place for places in alike[most:] for place in places]
 
 
-def _counted(page: Page, result: Result) -> None:
-    """Where there is much to read, how to have it shorter."""
+def _alike(page: Page, places: Sequence[Finding], level: str, is_further: bool, verbose: bool, indent: int) -> None:
+    """Places of one cause with the same message."""
+    if verbose:
+        for place in places:
+            page.line(_place(place, level), indent, hang=4)
+        return
+    if is_further:
+        page.line([("also ", "dim"), *_at(places[0]), *prose(words.one_line(places[0].message))], indent + 4, hang=4)
+    else:
+        page.line(_place(places[0], level), indent, hang=4)
+    if others := places[1:]:
+        more = f", and {len(others) - _PLACES} more" if others[_PLACES:] else ""
+        told = f"and in {words.count(len(others), 'more place')}: {', '.join(map(words.place, others[:_PLACES]))}{more}"
+        page.line([(told, "dim")], indent + 4, hang=0)
+
+
+def _do_first(page: Page, result: Result, found: Sequence[Cause]) -> None:
+    """What to type next, and how much of it all that does."""
+    steps = words.first_steps(result, found)
+    if steps:
+        page.heading("What to do first  safe, unsafe and manual: `fixer explain manual`")
+    wide = max((len(command) for command, _ in steps), default=0)
+    for command, told in steps:
+        page.line([(f"{command:<{wide}}  ", "cyan"), *prose(told)], 2, hang=wide + 2)
     if result.command == "check" and len(result.findings) > _MANY:
         page.gap()
-        page.line(prose("`--statistics` counts them by rule, and `--write-baseline FILE` takes them as known", "dim"))
+        page.line(
+            prose(
+                "`--statistics` counts them by rule; `--write-baseline FILE` "
+                "takes them as known (`fixer explain baseline`)",
+                "dim",
+            )
+        )
 
 
-def _left(page: Page, findings: Sequence[Finding]) -> None:
-    """Kind by kind, so that each kind is thought about once."""
-    if findings:
-        page.heading("Left for you")
-    kinds: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=_order):
-        kinds.setdefault((finding.code, finding.fix, finding.reason), []).append(finding)
-    for (_, _, reason), places in kinds.items():
-        for finding in places:
-            page.line(_finding(finding), 2, hang=4)
-        if reason:
-            page.line(prose(words.one_line(reason), "dim"), 6, hang=0)
+def _left(page: Page, found: Sequence[Cause], verbose: bool) -> None:
+    """What is not repaired, with whether `--unsafe-fixes` does it; of much the first, which hold up the move most."""
+    if not found:
+        return
+    shown = found if verbose or len(found) <= _FEW else found[:_SOME]
+    page.heading(f"Left for you  {words.count(len(found), 'finding')}")
+    _causes(page, shown, words.WAYS, verbose, 2)
+    _more(page, len(found) - len(shown))
 
 
-def _kinds_left(page: Page, findings: Sequence[Finding]) -> None:
-    """How many there are of each kind, those first that stop the code on the target, then the most frequent, with what
-    most of them say and a few places."""
-    page.heading(f"Left for you  {words.count(len(findings), 'finding')}; why, and every place: --verbose")
-    kinds: dict[tuple[str, Fix], list[Finding]] = {}
-    for finding in sorted(findings, key=_order):
-        kinds.setdefault((finding.code, finding.fix), []).append(finding)
-    ordered = sorted(kinds.items(), key=lambda kind: (not any(item.stops for item in kind[1]), -len(kind[1])))
-    for (code, fix), found in ordered[:_SOME]:
-        message, held = Counter(finding.message for finding in found).most_common(1)[0]
-        others = ", and others" if held < len(found) else ""
-        parts = [(f"{len(found):>4} ", "bold"), (f"{words.one_line(code)} ", "bold red")]
-        page.line([*parts, *prose(words.one_line(message)), (f"{others} ", ""), (f"[{fix}]", _LEVELS[fix])], hang=7)
-        more = f" and {len(found) - _PLACES} more" if len(found) > _PLACES else ""
-        page.line([(", ".join(map(words.place, found[:_PLACES])), "cyan"), (more, "dim")], 7, hang=0)
-    _more(page, len(ordered) - _SOME, "kinds")
-
-
-def _order(finding: Finding) -> tuple[Any, ...]:
-    return (finding.path, finding.cell or 0, finding.span, finding.code)
-
-
-def _finding(finding: Finding, done: bool = False) -> list[Part]:
-    path, rest = words.plain(finding.path), words.place(finding)[len(words.plain(finding.path)) :]
+def _place(finding: Finding, level: str) -> list[Part]:
     return [
-        (path, "bold"),
-        (rest, "cyan"),
-        (" ", ""),
+        *_at(finding),
         (words.one_line(finding.code), "bold red"),
         (" ", ""),
         *prose(words.one_line(finding.message)),
         (" ", ""),
-        (f"[{finding.fix}, applied]" if done else f"[{finding.fix}]", _LEVELS[finding.fix]),
+        (f"[{level}]", _LEVELS[finding.fix]),
     ]
+
+
+def _at(finding: Finding) -> list[Part]:
+    path, rest = words.plain(finding.path), words.place(finding)[len(words.plain(finding.path)) :]
+    return [(path, "bold"), (rest, "cyan"), (" ", "")]
 
 
 def _changes(page: Page, result: Result, verbose: bool) -> None:
@@ -232,13 +240,13 @@ def _commits(page: Page, result: Result) -> None:
 def _proof(page: Page, result: Result, verbose: bool) -> None:
     """A group after the other, each in at most MOST lines; with `verbose` all that is known."""
     if result.evidence:
-        page.heading("Proof" if verbose else "Proof  numbers, gradients and every reason: --verbose")
+        page.heading(f"Proof  {_WORDS}" if verbose else f"Proof  {_WORDS}; all of it: --verbose")
     for number, evidence in enumerate(result.evidence):
         if number:
             page.gap()
         codes = ", ".join(map(words.one_line, evidence.codes))
         group = words.one_line(evidence.group)
-        told = f"  {group}" + (f": {codes}" if codes and codes != group else "")
+        told = f"  group {group}" + (f": {codes}" if codes and codes != group else "")
         head = [(evidence.outcome, _VERDICTS[evidence.outcome]), (f"  ({words.rung(evidence)})", ""), (told, "dim")]
         if verbose:
             page.line(head, 2)
@@ -353,6 +361,7 @@ def _ready(page: Page, result: Result, verbose: bool) -> None:
             page.line([(f"{words.plain(stop.place)} ", "cyan"), *code, *prose(words.one_line(stop.what))], 2, hang=4)
         page.line(prose(words.one_line(todo), "dim"), 6, hang=0)
     _more(page, len(answer.stops) - len(shown))
+    page.line(prose("how far to trust this: `fixer explain trust`", "dim"), 2)
 
 
 def _next(page: Page, result: Result) -> None:
@@ -361,6 +370,12 @@ def _next(page: Page, result: Result) -> None:
         page.heading("Next")
     for command in commands:
         page.line([(command, "cyan")], 2)
+    if commands:
+        undo = f"git branch -D {words.plain(result.branch or '')}"
+        page.line(prose(f"Your files and your branch are unchanged; `{undo}` removes the new branch.", "dim"), 2)
+    elif result.command == "fix" and result.files:
+        page.heading("Next")
+        page.line(prose(words.undoing(result), "dim"), 2)
 
 
 def _diffs(result: Result, style: Style) -> str:

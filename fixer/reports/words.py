@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemods.finding import Finding
+from codemods.finding import Finding, Fix
+from fixer.reports.causes import Cause, Effect, causes
 from fixer.reports.diff import stat
 from fixer.result import Result
 
@@ -20,6 +21,13 @@ NONE = "-"
 _NAMED = 6
 _CHANGING = ("fix", "run", "demo")
 _LIGHTNING = ("pytorch-lightning", "lightning")
+WAYS: dict[Fix, str] = {"safe": "safe", "unsafe": "--unsafe-fixes does it", "manual": "by hand"}
+"""Who repairs what is left."""
+EFFECTS: dict[Effect, str] = {
+    "fails": "Fails on Lightning {}",
+    "changes": "Runs, but may give other results",
+    "warns": "Works, but is out of date",
+}
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -63,6 +71,18 @@ def place(finding: Finding) -> str:
     """`path:line:column`; in a notebook `path:cell 3:line:column`, cells counted from 1."""
     cell = "" if finding.cell is None else f"cell {finding.cell + 1}:"
     return f"{plain(finding.path)}:{cell}{finding.span.line}:{finding.span.column}"
+
+
+def further(cause: Cause, most: int | None = None) -> list[str]:
+    """The places of a cause behind its first, a line each, with what is said of them where that differs; of many the
+    first, and how many more there are."""
+    told = []
+    for other in cause.places[1:][:most]:
+        said = "" if other.message == cause.first.message else f": {one_line(other.message)}"
+        why = "" if other.reason == cause.first.reason else f" ({one_line(other.reason)})" if other.reason else ""
+        told.append(f"also at {place(other)}{said}{why}")
+    more = len(cause.places) - 1 - len(told)
+    return [*told, f"and at {count(more, 'more place')}"] if more else told
 
 
 def short(commit: str) -> str:
@@ -121,18 +141,39 @@ def _unread(result: Result) -> str:
 
 
 def _checked(findings: Sequence[Finding]) -> str:
-    unsafe = sum(finding.fix == "unsafe" for finding in findings)
-    manual = sum(finding.fix == "manual" for finding in findings)
-    safe = len(findings) - unsafe - manual
-    parts = [f"{safe} can be repaired (`fixer fix`)"] if safe else []
-    parts += [f"{unsafe} with `--unsafe-fixes`"] if unsafe else []
-    parts += [f"{manual} {'needs' if manual == 1 else 'need'} a person"] if manual else []
+    found = causes(findings, {})
+    by = {level: sum(cause.first.fix == level for cause in found) for level in ("safe", "unsafe", "manual")}
+    parts = [f"{by['safe']} by `fixer fix`"] if by["safe"] else []
+    parts += [f"{by['unsafe']} by `fixer fix --unsafe-fixes`"] if by["unsafe"] else []
+    parts += [f"{by['manual']} by hand"] if by["manual"] else []
+    places = "" if len(found) == len(findings) else f" at {len(findings)} places"
     files = len({finding.path for finding in findings})
-    return f"{count(len(findings), 'finding')} in {count(files, 'file')}: {', '.join(parts)}."
+    return f"{count(len(found), 'finding')}{places} in {count(files, 'file')}; to repair: {', '.join(parts)}."
+
+
+def first_steps(result: Result, found: Sequence[Cause]) -> list[tuple[str, str]]:
+    """What to type after a look at a project, and what it does of all that was found."""
+    asked = [word for word in result.arguments if word not in (".", "--unsafe-fixes")]
+    levels = [cause.first.fix for cause in found]
+    safe, unsafe, manual = (levels.count(level) for level in ("safe", "unsafe", "manual"))
+    steps = []
+    if safe:
+        told = f"repairs {safe} of {count(len(found), 'finding')}"
+        run = "; `fixer run` does it on a new branch, and proves it" if result.base else ""
+        steps.append((shlex.join(["fixer", "fix", *map(plain, asked)]), f"{told}{run}"))
+    if unsafe:
+        much = f"{unsafe} more" if safe else f"{unsafe} of {count(len(found), 'finding')}"
+        told = f"repairs {much}, in a way that is probably right: read the diff"
+        steps.append((shlex.join(["fixer", "fix", *map(plain, asked), "--unsafe-fixes"]), told))
+    if manual:
+        first = next(cause.first for cause in found if cause.first.fix == "manual")
+        told = f"{count(manual, 'finding')} to repair by hand: begin at {place(first)}"
+        steps.append((f"fixer explain {plain(first.code)}", told))
+    return steps
 
 
 def _outcome(result: Result) -> str:
-    done = len(repaired(result))
+    done = len(causes(repaired(result), {}))
     what = f"{count(len(result.files), 'file')} ({totals(result)})"
     if result.branch is not None:
         held = count(len(result.commits), "commit") if result.commits else "as it was"
@@ -145,10 +186,11 @@ def _outcome(result: Result) -> str:
 
 
 def _left(findings: Sequence[Finding]) -> str:
-    unsafe = sum(finding.fix == "unsafe" for finding in findings)
+    found = causes(findings, {})
+    unsafe = sum(cause.first.fix == "unsafe" for cause in found)
     parts = [f"{unsafe} left for `--unsafe-fixes`"] if unsafe else []
-    rest = len(findings) - unsafe
-    parts += [f"{rest} left for a person"] if rest else []
+    rest = len(found) - unsafe
+    parts += [f"{rest} left to repair by hand"] if rest else []
     return ", ".join(parts)
 
 
@@ -167,8 +209,8 @@ def _ready(answer: Readiness | None) -> str:
     if answer is None:
         return ""
     if answer.ready:
-        return "ready to merge as far as is known" if answer.caveat else "ready to merge"
-    return f"not ready: {count(len(answer.stops), 'use')} {'stops' if len(answer.stops) == 1 else 'stop'} it"
+        return "ready to merge as far as fixer knows" if answer.caveat else "ready to merge"
+    return f"not ready: {count(len(answer.stops), 'place')} {'fails' if len(answer.stops) == 1 else 'fail'}"
 
 
 def totals(result: Result) -> str:
@@ -184,6 +226,13 @@ def next_commands(result: Result) -> list[str]:
     branch = shlex.quote(plain(result.branch))
     merge = [f"git merge {branch}"] if result.readiness is None or result.readiness.ready else []
     return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", *merge]
+
+
+def undoing(result: Result) -> str:
+    """How what `fix` changed is looked at and undone."""
+    if result.base is None:
+        return "The files were changed in place, outside of a git repository."
+    return "The files were changed in place: `git diff` shows it, `git restore FILE` undoes it (`fixer explain undo`)."
 
 
 def reproduction(result: Result, *more: str) -> tuple[str, str]:

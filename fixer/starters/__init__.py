@@ -92,7 +92,7 @@ def _settings(root: Path) -> Starter | str:
     try:
         tool = tomlkit.parse(there).unwrap().get("tool", {})
     except (TOMLKitError, ValueError) as error:
-        raise UsageError(f"{place}: not valid TOML: {error}; mend it first") from None
+        raise UsageError(f"{place}: not valid TOML: {error}; fix it first") from None
     if "fixer" in tool:
         return f"{_SETTINGS} has [tool.fixer] already: it is left as it is"
     gap = "\n" if there.endswith("\n") or not there else "\n\n"

@@ -18,7 +18,7 @@ def test_statistics_count_by_rule(folder: Path, ask: Ask) -> None:
     assert said.code == 1
     first = said.out.splitlines()[0].split()
     assert first[:6] == ["3", "LIT101", "2", "files", "3", "safe"]
-    assert "3 findings in 2 files" in said.out
+    assert "1 finding at 3 places in 2 files" in said.out
     assert "train.py:" not in said.out
 
 
@@ -30,9 +30,9 @@ def test_statistics_of_nothing_are_empty(folder: Path, ask: Ask) -> None:
 def test_what_is_known_is_left_out_and_what_is_new_is_not(folder: Path, ask: Ask, tmp_path: Path) -> None:
     known = tmp_path / "known.json"
     written = ask("check", folder, "--write-baseline", known)
-    assert written.code == 0 and "1 finding written" in written.out
+    assert written.code == 0 and "1 place written" in written.out
     again = ask("check", folder, "--baseline", known)
-    assert again.code == 0 and "1 finding in" in again.out
+    assert again.code == 0 and "1 known place in" in again.out
 
     (folder / "more.py").write_text(MORE)
     new = ask("check", folder, "--baseline", known, "--output-format", "json")
@@ -61,7 +61,7 @@ def test_entries_that_are_gone_are_said(folder: Path, ask: Ask, tmp_path: Path) 
     known = tmp_path / "known.json"
     ask("check", folder, "--write-baseline", known)
     (folder / "train.py").write_text("import pytorch_lightning as pl\n")
-    assert "names 1 finding that no longer occur" in ask("check", folder, "--baseline", known).out
+    assert "names 1 place where nothing is found any more" in ask("check", folder, "--baseline", known).out
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", json.dumps({"form": 99, "findings": {}})])

@@ -131,7 +131,7 @@ def test_nothing_to_look_at(ask: Ask, tmp_path: Path, files: dict[str, bytes]) -
     for command, options in (("run", ["--require", "same"]), ("check", []), ("diff", []), ("fix", [])):
         said = ask(command, folder, *options)
         assert said.code == 0
-        assert "no file holds anything that a rule looks at: nothing to do" in said.out.lower()
+        assert "no file has anything that a rule checks: nothing to do" in said.out.lower()
     assert git(folder, "branch", "--format=%(refname:short)") == "main"
 
 
@@ -144,7 +144,7 @@ def test_nothing_to_repair(ask: Ask, tmp_path: Path) -> None:
 def test_nothing_found_in_what_could_be_read(ask: Ask, tmp_path: Path) -> None:
     big = b"# gpus=0\n" * 200_000
     folder = old_project(tmp_path / "project", {"big.py": big})
-    nothing = "no file that could be read holds anything that a rule looks at: nothing to do"
+    nothing = "no file that could be read has anything that a rule checks: nothing to do"
     assert ask("check", folder, "--quiet").out.splitlines() == [nothing]
     folder = old_project(tmp_path / "other", {"big.py": big, "train.py": NEW + b"# once: gpus=0\n"})
     assert ask("check", folder, "--quiet").out.splitlines() == ["No findings; 1 file not read."]
@@ -276,7 +276,7 @@ def test_nothing_differs(ask: Ask, folder: Path) -> None:
         ("check . --select LT101", "no rule is called 'LT101'; did you mean LIT101 or "),
         ("explain lit", "no rule is called 'lit'; 'LIT' is a family: `fixer rules LIT` lists its rules"),
         ("explain", "Missing argument 'CODE'; see `fixer explain --help`"),
-        ("rules frobnicate", "no rule speaks of frobnicate; `fixer rules` lists all"),
+        ("rules frobnicate", "no rule mentions frobnicate; `fixer rules` lists all"),
         ("checkk .", "No such command 'checkk'. Did you mean 'check'?; see `fixer --help`"),
         (
             "check . --selct LIT",

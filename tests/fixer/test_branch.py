@@ -151,14 +151,14 @@ def test_another_result_of_fixers_is_replaced_and_can_be_had_back(repo: Repo) ->
     first = landed(repo, FIRST, NEW)
     check_content(open_commit(repo.path, None), "fixer/work", [SECOND], "1.2.3")
     dry = landed(repo, SECOND, dry_run=True)
-    assert dry.message == f"branch fixer/work would hold 1 commit, in the place of {first.head[:12]}"
+    assert dry.message == f"branch fixer/work would hold 1 commit, instead of {first.head[:12]}"
     assert repo.git("rev-parse", "fixer/work") == first.head
     repo.commit({"later.py": b""})
     second = landed(repo, SECOND)
     assert second.created
     assert repo.git("rev-parse", "fixer/work") == second.head
     back = f"`git branch NAME {first.head[:12]}` brings back"
-    assert second.message == f"branch fixer/work now holds 1 commit, in the place of {first.head[:12]}, which {back}"
+    assert second.message == f"branch fixer/work now holds 1 commit, instead of {first.head[:12]}, which {back}"
     repo.git("branch", "again", first.head[:12])
     assert repo.git("rev-parse", "again") == first.head
 
@@ -233,7 +233,7 @@ def test_names_that_git_does_not_allow(repo: Repo, name: str) -> None:
 @pytest.mark.parametrize(("there", "asked"), [("fixer", "fixer/work"), ("fixer/work/old", "fixer/work")])
 def test_a_branch_that_stands_in_the_way(repo: Repo, there: str, asked: str) -> None:
     repo.git("branch", there)
-    with pytest.raises(UsageError, match=f"branch '{there}' stands in the way of '{asked}'"):
+    with pytest.raises(UsageError, match=f"branch '{there}' exists, so that git cannot create '{asked}'"):
         landed(repo, FIRST, branch=asked, force=True)
 
 

@@ -131,7 +131,7 @@ def test_progress_is_on_standard_error(folder: Path) -> None:
     said = process(folder, "run", "--no-verify", "--output-format", "json")
     assert said.report()["branch"] == "fixer/lightning-2.6.6"
     first, second, last = said.err.splitlines()
-    assert (first, second) == ("reading the repository", "looking at what is left")
+    assert (first, second) == ("reading the repository", "checking what is left")
     assert last.startswith("kept: `fixer report ")
     assert process(folder, "run", "--no-verify", "--quiet").err == ""
 
@@ -154,7 +154,7 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_output_that_cannot_be_written(folder: Path, format: str) -> None:
     said = _into(folder, os.open("/dev/full", os.O_WRONLY), "--output-format", format)
-    assert said.complaint() == "fixer: the system: No space left on device; mend that and try again"
+    assert said.complaint() == "fixer: the system: No space left on device; fix that and try again"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -367,4 +367,4 @@ def test_rules_are_filtered_by_code_level_and_word(ask: Ask) -> None:
     assert lines and all(line.startswith("TBP") for line in lines)
     assert len(lines) < len(ask("rules", "tbp").out.splitlines()) < len(ask("rules").out.splitlines())
     assert {line.split()[1] for line in ask("rules", "manual").out.splitlines()} == {"manual"}
-    assert "no rule speaks of tbp and xyzzy" in ask("rules", "tbp", "xyzzy").complaint()
+    assert "no rule mentions tbp and xyzzy" in ask("rules", "tbp", "xyzzy").complaint()

@@ -135,7 +135,7 @@ def test_a_state_is_of_one_commit_one_plan_and_one_configuration(folder: Path, t
     (folder / "more.py").write_bytes(OLD)
     commit_all(folder)
     assert not open_state(open_commit(folder, None), plan, "how", go_on=True).is_there
-    assert not open_state(project, plan, "how", go_on=False).is_there, "begun anew"
+    assert not open_state(project, plan, "how", go_on=False).is_there, "begun again"
     assert not open_state(project, plan, "how", go_on=True).is_there
 
 

@@ -156,8 +156,8 @@ def test_where_the_trace_points_is_tried_first(tmp_path: Path, monkeypatch: pyte
     [
         ({1}, set(), "BAD001 at train.py:2: `old_1`"),
         ({0, 2}, {3}, "BAD000 at train.py:1: `old_0`; BAD002 at train.py:3: `old_2`"),
-        ({1}, {0, 1}, "one of BAD000, BAD001, of which none can be left out by itself"),
-        ({1}, {0, 1, 2, 3}, "one of BAD000, BAD001, BAD002, BAD003, of which none can be left out by itself"),
+        ({1}, {0, 1}, "one of BAD000, BAD001, none of which can be left out alone"),
+        ({1}, {0, 1, 2, 3}, "one of BAD000, BAD001, BAD002, BAD003, none of which can be left out alone"),
     ],
 )
 def test_other_numbers_are_explained_by_what_they_are_not_there_without(

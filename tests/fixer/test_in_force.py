@@ -114,7 +114,7 @@ def test_settings_that_are_not_used_are_said_to_be(ask: Ask, tmp_path: Path) -> 
     report = ask("run", folder, "--no-verify", "--output-format", "json").report()
     why = "since its pyproject.toml differs from that of the commit in [project] too; commit it, or name"
     assert report["branch"] and any(why in message for message in report["messages"])
-    assert "uncommitted changes in 1 file are left out" in report["messages"]
+    assert "uncommitted changes in 1 file are left out and stay as they are" in report["messages"]
     shown = ask("config", folder)
     assert why in shown.err
     assert "LIT101" not in shown.out
@@ -175,7 +175,7 @@ def test_a_script_is_named_from_the_root_or_from_here(
         (["--env", "NAME"], "--env NAME: give NAME=VALUE, such as --env DATA=data/tiny"),
         (["--env", "=x"], "--env =x: give NAME=VALUE"),
         (["--env", "A B=x"], "--env A B=x: give NAME=VALUE"),
-        (["--no-verify", "--env", "A=x"], "--env: nothing is run with --no-verify; leave one of them out"),
+        (["--no-verify", "--env", "A=x"], "--env: --no-verify runs nothing; leave out one of the two"),
     ],
 )
 def test_what_cannot_be_run_is_said_at_once(

@@ -52,7 +52,7 @@ def test_each_manifest_is_resolved_as_it_is_in_the_end(tmp_path: Path, monkeypat
 def test_nothing_to_resolve(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     result = diff(SharedOptions(path=tmp_path, check_pins=True), lambda message: None)
-    assert "no manifest asks for Lightning: there are no pins to check" in result.messages
+    assert "no manifest requires Lightning: there are no pins to check" in result.messages
 
 
 def test_pins_are_those_that_the_project_states(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_one_that_does_not_run_on_the_target_is_a_draft_until_it_does(world: Wor
     report = world.run()
     pull = world.pull()
     assert pull.draft and report["messages"][-1] == f"pull request opened as a draft: {report['pull_request']}"
-    assert "### Not ready: 1 use stops it on Lightning 2.6.6" in pull.body and "`train.py:4`" in pull.body
+    assert "### Not ready to merge: 1 place fails on Lightning 2.6.6" in pull.body and "`train.py:4`" in pull.body
     world.run()
     assert pull.draft and pull.writes == 0
     world.commit(OLD)

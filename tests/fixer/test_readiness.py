@@ -57,7 +57,7 @@ def test_a_use_that_is_left_stops_at_its_place_on_the_branch() -> None:
     final = made.final()["train.py"].decode().splitlines()
     assert stop.code == "LIT120" and stop.line and "amp_level" in final[stop.line - 1]
     assert "Apex" in stop.todo
-    assert answer.headline == "Not ready: 1 use stops it on Lightning 2.6.6"
+    assert answer.headline == "Not ready to merge: 1 place fails on Lightning 2.6.6"
 
 
 def test_nothing_left_is_ready_and_says_what_was_seen() -> None:
@@ -67,7 +67,7 @@ def test_nothing_left_is_ready_and_says_what_was_seen() -> None:
     _, unrun = judged(files, verified=False)
     assert unrun and unrun.ready and "nothing was run" in unrun.headline
     _, unseen = judged(files, replace(good, rung="conforms", verdict="inconclusive"))
-    assert unseen and unseen.ready and "no training shows it of LIT101, PIN001" in unseen.headline
+    assert unseen and unseen.ready and "no training showed it for LIT101, PIN001" in unseen.headline
 
 
 def test_nothing_changed_and_nothing_left_is_no_answer() -> None:
@@ -99,7 +99,7 @@ def test_manifests_that_contradict_each_other_by_the_next_check() -> None:
     assert left.path == "environment.yml" and "contradicts" in checked.message
     assert answer and not answer.ready
     assert [(stop.path, stop.what) for stop in answer.stops] == [
-        ("environment.yml", "`pytorch=1.7.1` cannot stand beside Lightning 2.6.6"),
+        ("environment.yml", "`pytorch=1.7.1` cannot be installed with Lightning 2.6.6"),
         ("requirements.txt", checked.message),
     ]
 
@@ -169,6 +169,6 @@ def test_rules_that_were_not_asked_for_leave_what_stops(ask: Ask, folder: Path) 
     (folder / "train.py").write_text(BY_HAND)
     commit_all(folder)
     said = ask("run", folder, "--no-verify", "--select", "PIN")
-    assert said.code == 0 and "Not ready: 2 uses stop it on Lightning 2.6.6" in said.out
+    assert said.code == 0 and "Not ready to merge: 2 places fail on Lightning 2.6.6" in said.out
     said = ask("run", folder, "--no-verify")
-    assert "Not ready: 1 use stops it" in said.out and "git switch" in said.out and "git merge" not in said.out
+    assert "Not ready to merge: 1 place fails" in said.out and "git switch" in said.out and "git merge" not in said.out

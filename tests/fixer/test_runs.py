@@ -98,7 +98,7 @@ def test_recordings_go_first_where_there_is_no_room_and_it_is_said(tmp_path: Pat
     said = ask("report", names[0])
     assert said.complaint() == (
         f"fixer: the run {names[0]} is not there: removed on {today}, since all kept runs together needed more than "
-        "2 GiB; run fixer again to make it anew"
+        "2 GiB; run fixer again to create it"
     )
     assert ask("report", names[2]).code == 0, "the newest stays"
 
@@ -108,7 +108,7 @@ def test_a_run_that_went_says_when_and_why(ask: Ask, monkeypatch: pytest.MonkeyP
     old = back_then(runs.found(None, HERE), 31)
     monkeypatch.setattr(kept_runs, "KEPT", 1)
     runs.keep(CHECK, HERE)
-    told = "since kept are the last 30 runs of a project, and all of the last 30 days; run fixer again to make it anew"
+    told = "since kept are the last 30 runs of a project, and all of the last 30 days; run fixer again to create it"
     assert told in ask("report", old.name, "--html", "page.html").complaint()
     assert not Path("page.html").exists()
     never = "20200101-000000-000000-project-run"
@@ -240,7 +240,7 @@ def test_a_run_for_whose_branch_there_is_no_space_is_kept(
 
     monkeypatch.setattr("fixer.branch.land", full)
     said = ask("run", folder, "--no-verify", "--output-format=json")
-    assert said.complaint() == "fixer: /tmp/fixer-git-x: No space left on device; mend that and try again"
+    assert said.complaint() == "fixer: /tmp/fixer-git-x: No space left on device; fix that and try again"
     assert [file["path"] for file in said.report()["files"]] == ["train.py"]
     assert of(folder).error == said.report()["error"]
 
@@ -266,7 +266,7 @@ def test_runs_that_cannot_be_read_are_listed_as_such(own_folder: Path) -> None:
 def test_a_damaged_run_is_an_error_of_use(own_folder: Path, text: str) -> None:
     name = runs.keep(RUN, HERE)
     (place_of(name) / "result.json").write_text(text)
-    with pytest.raises(UsageError, match="run fixer again to make it anew"):
+    with pytest.raises(UsageError, match="run fixer again to create it"):
         shown(name)
 
 
@@ -280,7 +280,8 @@ def test_run_keeps_and_report_shows(folder: Path, ask: Ask, tmp_path: Path, monk
     name, _, ended = ask("report", "--list").out.strip().partition("  ")
     assert re.fullmatch(rf"[0-9-]+-{folder.name}-fixer-lightning-2.6.6", name)
     assert (
-        ended == "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; not proven; ready to merge as far as is known."
+        ended
+        == "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; not proven; ready to merge as far as fixer knows."
     )
     assert f"fixer report {name} --html FILE" in ran.err
     again = ask("report", name, "--output-format", "json")

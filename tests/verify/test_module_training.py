@@ -167,7 +167,7 @@ def test_a_module_that_fails_in_one_of_two_trainings_is_no_regression(
     found = train(sides, ("model.py",), (), missing="", per_batch=False)
     assert found is not None
     assert found.judgement.verdict == ("regressed" if alike else "inconclusive")
-    assert ("two runs of the patched tree do not end alike" in found.judgement.reason) == (not alike)
+    assert ("two runs of the patched tree end differently" in found.judgement.reason) == (not alike)
 
 
 def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

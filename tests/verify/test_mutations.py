@@ -98,7 +98,7 @@ def test_every_verdict_is_right(cell: Cell) -> None:
         ("LIT trainer", "old_trainer", "an argument that the target lacks", "regressed", "accelerators"),
         ("LIT names", "old_names", "the callback lost", "changed", "count"),
         ("LIT names", "old_names", "a name that the target lacks", "regressed", "rank_zero"),
-        ("PIN", "gan_frequency", "an old release", "regressed", "does not admit 2.6.6"),
+        ("PIN", "gan_frequency", "an old release", "regressed", "does not allow 2.6.6"),
     ],
 )
 def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str, said: str) -> None:

@@ -72,7 +72,7 @@ def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         pace.at(number, 16)
     now[0] = 70.0
     free.at(2, 16)
-    with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not go into 100 s"):
+    with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not fit into 100 s"):
         pace.at(9, 16)
 
 

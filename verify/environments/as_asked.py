@@ -145,7 +145,7 @@ def _solved(
         return Solution({}, found.why), f"not with Lightning {release}: {found.why}", free.releases
     like = own if "+" in own or not build else f"{own}+{build}"
     again = tried([*bound, f"torch=={like}"])
-    return again, again.why and f"torch {like} cannot be had here: {again.why}", free.releases
+    return again, again.why and f"torch {like} is not available here: {again.why}", free.releases
 
 
 def _compared(ready: ReadyEnvironment, stated: TreeRequirements, why: str, excluded: str = "") -> ReadyEnvironment:
@@ -178,7 +178,7 @@ def _told(
         for name, version in sorted(releases.items())
         if name in there and _public(version) != _public(there[name])
     ]
-    why = "what was solved does not install or load as it is" if apart else ""
+    why = "the resolved packages do not install or load" if apart else ""
     differs = (*_python(ready, stated), *apart)
     missing = tuple(f"{name} {releases[name]}" for name in sorted(unused) if name not in there)
     asked = RequirementFit(stated.files, differs, (), why, newest=newest, missing=missing)
@@ -242,7 +242,7 @@ def said(asked: RequirementFit) -> str:
     """What was run instead of what the manifests ask for, in one line; empty where they are the same."""
     parts, files = [], " and ".join(asked.files)
     if asked.today:
-        old = "ran with packages of the day when the code was written"
+        old = "ran with packages from when the code was written"
         parts.append(f"installed today as {files} ask, it does not train ({_short(asked.today)}); {old}")
     if asked.excluded:
         parts.append(f"the branch cannot be installed as it asks: {_short(asked.excluded)}")
@@ -286,7 +286,7 @@ def bounded(proof: Proof) -> Proof:
         first = proof(before, after, request, progress)
         if not fails_today(first, request):
             return bound(first)
-        progress("neither tree trains with the packages of today: trying those of the day when the code was written")
+        progress("neither tree trains with the packages of today: trying those from when the code was written")
         second = proof(before, after, replace(request, as_asked=False), progress)
         return bound(_since(first, second) if second.verdict != "inconclusive" else first)
 

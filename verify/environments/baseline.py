@@ -70,7 +70,7 @@ def _installs(version: Version) -> bool:
 
 
 def _said(specifier: SpecifierSet, limit: Version | None) -> str:
-    admit = f"the pins admit ({specifier})" if str(specifier) else "the open pins admit"
+    admit = f"the requirements allow ({specifier})" if str(specifier) else "the open requirements allow"
     return f"{admit}, older than {limit} since the old code needs it," if limit else admit
 
 

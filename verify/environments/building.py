@@ -31,7 +31,9 @@ _OF_TODAY = frozenset(
     {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
 )
 """What belongs to torch and Lightning, which are those of today."""
-_OTHER_FILES = "its files do not have the hashes that the project gives: it was changed, or another has its name"
+_OTHER_FILES = (
+    "its files do not have the hashes that the project gives: it was changed, or another package has its name"
+)
 _NO_DAY = "2999-12-31"
 _BUILT = 4
 """Goes up when the same plan comes to be built otherwise."""
@@ -99,7 +101,7 @@ def _settle(made: Path, folder: Path, told: object) -> None:
     made.rename(folder)
     if folder.is_symlink():
         folder.unlink()
-        raise FileNotFoundError(f"{made} was taken away while it was built")
+        raise FileNotFoundError(f"{made} was removed while it was built")
     written(folder / MARKER, json.dumps(told))
 
 

@@ -23,7 +23,7 @@ def local_packages(sources: Sources) -> dict[str, str]:
     if own := own_distribution(sources.root):
         found[str(canonicalize_name(own[0]))] = "is the project's own distribution"
     for name, place in _folders(sources).items():
-        found[name] = f"lies in the project, in {place}"
+        found[name] = f"is in the project, in {place}"
     for name, place in _submodules(sources.root).items():
         found[name] = f"is a git submodule of the project ({place}), whose files are not there"
     return found

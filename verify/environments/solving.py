@@ -86,7 +86,7 @@ def solve(
 ) -> Solution:
     """The newest releases that meet requirements together on a Python, with what is `held` where it is asked for."""
     if not installer.uv:
-        return Solution({}, "uv is not here, which solves them: `pip install uv`")
+        return Solution({}, "uv is not installed, which resolves them: `pip install uv`")
     store = cache.absolute() / STORE
     store.mkdir(parents=True, exist_ok=True)
     folder = Path(mkdtemp(prefix="solved-", dir=store))

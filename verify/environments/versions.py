@@ -94,7 +94,7 @@ def target(
             raise
         absent = _absent(wanted, here)
         told = f"{error}{_otherwise(plan.extras, here)}{_without(tuple(sorted(absent)))}"
-        reason = f"the interpreter that fixer runs in, as no other is to be had: {told}"
+        reason = f"the interpreter that fixer runs in, as no other is available: {told}"
         return replace(_ready("target", here, wanted, reason), absent=absent)
     told = f"{_dated(day)}{_otherwise((*base, *plan.extras), found)}{_without(left)}"
     ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{told}")

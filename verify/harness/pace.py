@@ -37,4 +37,4 @@ class TrainingPace:
             return
         each = (now - self.first) / (number - 1)
         if now - self.began + each * (most - number + 1) > self.seconds:
-            raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not go into {self.seconds:.0f} s")
+            raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not fit into {self.seconds:.0f} s")

@@ -43,7 +43,7 @@ def answer(asked: dict[str, None]) -> None:
             times = counts[place] = counts.get(place, -1) + 1
             answers = dict.fromkeys((_by_its_looks(str(prompt), *place) or otherwise, *_FURTHER))
             if times >= len(answers):
-                raise EOFError("nobody is here to answer")
+                raise EOFError("the run has no one to answer")
             told = list(answers)[times]
             question = re.sub(r"\s+", " ", str(prompt).replace(str(root), ".")).strip(" :?>")
             question = question or linecache.getline(*place).strip()

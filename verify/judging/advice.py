@@ -29,7 +29,7 @@ _OF_RUN = re.compile(r"^.*/fixer-verify-[^/]+/[^/]+/(?:tree|home)/")
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"arguments are required|Missing (?:option|argument|parameter)|required (?:option|flag)|must have a value",
-        f'it asks for arguments that only you know: name them with `script = "..."` and `args = [...]` {SETTINGS}',
+        f'it needs arguments that only you know: write them as `script = "..."` and `args = [...]` {SETTINGS}',
     ),
     (
         r"mutable default <class '[\w.]+'> for field",
@@ -38,7 +38,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"No CUDA GPUs|not compiled with CUDA|Found no NVIDIA|Torch not linked|CUDA_HOME|requires? (?:a )?GPU",
-        "it trains on a GPU alone: run `fixer verify` on a machine that has one",
+        "it trains only on a GPU: run `fixer verify` on a machine that has one",
     ),
     (
         r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
@@ -53,11 +53,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"MissingMandatoryValue|Missing mandatory value|InterpolationKeyError|You must specify",
-        f"its configuration leaves values open: name them with `args = [...]` {SETTINGS}",
+        f"its configuration leaves values open: set them with `args = [...]` {SETTINGS}",
     ),
     (
         r"\bbudget of [^;:]* ended before",
-        f'it had too little time: give it more with `budget = "30m"` {SETTINGS}',
+        f'it had too little time: allow more with `budget = "30m"` {SETTINGS}',
     ),
     (
         r"executed nothing of what was changed",
@@ -102,7 +102,7 @@ def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
         failure = None if item.after is None or item.alone else item.after.failure
         if item.after is not None and failure is not None and failure.place:
             told = (
-                f"{item.after.script} stops at {failure.place}: mend that, or name a command that gets through `fit`, "
+                f"{item.after.script} stops at {failure.place}: fix that, or name a command that gets through `fit`, "
             )
             return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)
     return ()
@@ -173,8 +173,8 @@ def _of_made(tried: Iterable[Evidence]) -> Iterator[str]:
         has_failed = item.after is not None and item.after.failure is not None and not item.after.fitted
         if has_failed and any(_MADE in fact.text for fact in item.facts):
             yield (
-                "the data that was made up for it does not do: `fixer report` says where its recordings are, whose "
-                f"folder data has it; copy that to {_FOLDER}, mend it by hand, and name it with {_DATA} {SETTINGS}"
+                "the data that was made up for it does not work: `fixer report` says where its recordings are, whose "
+                f"folder data has it; copy that to {_FOLDER}, fix it by hand, and name it with {_DATA} {SETTINGS}"
             )
 
 

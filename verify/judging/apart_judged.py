@@ -81,7 +81,7 @@ def overall(
     trained = [part for part in counted if part.rung in ("trains", "same")]
     if not parts:
         nothing = rest or (Fact("also", _NONE_THERE),)
-        return Judgement("inconclusive", ground, "no module could be trained by itself", facts=nothing)
+        return Judgement("inconclusive", ground, "no module could be trained alone", facts=nothing)
     if not counted:
         through = any(part.after and part.after.fitted for part in parts)
         why = "; it executed none of the changed files" if through else f": {parts[0].reason}"

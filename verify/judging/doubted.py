@@ -37,7 +37,7 @@ def doubt(
     if verdict == "regressed" and _says(after, _OF_VALUES):
         return f"the patched tree may not take the made-up data that the tree before takes: {ended(after)}"
     if verdict == "repaired" and after.made and before is not None and _says(before, _OF_VALUES, _OF_TOO_FEW):
-        return f"what the tree before does not take may be the made-up data alone: {ended(before)}"
+        return f"the tree before may fail only on the made-up data: {ended(before)}"
     return None
 
 

@@ -19,7 +19,7 @@ def misfit(before: Sequence[str], after: Sequence[str], target: str, imported: I
     old, new = list(_parsed(before)), list(_parsed(after))
     for requirement in new:
         if str(requirement) not in map(str, old) and not requirement.specifier.contains(target, prereleases=True):
-            return f"`{requirement}` does not admit {target}"
+            return f"`{requirement}` does not allow {target}"
     had, asked = ({canonicalize_name(requirement.name) for requirement in pins} for pins in (old, new))
     if asked and "lightning" in had - asked and "lightning" in imported:
         return "the files import lightning, which the requirements no longer ask for"

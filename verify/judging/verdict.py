@@ -120,7 +120,7 @@ def _stood(*raws: RunRecord | None) -> str | None:
     """How a run ended that failed for what we put in place of something, which says nothing of the project."""
     for raw in raws:
         if raw and raw.stands_for:
-            return f"{standins.named(raw.stands_for)} failed, which says nothing of the project: {_end(raw)}"
+            return f"{standins.named(raw.stands_for)} failed, which says nothing about the project: {_end(raw)}"
     return None
 
 
@@ -172,7 +172,7 @@ def confirmed(judgement: Judgement, old: tuple[RunRecord, RunRecord], new: tuple
         return unsure(judgement, cut[0])
     for tree, (first, second) in (("the tree before", old), ("the patched tree", new)):
         if _ending(first.recording) != _ending(second.recording):
-            found = replace(judgement, verdict="inconclusive", reason=f"two runs of {tree} do not end alike")
+            found = replace(judgement, verdict="inconclusive", reason=f"two runs of {tree} end differently")
             return found.with_facts(Fact("also", f"in the first run, {judgement.reason}"))
     return judgement
 
@@ -206,7 +206,7 @@ def _unfitted(before: RunRecord | None, after: RunRecord, ground: Rung | None, m
             return Judgement("inconclusive", ground, f"the tree before trains, the patched one was ended: {told}")
         return Judgement("regressed", ground, f"the tree before trains, the patched one does not: {told}")
     if _same_failure(before.recording, after.recording):
-        return Judgement("inconclusive", ground, f"neither tree trains; both end alike: {told}")
+        return Judgement("inconclusive", ground, f"neither tree trains; both fail in the same way: {told}")
     reason = f"neither tree trains; the patched one {_ended(after)}"
     return Judgement("inconclusive", ground, reason).with_facts(Fact("also", f"the tree before {_ended(before)}"))
 
@@ -234,7 +234,7 @@ def _repaired(
     off, where = max((one for one in apart if math.isfinite(one[0])), default=(None, None))
     trains = _rung("trains", problems)
     if found:
-        reason = f"failed before ({told}), trains now, with other numbers up to that failure: {_listed(found)}"
+        reason = f"failed before ({told}), trains now, with different numbers up to that failure: {_listed(found)}"
         return Judgement("changed", trains, reason, off, tolerance, where)
     reason = f"failed before ({told}), trains now"
     if not both:
@@ -279,16 +279,18 @@ def _compared(
     if noise > NOISY:
         return judged("inconclusive", trains, f"both train, but {_themselves(noise)}: the numbers cannot be compared")
     if found:
-        reason = f"both train, with other numbers: {_listed(found)}"
+        reason = f"both train, with different numbers: {_listed(found)}"
         return judged("changed", trains, reason, *_more(found), *_noisy(noise, exact))
     if is_aborted:
-        reason = f"both train alike, but afterwards something outside of Python ended the patched tree: {_end(after)}"
+        reason = (
+            f"both train the same, but afterwards something outside of Python ended the patched tree: {_end(after)}"
+        )
         return judged("inconclusive", trains, reason)
     if not new.optimizer_steps:
-        reason = f"`fit` ends in both with {len(new.losses)} losses alike, but no optimizer steps in either"
+        reason = f"`fit` ends in both with {len(new.losses)} equal losses, but no optimizer steps in either"
         return judged("inconclusive", trains, reason)
     if old.failure and new.failure and old.failure.type != new.failure.type:
-        reason = f"both train alike, but after `fit` they fail otherwise; the patched tree: {_end(after)}"
+        reason = f"both train the same, but after `fit` they fail differently; the patched tree: {_end(after)}"
         return judged("inconclusive", trains, reason, Fact("also", f"the tree before fails: {_end(before)}"))
     if flaky:
         reason = f"{_themselves(noise)}, and the patched tree is not further from it than {tolerance:.3g}"
@@ -308,7 +310,7 @@ _ONE_SIDE = "the patched tree trains; the tree before could not be run"
 
 
 def _themselves(noise: float) -> str:
-    return f"two runs of the tree before {f'differ by {noise:.3g}' if math.isfinite(noise) else 'do not end alike'}"
+    return f"two runs of the tree before {f'differ by {noise:.3g}' if math.isfinite(noise) else 'end differently'}"
 
 
 def _noisy(noise: float, exact: float) -> tuple[Fact, ...]:

@@ -198,7 +198,7 @@ class ProjectConfiguration:
             return Owner("own", "a Trainer of this project takes it")
         telling = item.name == "trainer" or (len(keys & once()) > 1 and keys & once() - COMMON)
         if self.uses_lightning and telling and keys & REMOVED:
-            return Owner("perhaps", "nothing shows that it is given to Trainer")
+            return Owner("perhaps", "fixer cannot tell whether it is given to Trainer")
         return Owner("no")
 
     def _is_own(self, item: OwnedMapping) -> bool:

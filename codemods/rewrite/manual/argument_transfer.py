@@ -84,9 +84,9 @@ def handing_matches(
         own = NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None, note=note), line=True)
         yield Match(
             file.span(call.node),
-            f"manual optimization refuses a Trainer that is given {' or '.join(left)}" if left else TOLD,
+            f"under manual optimization Lightning 2 refuses a Trainer with {' or '.join(left)}" if left else TOLD,
             level,
-            "Whatever the Trainer was given, the module gets here, and does what automatic optimization did.",
+            "The module gets the Trainer's value here, and does what automatic optimization did.",
             "M214",
             edits=_cli_edits(file, call, statement, text) if found.cli else (own,),
             unit=unit,

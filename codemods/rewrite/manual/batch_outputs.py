@@ -56,7 +56,7 @@ def judge_outputs(file: PythonFile, item: ClassNode, each: str) -> None:
     hook = item.methods[HOOK]
     init = item.methods.get("__init__")
     if not is_plain(hook) or len(parameters(hook)) != 1 or self_name(hook) != "self":
-        raise NotPlain(f"{HOOK} reads the steps' outputs, and is no plain method of (self, outputs)")
+        raise NotPlain(f"{HOOK} reads the steps' outputs, and is not an ordinary method of (self, outputs)")
     if _reads_flat(hook):
         raise NotPlain(f"{HOOK} takes each of the outputs for a dict, which were lists of one for each {each}")
     if NEW in item.methods:
@@ -64,11 +64,11 @@ def judge_outputs(file: PythonFile, item: ClassNode, each: str) -> None:
     if file.attributes(HOOK) or mentions(file.tree, HOOK):
         raise NotPlain(f"{HOOK} reads the steps' outputs, and is used by name")
     if any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in walk(hook)):
-        raise NotPlain(f"{HOOK} propagates back, for which the outputs would have to keep their history")
+        raise NotPlain(f"{HOOK} calls backward, for which the outputs would have to keep their history")
     if any(isinstance(node, ast.Attribute) and node.attr == KEPT for node in walk(item.node)):
         raise NotPlain(f"{HOOK} reads the steps' outputs, and the class already uses the attribute {KEPT}")
     if init is None or super_init_index(init) is None or self_name(init) != "self":
-        raise NotPlain(f"{HOOK} reads the steps' outputs, and no plain __init__ has a place for their list")
+        raise NotPlain(f"{HOOK} reads the steps' outputs, and no simple __init__ has a place for their list")
 
 
 def _reads_flat(hook: Function) -> bool:

@@ -96,7 +96,9 @@ class _OptimizerReader:
                 return self._from_dicts([fields], True, True)
             found = self._from_optimizers(Items((choices[0],)))
             if self.doubts and not _is_class(choices[0]):
-                raise NotPlain(f"configure_optimizers returns what `{_short(choices[0])}` gives, which may be anything")
+                raise NotPlain(
+                    f"configure_optimizers returns the result of `{_short(choices[0])}`, which fixer cannot follow"
+                )
             return found
         if len(held.items) == 2 and held.fixed and (optimizers := self.names.items(held.items[0])) is not None:
             return self._from_pair(optimizers, held.items[1])
@@ -136,7 +138,9 @@ class _OptimizerReader:
         if len(every) == 1 and fixed:
             frequencies = []
         if frequencies and not fixed:
-            raise NotPlain("configure_optimizers gives its optimizers a frequency, and how many it makes is not seen")
+            raise NotPlain(
+                "configure_optimizers gives its optimizers a frequency, and fixer cannot tell how many it makes"
+            )
         if frequencies and len(frequencies) != len(every):
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
         counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
@@ -163,9 +167,9 @@ class _OptimizerReader:
             if last in CLOSURE:
                 raise NotPlain(f"{last} needs a closure, which manual optimization does not give it")
             if isinstance(choice, ast.Constant | ast.Dict | ast.List | ast.Tuple):
-                raise NotPlain("configure_optimizers returns something that is no optimizer")
+                raise NotPlain("configure_optimizers returns something that is not an optimizer")
             if not (name or "").startswith(OPTIMIZERS) and not self._unbound(choice):
-                self.doubts.append(f"what `{_short(choice)}` builds is taken for an optimizer that needs no closure")
+                self.doubts.append(f"fixer assumes that `{_short(choice)}` builds an optimizer that needs no closure")
 
     def _unbound(self, node: ast.expr) -> bool:
         """Whether a call's name is nowhere bound, so that it fails where it stands."""
@@ -183,7 +187,7 @@ class _OptimizerReader:
         """How one scheduler is stepped. `monitor` is given where it stands beside it."""
         found = {self._schedule(choice, monitor) for choice in self.names.choices(node)}
         if len(found) != 1:
-            raise NotPlain("configure_optimizers steps a scheduler in one way or another")
+            raise NotPlain("configure_optimizers steps a scheduler in different ways")
         return found.pop()
 
     def _schedule(self, node: ast.expr, monitor: ast.expr | None) -> Schedule:
@@ -192,11 +196,13 @@ class _OptimizerReader:
             return self._stepped(node, {"monitor": monitor} if monitor else {})
         unknown = sorted(set(fields) - SCHEDULER_KEYS)
         if unknown or "scheduler" not in fields:
-            raise NotPlain(f"the scheduler's `{unknown[0] if unknown else 'dict'}` has no plain equal in a manual loop")
+            raise NotPlain(
+                f"the scheduler's `{unknown[0] if unknown else 'dict'}` has no direct equivalent in a manual loop"
+            )
         choices = self.names.choices(fields["scheduler"])
         found = {self._stepped(choice, fields) for choice in choices}
         if len(found) != 1:
-            raise NotPlain("configure_optimizers steps a scheduler in one way or another")
+            raise NotPlain("configure_optimizers steps a scheduler in different ways")
         return found.pop()
 
     def _stepped(self, node: ast.expr, fields: dict[str, ast.expr]) -> Schedule:
@@ -224,7 +230,7 @@ class _OptimizerReader:
             if "monitor" in fields:
                 raise NotPlain(f"`{_short(node)}` may be a scheduler that is stepped by a metric")
             self.doubts.append(
-                f"what `{_short(node)}` builds is taken for a scheduler that takes no metric, every {interval}"
+                f"fixer assumes that `{_short(node)}` builds a scheduler that takes no metric, every {interval}"
             )
         return Schedule(interval, frequency)
 
@@ -232,7 +238,7 @@ class _OptimizerReader:
         """The text of an expression, which means the same in another method."""
         text = later(node, self.names, self.scope)
         if text is None:
-            raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
+            raise NotPlain(f"configure_optimizers computes `{_short(node)}`, which the loop needs too")
         return text
 
     def literal(self, fields: dict[str, ast.expr], key: str, default: object) -> object:

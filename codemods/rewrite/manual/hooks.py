@@ -105,7 +105,7 @@ def judge_hooks(item: ClassNode) -> None:
     if stepping and ignores_closure(stepping):
         raise NotPlain("`optimizer_step` does not run the closure that it is given, where backward is since 1.1")
     if stepping and _counted(stepping) and uses(stepping, COUNT):
-        raise NotPlain("`optimizer_step` reads global_step behind its step, and has a variable of that name")
+        raise NotPlain("`optimizer_step` reads global_step after its step, and has a variable of that name")
     judge_before_step(item)
 
 
@@ -118,7 +118,7 @@ def doubts_about(hooks: Hooks) -> Iterator[str]:
         )
     if hooks.counts:
         yield (
-            f"its optimizer_step uses {hooks.counts} behind the step, which counts in global_step at once now, where "
+            f"its optimizer_step uses {hooks.counts} after the step, which counts in global_step at once now, where "
             "1.x counted it when optimizer_step was over"
         )
 

@@ -27,7 +27,7 @@ from codemods.rewrite.manual.optimizers import NotPlain
 CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
 NOT_CARRIED = {
     "training_step_end": "it is no longer called",
-    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    "lr_scheduler_step": "overridden, fixer cannot tell its place in a manual loop",
     **dict.fromkeys(CALLED, "overridden, and the loop calls it"),
 }
 """Methods that no manual loop can do without a person, and why."""
@@ -38,7 +38,7 @@ def not_plain(method: Function, named: str = "") -> str:
     """The reason for which a method that is not plain is left: its first decorator by name, or which one it is not."""
     if method.decorator_list:
         return f"{method.name} is decorated with `@{ast.unparse(method.decorator_list[0])}`"
-    return f"{method.name} is not a plain method{named and f' of {named}'}"
+    return f"{method.name} is not an ordinary method{named and f' of {named}'}"
 
 
 def judge_place(
@@ -52,12 +52,12 @@ def judge_place(
     `helper` and for `imports`, or where the class cannot be told from another."""
     for hook, why in refused.items():
         if hook in item.methods:
-            raise NotPlain(f"`{hook}` is defined in the class: {why}")
+            raise NotPlain(f"the class defines `{hook}`: {why}")
     if helper in item.methods:
         raise NotPlain(f"the class already has a method `{helper}`")
     taken = taken_name(file.scope.bindings, imports)
     if taken:
-        raise NotPlain(f"the file uses the name `{taken}` for something else")
+        raise NotPlain(f"this file uses the name `{taken}` for something else")
     if sum(other.qualname == item.qualname for other in file.classes) > 1:
         raise NotPlain("the file defines two classes of that name")
 
@@ -188,7 +188,7 @@ def judge_constructor(item: ClassNode) -> None:
     if init:
         judge_order(init)
         if not self_assignments(init, FLAG) and super_init_index(init) is None:
-            raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
+            raise NotPlain("__init__ has no simple `super().__init__(...)` after which the flag could be set")
         if self_name(init) != "self":
             raise NotPlain("__init__ does not call its instance `self`")
 

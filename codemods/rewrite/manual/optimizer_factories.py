@@ -84,5 +84,5 @@ def unsteady(facts: Facts, maker: ClassFact, user: ClassFact, found: ConfiguredO
     for schedule in found.schedules:
         for text in (schedule.monitor, schedule.frequency):
             if isinstance(text, str) and (name := changing(facts, maker, user, text)):
-                return f"configure_optimizers works out `{text}`, which the loop needs too, and `{name}` may change"
+                return f"configure_optimizers computes `{text}`, which the loop needs too, and `{name}` may change"
     return None

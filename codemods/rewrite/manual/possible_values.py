@@ -126,7 +126,7 @@ class Bindings:
             return [node]
         values = [binding.value for binding in self.reaching(node) if not binding.added]
         if not values or node.id in self.spoiled or node in self._following:
-            raise NotPlain(f"configure_optimizers uses `{node.id}`, and what it is cannot be told")
+            raise NotPlain(f"configure_optimizers uses `{node.id}`, and fixer cannot tell what it is")
         self._following.append(node)
         found = [choice for value in values for choice in self.choices(value)]
         self._following.pop()
@@ -151,7 +151,7 @@ class Bindings:
         place = self.places[node]
         since = range(bindings[0].place.order + 1, place.order)
         if node.id in self.spoiled or any(order in since for order in self.handed.get(node.id, [])):
-            raise NotPlain(f"configure_optimizers changes `{node.id}`, or may, in a way that cannot be followed")
+            raise NotPlain(f"configure_optimizers may change `{node.id}` in a way that fixer cannot follow")
         here = place.blocks
         held = self._joined([*values, *(self.items(binding.value) for binding in bindings if binding.added)])
         steady = len(values) == 1 and all(binding.place.blocks == here for binding in bindings if binding.added)

@@ -41,7 +41,7 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: 
     methods, chooses the kind of optimization or, where `constructors` holds, has a constructor that comes in
     between."""
     if facts.kind(fact) != MODULE:
-        return "its bases do not plainly lead to LightningModule"
+        return "its bases cannot be followed to LightningModule"
     found = clash(facts, fact, inherited)
     if found:
         return found
@@ -60,7 +60,7 @@ def hearing(facts: Facts, fact: ClassFact) -> str | None:
     """Which relative of the class reads the outputs of a batch, or may."""
     for other in family(facts, fact):
         if "on_train_batch_end" in other.methods - other.quiet:
-            return f"{other.name} ({other.path}), a relative of the class, reads the outputs of a batch"
+            return f"{other.name} ({other.path}), a base class or subclass, reads the outputs of a batch"
     return None
 
 
@@ -82,7 +82,7 @@ def surroundings(
     for word, why in unfit.items():
         paths = facts.mentions.get(word, frozenset())
         if paths:
-            return f"{word.decode()} stands in {min(paths)}: {why}"
+            return f"{word.decode()} is used in {min(paths)}: {why}"
     for other in facts.classes():
         hooks = sorted((other.methods & set(unheard)) - other.quiet)
         if hooks and facts.kind(other) in (CALLBACK, None):

@@ -96,7 +96,7 @@ def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
             raise NotPlain(f"{other.name} ({other.path}) sets `{name}`, which hides the method that the loop calls")
         before = later if other in (facts.ancestry(fact) or ()) else set()
         if other != fact and {FLAG, IN_INIT, IN_BODY} & names - before:
-            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{FLAG}`")
+            raise NotPlain(f"{other.name} ({other.path}), a base class or subclass, sets `{FLAG}`")
 
 
 def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: TrainerSettings) -> Iterator[str]:

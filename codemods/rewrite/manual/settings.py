@@ -68,5 +68,5 @@ def setting_matches(file: TextFile, names: frozenset[str], owner: str, level: Fi
         edits = dropped(file, section, entry, names)
         if text and edits:
             reason = f"{owner} keeps the value, and does itself what automatic optimization did."
-            message = f"manual optimization refuses a Trainer that is given {entry.key}"
+            message = f"under manual optimization Lightning 2 refuses a Trainer with {entry.key}"
             yield Match(file.span(*entry.key_at), message, level, reason, "M214", edits, unit=unit)

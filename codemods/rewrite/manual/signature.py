@@ -68,7 +68,7 @@ def _is_older(positional: list[str], hook: HookSignature) -> bool:
     if not hook.first or len(positional) < hook.arguments or hook.first in positional[0]:
         return False
     if hook.first not in positional[1] and len(positional) > hook.arguments:
-        raise NotPlain(f"which of what it takes is the {hook.first} is not seen")
+        raise NotPlain(f"fixer cannot tell which of what it takes is the {hook.first}")
     return hook.first in positional[1]
 
 

@@ -89,7 +89,7 @@ def function_of(call: CallNode) -> Function:
     """The function around a carrier's call."""
     function = call.within[-1]
     if not isinstance(function, ast.FunctionDef):
-        raise TypeError("a carrier stands in a function")
+        raise TypeError("a carrier is in a function")
     return function
 
 

@@ -342,7 +342,7 @@ def _elsewhere(
         if paths:
             place = min(paths)
             line = f" line {lines[place]}" if place in lines else ""
-            yield name, f"{name} also stands in {place}{line}, from where it may reach the Trainer"
+            yield name, f"{name} is also in {place}{line}, from where it may reach the Trainer"
 
 
 def _documented(facts: Facts, spoken: Mapping[str, Loose]) -> set[str]:

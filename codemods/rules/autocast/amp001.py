@@ -105,13 +105,13 @@ def _judge(meeting: Meeting, item: TraceFindings, file: PythonFile) -> tuple[Fix
     if cast != key:
         if abs(len(cast) - len(key)) > 1 or looks_weightless(max(cast, key, key=len)[-1]):
             return None
-        return "unsafe", f"`{shown(cast)}` and `{shown(key)}` may share weights, which cannot be seen here"
+        return "unsafe", f"fixer cannot tell whether `{shown(cast)}` and `{shown(key)}` share weights"
     if verdict == "unknown":
-        return "unsafe", f"what `{shown(key)}` is cannot be seen here: it may have no weights"
+        return "unsafe", f"fixer cannot tell what `{shown(key)}` is: it may have no weights"
     if (place := _freezing(meeting, file)) is not None:
         return "unsafe", f"`{shown(key)}` may be frozen ({place}), and then there is nothing to lose"
     if item.region == "possible" and meeting.regions[0].lightning:
-        return "unsafe", "the Trainer's precision is known only when the program runs"
+        return "unsafe", "the Trainer's precision is only known when the program runs"
     return "safe", ""
 
 
@@ -173,10 +173,10 @@ def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Poisoned
         where = "" if between == file.path else f", which {between} calls"
         return Match(span, message, "manual", f"no line can be put between the two{where}; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
-        return Match(span, message, "manual", f"the name `{taken}` stands for something else in this file; {ADVICE}")
+        return Match(span, message, "manual", f"this file uses the name `{taken}` for something else; {ADVICE}")
     region = _split_region(file, facts, found)
     if region is not None:
-        reason = "up to torch 2.10 the second forward gets weights without gradient: it runs in a region of its own"
+        reason = "up to torch 2.10 the second forward gets weights without gradient: it runs in its own region"
         edits = splitting(region, region.body.index(anchor.statement), SPLIT)
         return Match(span, message, "safe", reason, edits=edits)
     if is_scripted(file, shared(found[0].meeting.cast.site, found[0].meeting.read)[0].function):

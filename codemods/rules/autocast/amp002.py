@@ -21,7 +21,7 @@ from codemods.rules.autocast.report import line_of, listed, place_of, unfinished
 CODE = "AMP002"
 IMPORT = (("torch", None),)
 CLEARED = "the next forward must see the new weights"
-ADVICE = "call torch.clear_autocast_cache() after the change, or open the region anew for each forward"
+ADVICE = "call torch.clear_autocast_cache() after the change, or open the region again for each forward"
 CHANGES = (
     *(".step(", '"step"', "'step'", "first_step(", "second_step(", "ascent_step(", "descent_step("),
     *(".data.", ".data =", ".data=", ".data +=", ".data -=", ".data *="),
@@ -78,11 +78,11 @@ def _judge(meeting: Meeting, item: TraceFindings) -> tuple[Fix, str] | None:
     if verdict == "nothing":
         return None
     if verdict == "unknown":
-        return "unsafe", f"what `{shown(cast.key)}` is cannot be seen here: it may have no weights"
+        return "unsafe", f"fixer cannot tell what `{shown(cast.key)}` is: it may have no weights"
     if not cast.sure:
-        return "unsafe", f"whether the weights of `{shown(cast.key)}` are among those changed cannot be seen here"
+        return "unsafe", f"fixer cannot tell whether the weights of `{shown(cast.key)}` are among those changed"
     if item.region == "possible" and meeting.regions[0].lightning:
-        return "unsafe", "the Trainer's precision is known only when the program runs"
+        return "unsafe", "the Trainer's precision is only known when the program runs"
     return "safe", ""
 
 
@@ -96,9 +96,9 @@ def _match(file: PythonFile, found: list[_StaleForward]) -> Match:
     span = place_of(file, frame.steps[-1].statement)
     anchor = _anchor(frame, [item.meeting.read for item in found])
     if anchor is None:
-        return Match(span, message, "manual", f"no line can be put behind the change; {ADVICE}")
+        return Match(span, message, "manual", f"no line can be put after the change; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
-        return Match(span, message, "manual", f"the name `{taken}` stands for something else in this file; {ADVICE}")
+        return Match(span, message, "manual", f"this file uses the name `{taken}` for something else; {ADVICE}")
     if is_scripted(file, frame.function):
         return Match(span, message, "manual", f"{SCRIPTED}; {ADVICE}")
     fix: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
@@ -208,10 +208,10 @@ RULE = Rule(
         "Autocast keeps the half-precision copies of weights until the outermost region ends, and does not see that "
         "an optimizer, an EMA swap or a clipping changed the weights in place. A second forward in the same region "
         "then computes with the weights from before the change, and its gradients are those of the old weights, on "
-        "every torch, without a word. Lightning up to 2.5.4 runs the whole `training_step` in such a region under "
+        "every torch, without an error. Lightning up to 2.5.4 runs the whole `training_step` in such a region under "
         "mixed precision, so every manual loop that steps twice is concerned; 2.5.5 to 2.6.6 open it without a cache. "
         "The cache is cleared after the change. Weights that `toggle_optimizer` switches off are not cached, and a "
-        "region that is opened anew for each step has nothing to clear."
+        "region that is opened again for each step has nothing to clear."
     ),
     fix="safe",
     versions="every torch; in Lightning's own region lightning <= 2.5.4",

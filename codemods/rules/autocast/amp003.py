@@ -24,7 +24,7 @@ SCALERS = frozenset(
     }
 )
 ADVICE = (
-    "take the scaler out: return the plain loss, or give it to `self.manual_backward` and step with `opt.step()`, and "
+    "remove the scaler: return the plain loss, or give it to `self.manual_backward` and step with `opt.step()`, and "
     'ask for Trainer(precision="16-mixed")'
 )
 
@@ -97,7 +97,7 @@ RULE = Rule(
         "automatic optimization, where nothing undoes the second scaling, 28 of 29; in full precision, automatic "
         "optimization with a scaled loss moves the weights by 927 in the first step instead of 0.014. With manual "
         "optimization in full precision a scaler does no harm and is not reported. Taking it out touches the "
-        "backward pass, clipping and the step, so the place is left to a person."
+        "backward pass, clipping and the step, so the place is left to you."
     ),
     fix="manual",
     versions="every Lightning",

@@ -66,7 +66,7 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
                 if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
                     device, known = OLD[dotted]
                     message = f"`torch.{device}.amp.{known}` is deprecated since torch {SINCE}"
-                    reason = "it is handed on without being called; write functools.partial(torch.amp."
+                    reason = "it is passed on without being called; write functools.partial(torch.amp."
                     yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
 
 
@@ -92,7 +92,7 @@ def _together(
     halves = {item: other and needs_half(item) for item in group}
     imports = (("torch", None),) if any(halves.values()) else ()
     if not why and (taken := taken_name(file.scope.bindings, imports)):
-        why = f"the name `{taken}` stands for something else in this file"
+        why = f"this file uses the name `{taken}` for something else"
     fix, reason = _level(facts, {item.name for item in group}, any(halves.values()))
     handled = {item.name for item in group} if isinstance(binding.statement, ast.ImportFrom) else {"amp"}
     if binding.target in ("torch.cuda.amp", "torch.cpu.amp"):
@@ -142,14 +142,14 @@ def _root(node: ast.expr) -> ast.Name:
 
 
 def _level(facts: Facts, names: set[str], half: bool) -> tuple[Fix, str]:
-    reason = "the same context under its present name"
+    reason = "the same context under its current name"
     if half:
         reason += "; float16 was its own default, and the new name takes that of an outer region"
     for name in sorted(names):
         least = NEEDS[name]
         recent = name == "autocast" and is_open(facts, TORCH) and any(facts.mentions.get(text) for text in RECENT)
         if admits_below(facts, TORCH, least) and not recent:
-            return "unsafe", f"torch.amp.{name} needs torch {least}, and the project does not ask for it"
+            return "unsafe", f"torch.amp.{name} needs torch {least}, and the project does not require it"
     return "safe", reason
 
 
@@ -215,4 +215,5 @@ RULE = Rule(
         Example(_DIRECT, _DIRECT),
     ),
     references=("https://docs.pytorch.org/docs/stable/amp.html",),
+    warns=True,
 )

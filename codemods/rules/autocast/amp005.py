@@ -85,7 +85,7 @@ def _match(file: PythonFile, node: ast.Call, cast: str, name: str, where: str) -
     why = "mixed precision keeps the weights in float32 and casts them itself"
     if cast == "half":
         why += "; a GradScaler refuses float16 gradients (ValueError: Attempting to unscale FP16 gradients)"
-    advice = f'take `.{cast}()` out, or train in half precision alone (Trainer(precision="bf16-true"), no autocast)'
+    advice = f'remove `.{cast}()`, or train in half precision alone (Trainer(precision="bf16-true"), no autocast)'
     return Match(file.span(node), message, "manual", f"{why}; {advice}")
 
 
@@ -116,8 +116,8 @@ RULE = Rule(
     why=(
         "Mixed precision holds the weights in float32 and computes in half precision. `.half()` on a module that is "
         "trained takes the float32 weights away: a GradScaler, Lightning's among them, then raises `Attempting to "
-        "unscale FP16 gradients`, and with bfloat16, which needs no scaler, small updates are rounded away without a "
-        "word. Modules whose parameters no optimizer is given may well be in half precision and are left alone."
+        "unscale FP16 gradients`, and with bfloat16, which needs no scaler, small updates are rounded away without "
+        "an error. Modules whose parameters no optimizer is given may well be in half precision and are left alone."
     ),
     fix="manual",
     versions="every torch",

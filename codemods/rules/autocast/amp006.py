@@ -16,8 +16,8 @@ from codemods.rules.autocast.names import grad_of, region_of
 _AND = re.compile(r"\s*\band\b")
 MESSAGE = "`and` between contexts enters the last one alone"
 REASON = (
-    "Every context counts as true, so `{}` is never entered. With a comma all are; what was trained until now was "
-    "trained without it."
+    "Every context counts as true, so that `{}` is never entered. With "
+    "a comma both are; training so far ran without it."
 )
 OR = "`or` between contexts enters the first one alone"
 OR_REASON = "Not rewritten: every context counts as true, so `{}` is never entered; delete it, or put a comma there."
@@ -45,7 +45,7 @@ def _match(file: PythonFile, node: ast.BoolOp, beside: bool) -> Match:
         return Match(file.span(node), OR, "manual", OR_REASON.format(idle))
     idle = " and ".join(map(file.source_of, node.values[:-1]))
     if beside and file.text[: file.offsets(node)[0]].rstrip().endswith("("):
-        reason = f"Not rewritten: it stands in brackets. {REASON.format(idle)}"
+        reason = f"Not rewritten: it is in brackets. {REASON.format(idle)}"
         return Match(file.span(node), MESSAGE, "manual", reason)
     places = [(file.offsets(first)[1], file.offsets(second)[0]) for first, second in pairwise(node.values)]
     edits = [

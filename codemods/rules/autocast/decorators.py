@@ -51,8 +51,8 @@ def _called(item: ast.expr) -> ast.expr:
 
 def _level(facts: Facts, name: str) -> tuple[Fix, str]:
     if admits_below(facts, TORCH, SINCE):
-        return "unsafe", f"torch.amp.{name} needs torch {SINCE}, and the project does not ask for it"
-    return "safe", "the same decorator under its present name"
+        return "unsafe", f"torch.amp.{name} needs torch {SINCE}, and the project does not require it"
+    return "safe", "the same decorator under its current name"
 
 
 def _moved(file: PythonFile, facts: Facts, places: Sequence[ast.expr]) -> tuple[TextEdit, ...] | None:

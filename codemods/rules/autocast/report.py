@@ -35,5 +35,7 @@ def unfinished(file: PythonFile, item: TraceFindings, advice: str) -> Iterator[M
         name = f"`{item.root.name}`" if item.root else "this file"
         span = file.head(item.root) if item.root else Span(1, 1, 1, 2)
         what = "calls too deep or too late" if item.trace.deep else "is too long"
-        message = f"{name} {what} to be followed through its autocast region: what it does to the weights is not seen"
-        yield Match(span, message, "manual", f"Not known whether anything is wrong; if so, {advice}")
+        message = (
+            f"{name} {what} to be followed through its autocast region: fixer cannot tell what it does to the weights"
+        )
+        yield Match(span, message, "manual", f"fixer cannot tell whether anything is wrong; if so, {advice}")

@@ -87,7 +87,7 @@ def obstacle(item: OldCall, half: bool) -> str | None:
     if any(isinstance(given, ast.Starred) for given in node.args):
         return "its arguments arrive by `*`, and the new name takes them in another order"
     if item.name == "autocast" and half and any(given.arg is None for given in node.keywords):
-        return "its arguments arrive by `**`, and whether a dtype is among them decides what it means here"
+        return "its arguments arrive by `**`, and its effect here depends on whether a dtype is among them"
     if item.name == "autocast" and len(node.args) > len(_PARAMETERS):
         return "it is given more arguments than the old name takes"
     return None

@@ -59,12 +59,12 @@ def edits(file: PythonFile, call: CallNode, hook: GradientHook, name: str) -> tu
     function = hook.function
     arguments = function.args
     if arguments.posonlyargs or arguments.kwonlyargs or (hook.through != "partial" and hook.needed() != 1):
-        return "the hook's parameters are not plain"
+        return "the hook has more than plain parameters"
     if name in [item.arg for item in arguments.args] and "#" in _head(file, function):
-        return "a comment beside the hook's parameters would go"
+        return "a comment next to the hook's parameters would be lost"
     if isinstance(function, ast.Lambda):
         edit = NodeEdit(call.node, partial(_renamed, name=name))
-        return (edit,) if hook.factory is None else "the hook is made by a function, as a lambda"
+        return (edit,) if hook.factory is None else "the hook is made by a function that returns it"
     named = [
         node
         for node in every_node(file.tree)
@@ -76,7 +76,7 @@ def edits(file: PythonFile, call: CallNode, hook: GradientHook, name: str) -> tu
     if hook.through == "partial":
         plain = len(hook.given) == (2 if isinstance(hook.given[0], ast.Name) and hook.given[0].id == "self" else 1)
         if not plain or len(hook.parameters()) != 1:
-            return "more than the parameter is bound to the hook, or left to it"
+            return "the hook takes more than the parameter"
         inner = call.node.args[0]
         name = inner.func.id if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) else ""
         return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last), *unused(file, {name: 1}))

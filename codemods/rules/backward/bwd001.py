@@ -22,8 +22,8 @@ from codemods.rules.backward.raw import AUTOGRAD, RawBackward, built_by, read_ra
 from codemods.rules.backward.training import ROOTS, STEPS, ProjectTraining, collect, method_around
 
 CODE = "BWD001"
-MESSAGE = "a backward pass under manual optimization that goes around manual_backward"
-WITH_OPTIMIZER = "manual_backward is handed an optimizer, which Lightning 2 passes on as the gradient"
+MESSAGE = "a backward pass under manual optimization does not use manual_backward"
+WITH_OPTIMIZER = "manual_backward is given an optimizer, which Lightning 2 uses as the gradient"
 UNHEARD = {"on_before_backward", "on_after_backward"}
 INITIALIZED = b"amp.initialize"
 SCALING = (16, "16", "16-mixed")
@@ -78,9 +78,9 @@ def _class_matches(
     ]
     if modes != {"manual"} or facts.kind(fact) != MODULE:
         why = (
-            "Its bases do not plainly lead to LightningModule."
+            "Its bases cannot be followed to LightningModule."
             if facts.kind(fact) != MODULE
-            else "automatic_optimization is not plainly False here and in every subclass."
+            else "automatic_optimization is not clearly False here and in every subclass."
         )
         found = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in found]
     stepped = _unwrapped_step(file, item, reached)
@@ -95,7 +95,7 @@ def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, fa
         return (
             None
             if call.node.args
-            else RawBackward(call, "manual", "It stands in a static method, which has no module to call.")
+            else RawBackward(call, "manual", "It is in a static method, which has no module to call.")
         )
     names = MethodNames(method)
     raw = read_raw(call, item, method, names)
@@ -179,7 +179,7 @@ def _settled(found: list[RawBackward], facts: Facts, stepped: int | None) -> Ite
     for raw in found:
         if raw.apex and facts.mentions.get(INITIALIZED):
             reason = (
-                f"amp.initialize of apex is called in {min(facts.mentions[INITIALIZED])}: take that out, let the "
+                f"amp.initialize of apex is called in {min(facts.mentions[INITIALIZED])}: remove that, let the "
                 "Trainer scale (precision), and call self.manual_backward(loss) instead."
             )
             yield replace(raw, level="manual", reason=reason, change=None)
@@ -199,9 +199,7 @@ def _settled(found: list[RawBackward], facts: Facts, stepped: int | None) -> Ite
             else:
                 yield replace(raw, level="unsafe", reason=f"{raw.reason} {reason}")
         elif raw.level == "safe" and heard and not _is_manual(raw):
-            yield replace(
-                raw, level="unsafe", reason=f"{raw.reason} {heard} is called by it, and was not called before."
-            )
+            yield replace(raw, level="unsafe", reason=f"{raw.reason} It calls {heard}, which was not called before.")
         else:
             yield raw
 
@@ -294,7 +292,8 @@ def _automatic(
         if raw and raw.change and call.scope.resolve(call.node.func) != AUTOGRAD and not _is_manual(raw):
             reason = (
                 "Not rewritten: Lightning zeroes the gradients after training_step and runs its own backward on the "
-                "loss it returns. Take this call out, or set self.automatic_optimization = False and step by hand."
+                "loss it returns. Remove this call, or set self.automatic_optimization "
+                "= False and write the steps yourself."
             )
             yield Match(
                 file.span(call.node),
@@ -347,7 +346,7 @@ RULE = Rule(
         "data parallelism. With `loss.backward()`, `self.backward(loss)` or `torch.autograd.backward(loss)` DDP never "
         "reduces the gradients: the ranks train apart, without any error; under 16-mixed the step fails, since nothing "
         "was scaled. The optimizer as a second argument of `manual_backward` is from before Lightning 1.2 and is "
-        "handed on as the gradient today. Gradients of inputs, the `backward` hook, automatic optimization and "
+        "passed on as the gradient today. Gradients of inputs, the `backward` hook, automatic optimization and "
         "Fabric are left alone."
     ),
     fix="safe",

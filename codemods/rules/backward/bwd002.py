@@ -24,21 +24,24 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "BWD002"
-MERGED = "several backward passes through one graph, one after the other"
+MERGED = "several backward passes go through one graph"
 MERGED_REASON = (
     "The gradient of the sum is the sum of the gradients, to rounding; one pass walks the graph, and reduces between "
     "processes, once."
 )
-LEFT = "Not rewritten: a comment stands at them, or two on one line. Go backward once, through the sum of the losses."
+LEFT = (
+    "Not rewritten: there is a comment at them, or two are on one line. "
+    "Go backward once, through the sum of the losses."
+)
 HOOK = "the backward hook keeps every graph (retain_graph=True)"
 HOOK_REASON = (
     "Not rewritten: automatic optimization goes backward once for each forward pass, so this is only needed where "
     "something computed for an earlier batch is still used with its history: a buffer, a hidden state, a cached "
-    "output. Detach that where it is kept, and take retain_graph out."
+    "output. Detach that where it is kept, and remove retain_graph."
 )
-STALE = "a backward pass through weights that a step has changed since the forward pass"
+STALE = "a backward pass goes through weights that a step has changed since the forward pass"
 ENDS = "ends where it meets them"
-HELD = "is held to those of {}; under DDP, which waits for the others, compute the loss anew behind the step instead"
+HELD = "is held to those of {}; under DDP, which waits for the others, compute the loss again after the step instead"
 UNHEARD = {"on_before_backward", "on_after_backward"}
 
 
@@ -159,7 +162,8 @@ def _stale(file: PythonFile, item: ClassNode, method: Function) -> Iterator[Matc
         reason = (
             f"Not rewritten: `{found.name}` was computed through {found.module} before the step in line "
             f"{found.step.lineno} changed its weights; torch refuses to go back through it (modified by an inplace "
-            f"operation). Compute it anew after that step, detach it if {found.module} is not to learn from this loss, "
+            "operation). Compute it again after that step, detach it if "
+            f"{found.module} is not to learn from this loss, "
             "or make both backward passes before the first step."
         )
         yield Match(place, STALE, "manual", reason)
@@ -304,7 +308,7 @@ RULE = Rule(
         "Two `manual_backward` with `retain_graph=True` give the same gradient as one on the sum, with twice the graph "
         "walks, twice the reductions between processes, and hooks that run twice. A backward pass through weights that "
         "a step has changed since the forward pass is refused by torch: where the gradient that it would leave there "
-        "is zeroed before it is used, it ends in front of them, else it is named. So is a `backward` hook that keeps "
+        "is zeroed before it is used, it ends before them, else it is named. So is a `backward` hook that keeps "
         "every graph, which hides a tensor that should have been detached. Passes with anything between them, and "
         "those of graphs of their own, are left alone."
     ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "BWD003"
-TAIL = "gradients accumulated by hand: the last batches of an epoch make no step"
+TAIL = "gradients are accumulated by hand, and the last batches of an epoch make no step"
 TAIL_REASON = (
     "Automatic optimization steps on the last batch of an epoch too. Without it the gradients of the batches after the "
     "last full window are lost at the end, or added to the next epoch's first window."
@@ -30,7 +30,7 @@ MORE = (
     "Not rewritten: the condition asks for more than a full window. Add `or self.trainer.is_last_batch` where it fits."
 )
 
-MORE_LAST = "See that the last batches of an epoch make a step: `or self.trainer.is_last_batch` does it."
+MORE_LAST = "Make sure that the last batches of an epoch make a step, with `or self.trainer.is_last_batch`."
 _LAST = frozenset({"on_train_epoch_end", "training_epoch_end", "on_train_end", "on_train_epoch_start"})
 
 
@@ -67,8 +67,8 @@ def _matches(
     size = ast.unparse(window.size)
     if _counts_steps(window.counter):
         reason = (
-            "Under manual optimization global_step counts optimizer steps, so it stands still until one is made: after "
-            f"the first step, or from the start, no other follows. Count batches: (batch_idx + 1) % {size} == 0."
+            "Under manual optimization global_step counts optimizer steps, so that it stays the same "
+            "until one is made, and no further step follows. Count batches: (batch_idx + 1) % {size} == 0."
         )
         yield Match(file.span(window.test), "accumulation counts steps, not batches", "manual", reason)
         return
@@ -81,7 +81,7 @@ def _matches(
     for call in found.wiping:
         reason = (
             "The gradients are zeroed on every batch, so that the step sees those of the last batch alone. Zero them "
-            "behind the step, under the same condition."
+            "after the step, under the same condition."
         )
         yield Match(file.span(call), "accumulated gradients are zeroed before they are used", "manual", reason)
     if found.wiping:
@@ -98,7 +98,7 @@ def _matches(
             file.span(each.test),
             TAIL,
             "unsafe" if unzeroed else "safe",
-            f"{TAIL_REASON} Nobody is seen to zero the gradients." if unzeroed else TAIL_REASON,
+            f"{TAIL_REASON} fixer finds nothing that sets the gradients to zero." if unzeroed else TAIL_REASON,
             edits=(NodeEdit(each.test, partial(with_tail, own=own, holds=each.holds)),),
             unit=f"{file.path}:{item.qualname}",
         )

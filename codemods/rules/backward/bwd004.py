@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CODE = "BWD004"
 NEEDED = "2.1.0"
-NODE = "a hook on a parameter's AccumulateGrad node"
+NODE = "a hook is set on a parameter's AccumulateGrad node"
 EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
 BEHIND = "a hook on a parameter steps its optimizer before the gradient is accumulated"
 BEHIND_REASON = (
@@ -170,7 +170,7 @@ def _device_refusal(
     for call in device.calls:
         hook = find_hook(call.args[0], calls[call], file)
         if hook is None or not takes_anything(hook):
-            return "what is registered does not plainly ignore its arguments, and the new hook gets the parameter"
+            return "what is registered may use its arguments, and the new hook gets the parameter"
     for found in device.lists:
         if empty_list(file, found, appends.count(ast.dump(found))) is None:
             return f"`{ast.unparse(found)}`, which keeps the nodes, is used elsewhere in the file"

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "BWD005"
-MESSAGE = "retain_graph=True on the last backward pass of a step"
-REASON = "Nothing behind it in the step goes backward again, so the graph is only kept in memory."
+MESSAGE = "the last backward pass of a step keeps its graph (retain_graph=True)"
+REASON = "Nothing after it in the step goes backward again, so the graph is only kept in memory."
 PERHAPS = (
-    " Where a module keeps a tensor of this batch with its history for the next, torch says so now: detach it there."
+    " If a module keeps a tensor of this batch with its history for the "
+    "next batch, torch now raises an error: detach it there."
 )
 OURS = frozenset({"log", "log_dict", "optimizers", "lr_schedulers", "manual_backward", "clip_gradients", "parameters"})
 FORWARD = frozenset({"training_step", "forward", "__call__"})
@@ -154,7 +155,7 @@ def _match(file: PythonFile, last: Pass, kept: ast.Assign | None, closed: bool) 
     if kept:
         reason = (
             f"Not rewritten: line {kept.lineno} keeps something of this batch on the module, perhaps with its history, "
-            "which is what retain_graph hides. Detach it there, then take retain_graph out."
+            "which retain_graph hides. Detach it there, then remove retain_graph."
         )
         return Match(file.span(last.call), MESSAGE, "manual", reason)
     if last.retains is None:
@@ -215,4 +216,5 @@ RULE = Rule(
     collect=collect,
     present=_present,
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",),
+    warns=True,
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "BWD006"
-MESSAGE = "a backward pass whose gradients are thrown away after one of them was read"
+MESSAGE = "a backward pass is made to read one gradient, and its other gradients are discarded"
 REASON = (
     "torch.autograd.grad computes that gradient alone: it runs no hooks, leaves what the other weights have "
     "accumulated, and needs no zero_grad. It is not scaled under 16-mixed and not averaged between processes, so a "
@@ -112,26 +112,26 @@ def _refusal(found: Pass, read: list[ast.Attribute], clean: bool, method: Functi
     if found.more:
         return "the pass has other arguments"
     if found.retains is None:
-        return "whether `retain_graph` is True is not seen"
+        return "fixer cannot tell whether `retain_graph` is True"
     if len(read) != 1:
         return "several gradients are read"
     if not clean:
         return "the gradients are not zeroed before it, so what is read may hold earlier ones"
     if not isinstance(read[0].value, ast.Name | ast.Attribute):
-        return "whose gradient it is cannot be read off"
+        return "fixer cannot tell whose gradient it is"
     for block in blocks(method):
         for first, second in pairwise(block):
             if first is found.statement:
                 inside = isinstance(second, ast.Assign) and any(node is read[0] for node in every_node(second))
-                return None if inside else "other statements stand between the pass and the reading"
-    return "the pass stands alone in its block"
+                return None if inside else "there are other statements between the pass and the reading"
+    return "the pass is alone in its block"
 
 
 def _match(file: PythonFile, found: GradientRead) -> Match:
     place = file.span(found.made.call)
     imports = (("torch", None),)
     taken = taken_name(file.scope.bindings, imports)
-    refusal = found.refusal or (f"`{taken}` is another thing in this file" if taken else None)
+    refusal = found.refusal or (f"this file uses the name `{taken}` for something else" if taken else None)
     if refusal:
         return Match(place, MESSAGE, "manual", ADVICE.format(why=refusal))
     loss, weight = ast.unparse(found.made.loss), ast.unparse(found.gradient.value)
@@ -206,4 +206,5 @@ RULE = Rule(
     collect=collect,
     present=_present,
     references=("https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html",),
+    warns=True,
 )

@@ -40,7 +40,7 @@ SYNCS = ("toggle", "no_sync", "block_backward_sync", "no_backward_sync")
 SEES = r"\.grad\b|clip_grad|register_(?:full_backward_)?hook|post_accumulate|on_after_backward"
 SEEN = (".grad", "clip_grad", "register_hook", "on_after_backward")
 SHARES = re.compile(r"requires_grad|freeze|weight\s*=[^=]|parametri[sz]e|\.data\b")
-MAYBE = "it trains by DDP, if {place}, which speaks of it, is where its Trainer's strategy comes from"
+MAYBE = "it trains by DDP, if {place}, which mentions it, is where its Trainer's strategy comes from"
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,15 @@ def _refusal(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: B
     if window.step.optimizer != WHOLE:
         return "it is not one optimizer of Lightning's, whose toggle_model would leave every parameter as it is"
     if any(_branch(flow, event, window.step) for event in passes):
-        return "a pass stands in a branch, so which is the last is not plain"
+        return "a pass is in a branch, so that fixer cannot tell which is the last"
     if any(isinstance(event.call.func, ast.Attribute) and event.call.func.attr == "backward" for event in passes):
-        return "a pass goes around self.manual_backward"
+        return "a pass does not use self.manual_backward"
     if _repeated(flow, passes[-1], window.step) and not _last_round(flow, passes[-1]):
-        return "the last pass stands in a loop, all whose rounds but the last are earlier ones"
+        return "the last pass is in a loop, all whose rounds but the last are earlier ones"
     if any(keyword.arg == "inputs" for event in passes for keyword in event.call.keywords):
         return "a pass computes the gradients of some weights alone, and DDP waits for the others"
     if "use_pl_optimizer" in class_text(file, loop) or not flow.laid_out:
-        return "the lines are not plain enough"
+        return "the code is too complex for fixer to rewrite"
     if said_of(file, loop, SEES, *SEEN) or re.search(r"register_hook|post_accumulate", file.text):
         return "something looks at the gradients, which are each process's own until the last pass"
     return None

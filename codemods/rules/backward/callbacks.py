@@ -14,7 +14,7 @@ from codemods.rules.backward.names import MethodNames, path_of
 from codemods.rules.backward.training import ProjectTraining
 from codemods.rules.backward.weights_changed_before_backward import uncut, without_gradient
 
-MESSAGE = "a Callback's backward pass under manual optimization that goes around manual_backward"
+MESSAGE = "a Callback's backward pass under manual optimization does not use manual_backward"
 
 
 def match(file: PythonFile, notes: ProjectTraining, call: CallNode, method: Function) -> Iterator[Match]:
@@ -30,7 +30,8 @@ def match(file: PythonFile, notes: ProjectTraining, call: CallNode, method: Func
     loss = call.node.args[0] if own and call.node.args else function.value
     if function.attr == "backward" and _all_manual(notes) and _comes_from(loss, module, MethodNames(method)):
         reason = (
-            f"Not rewritten: which modules it is given is not seen. `{module}.manual_backward({file.source_of(loss)})` "
+            "Not rewritten: fixer cannot tell which modules it is given. "
+            f"`{module}.manual_backward({file.source_of(loss)})` "
             "scales the loss for mixed precision and prepares data parallelism."
         )
         yield Match(file.span(call.node), MESSAGE, "manual", reason)

@@ -15,11 +15,12 @@ WEIGHTS = re.compile(r"(weight|bias)(_\w+)?")
 """What layers of torch call their parameters."""
 MAKERS = frozenset({"Parameter", "UninitializedParameter"})
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "get_total_norm"})
-MESSAGE = "a hook in the middle of the backward pass {what}"
+MESSAGE = "a tensor hook {what}"
 ON_PARAMETER = (
-    "Not rewritten: how often it is to run is not plain. A tensor hook runs once for each backward pass, before the "
+    "Not rewritten: fixer cannot tell how often it should run. A tensor "
+    "hook runs once for each backward pass, before the "
     "gradient of its parameter is accumulated, and in no order with those of others. For the parameter's own gradient "
-    "use register_post_accumulate_grad_hook (torch >= 2.1), for all of them a line behind backward, or "
+    "use register_post_accumulate_grad_hook (torch >= 2.1), for all of them a line after backward, or "
     "on_before_optimizer_step."
 )
 ON_TENSOR = (

@@ -16,7 +16,7 @@ from codemods.rules.backward.windows import loss_of
 
 Truth = Callable[[ast.expr], bool | None]
 """Whether an argument is True, as far as that is seen."""
-UNSEEN = "Not rewritten: whether `retain_graph` is True is not seen here."
+UNSEEN = "Not rewritten: fixer cannot tell whether `retain_graph` is True."
 BLOCKS = ("body", "orelse", "finalbody")
 PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
 

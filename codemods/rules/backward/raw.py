@@ -71,7 +71,7 @@ def _with_optimizer(call: CallNode, names: MethodNames) -> RawBackward | None:
     given = _extra_optimizers(call.node, names)
     if not given:
         return None
-    reason = "The optimizer was an argument before Lightning 1.2; 2.x hands it on to backward() as the gradient."
+    reason = "The optimizer was an argument before Lightning 1.2; 2.x passes it on to backward() as the gradient."
     return RawBackward(call, "safe", reason, lambda node: without_extra(node, given))
 
 
@@ -100,7 +100,7 @@ def _autograd(call: CallNode, method: Function, names: MethodNames) -> RawBackwa
     keywords = {keyword.arg for keyword in node.keywords}
     if not node.args or len(node.args) > 1 or not keywords <= {"retain_graph", "create_graph", "inputs"}:
         return RawBackward(
-            call, "manual", "Its arguments are not those of self.manual_backward: write one call for each loss."
+            call, "manual", "Its arguments do not fit self.manual_backward: write one call for each loss."
         )
     given = node.args[0]
     own = self_name(method)
@@ -109,7 +109,7 @@ def _autograd(call: CallNode, method: Function, names: MethodNames) -> RawBackwa
             return RawBackward(
                 call, "manual", "Its tensors are not all written out: call self.manual_backward with their sum."
             )
-        reason = "Losses without gradients of their own have one element each: backward of them is that of their sum."
+        reason = "Each loss is a single number: backward of several losses is that of their sum."
         return RawBackward(call, "safe", reason, lambda item: from_autograd(item, own, summed=True))
     values = names.bound.get(given.id, []) if isinstance(given, ast.Name) else []
     several = any(not item.whole or isinstance(item.value, ast.List | ast.Tuple | ast.ListComp) for item in values)
@@ -134,7 +134,9 @@ def _tensor(
     if known is None or (node.args and not (isinstance(receiver, ast.Name) and receiver.id in names.bound)):
         return None
     if not known or (node.args and not (call.scope.resolve(_function(node.args[0])) or "").startswith("torch.")):
-        reason = "It cannot be told from the class that this is a tensor; if it is, call self.manual_backward with it."
+        reason = (
+            "fixer cannot tell from the class whether this is a tensor; if it is, call self.manual_backward with it."
+        )
         return RawBackward(call, "manual", reason)
     own = self_name(method)
     return RawBackward(call, "safe", SAME, lambda changed: from_tensor(changed, own))
@@ -162,8 +164,8 @@ def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> RawBackward:
         return RawBackward(call, "manual", reason)
     own = self_name(method)
     reason = (
-        "Lightning 2 has no part in apex any more, whose amp.scale_loss fails unless amp.initialize was called, as "
-        '1.x did; it scales by itself where the Trainer is given precision="16-mixed".'
+        "Lightning 2 no longer calls amp.initialize of apex, without which amp.scale_loss fails; it scales the loss "
+        'itself if the Trainer is given precision="16-mixed".'
     )
     return RawBackward(call, "unsafe", reason, lambda node: from_apex(node, own), apex=region)
 

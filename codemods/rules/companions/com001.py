@@ -40,8 +40,8 @@ BEFORE_IT: Mapping[str, int] = {
     "OneCycleLR": 14,
 }
 """How many positional arguments stood before it, in torch 2.6."""
-MESSAGE = "`verbose=` of schedulers is gone since torch 2.7, which refuses it"
-REASON = "It only printed the rate, and since torch 2.2 not even that; LearningRateMonitor logs rates."
+MESSAGE = "`verbose=` of schedulers was removed in torch 2.7"
+REASON = "It only printed the rate, until torch 2.2; LearningRateMonitor logs rates."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -83,18 +83,18 @@ def _base_called(call: CallNode) -> str:
 
 def _match(file: PythonFile, call: CallNode, item: ast.keyword) -> Match:
     if is_commented(file, call.node, item):
-        reason = "Not rewritten: a comment stands beside it; delete both by hand."
+        reason = "Not rewritten: there is a comment next to it; delete both by hand."
         return Match(file.span(item), MESSAGE, "manual", reason)
     return _found(file, call, item, NodeEdit(call.node, touches("arguments")(partial(replaced, name=NAME, new=()))))
 
 
 def _found(file: PythonFile, call: CallNode, item: ast.keyword | ast.expr, edit: NodeEdit) -> Match:
     if not _does_nothing(item.value if isinstance(item, ast.keyword) else item):
-        reason = "Not rewritten: what works its value out may do more; take it out."
+        reason = "Not rewritten: the expression of its value may do more than that; delete it by hand."
         return Match(file.span(item), MESSAGE, "manual", reason)
     if line := _read_behind(call):
         reason = (
-            f"Not rewritten: line {line} reads self.{NAME}, which torch set; set it there, and take the argument out."
+            f"Not rewritten: line {line} reads self.{NAME}, which torch set; set it there, and remove the argument."
         )
         return Match(file.span(item), MESSAGE, "manual", reason)
     return Match(file.span(item), MESSAGE, "safe", REASON, edits=(edit,))

@@ -16,15 +16,15 @@ from codemods.finding import Fix, Span
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 
-RULES: Mapping[str, str] = {"NPY001": "was removed in NumPy 1.24", "NPY201": "is gone from NumPy 2"}
+RULES: Mapping[str, str] = {"NPY001": "was removed in NumPy 1.24", "NPY201": "was removed in NumPy 2.0"}
 """What ruff calls the names that NumPy 1.24 and NumPy 2 dropped, and what is said of one."""
 LEVELS: Mapping[str, Fix] = {"safe": "safe", "unsafe": "unsafe"}
 KEPT = frozenset(Path(__file__).with_name("numpy_names.txt").read_text(encoding="ascii").split())
 """Names of NumPy's that are there: a file that uses no other one is not worth a question."""
 _USED = re.compile(r"\b(?:np|numpy)\.(\w+)")
 _OTHERWISE = re.compile(r"\bfrom numpy\b|\bimport numpy as (?!np\b)")
-SAME = "It is the same under that name in every release."
-ASKED = "Not rewritten: what takes its place may do something else; {}."
+SAME = "It has that name in every release."
+ASKED = "Not rewritten: the replacement may behave differently; {}."
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 

@@ -16,7 +16,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
 SINCE = "2.6"
 NAME = "weights_only"
-MESSAGE = "torch.load refuses objects of classes that it does not know since torch 2.6, unless it is told otherwise"
+MESSAGE = "torch.load loads only tensors and plain values since torch 2.6, unless weights_only=False is given"
 OBJECTS = frozenset({
     "eval", "train", "state_dict", "load_state_dict", "parameters", "named_parameters", "modules", "named_modules",
     "children",
@@ -25,10 +25,10 @@ OBJECTS = frozenset({
 KEYS = frozenset({"args", "hparams", "hyper_parameters", "config", "cfg", "opt"})
 """Under what objects are kept beside weights: a Namespace, a configuration."""
 REASON = (
-    "{} asks for a whole model, or for what is often kept as an object beside the weights, which weights_only=False "
-    "alone reads, as up to torch 2.5; give it for files that you trust, since such a file can run code."
+    "{} expects a whole model, or objects next to the weights, which need weights_only=False, the default up to torch "
+    "2.5; do so only for files that you trust, since such a file can run code."
 )
-UNPACKED = "Not rewritten: `**` may bring weights_only. {}"
+UNPACKED = "Not rewritten: `**` may give weights_only. {}"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -90,8 +90,8 @@ RULE = Rule(
     why=(
         "torch 2.6 made `weights_only=True` the default of `torch.load` (pull request 137602): files that hold a whole "
         "model, or a Namespace of hyperparameters beside the weights, end with an UnpicklingError. A project that "
-        "moves to a current Lightning gets a current torch with it. What a file holds is told by what the code asks "
-        "of it; whether it is to be trusted is for its owner to say, so the change is never made unasked."
+        "moves to a current Lightning gets a current torch with it. What the code reads from it "
+        "says what a file holds. Whether it can be trusted is your decision, so that the change is never made unasked."
     ),
     fix="unsafe",
     versions="torch 2.6 and later",

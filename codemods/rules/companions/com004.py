@@ -18,7 +18,7 @@ MODULES = ("transformers", "transformers.optimization")
 DEFAULTS = (("eps", "1e-6", 3), ("weight_decay", "0.0", 4))
 """What transformers took by default where torch takes something else, with the position."""
 ITS_OWN = ("correct_bias", "no_deprecation_warning")
-MESSAGE = "transformers has no AdamW since 4.50: what imports it ends with an ImportError"
+MESSAGE = "`AdamW` was removed in transformers 4.50: importing it is an ImportError"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -62,22 +62,22 @@ def _speaks(node: ast.AST) -> bool:
 
 def _advice(file: PythonFile) -> Iterator[str]:
     """What to write, for each call of the file that builds one."""
-    yield "Take AdamW from torch.optim."
+    yield "Write `from torch.optim import AdamW`."
     for call in file.calls_near([NAME]):
         if not _is_its(call.scope.resolve(call.node.func)):
             continue
         given = {item.arg for item in call.node.keywords}
         if None in given or any(isinstance(item, ast.Starred) for item in call.node.args):
-            yield f"In line {call.node.lineno} see that eps=1e-6 and weight_decay=0.0 are given where no others are."
+            yield f"In line {call.node.lineno} add eps=1e-6 and weight_decay=0.0 unless others are given."
             continue
         new = [
             f"{name}={value}" for name, value, place in DEFAULTS if name not in given and len(call.node.args) <= place
         ]
         gone = [name for name in ITS_OWN if name in given]
         if new:
-            yield f"In line {call.node.lineno} give {' and '.join(new)}, its defaults so far."
+            yield f"In line {call.node.lineno} add {' and '.join(new)}, its defaults so far."
         if gone:
-            yield f"In line {call.node.lineno} leave out {' and '.join(gone)}, which torch does not take."
+            yield f"In line {call.node.lineno} remove {' and '.join(gone)}, which torch does not take."
 
 
 IMPORTED = """\
@@ -104,8 +104,8 @@ RULE = Rule(
     why=(
         "transformers 4.50 took out its AdamW, which had been deprecated for years: a project that moves to a current "
         "Lightning gets a current transformers with it, and ends where it imports the class. torch's own applies eps "
-        "behind the correction of the bias and the decay before the step, and has other defaults, so that losses come "
-        "out a little different: it is yours to take."
+        "after the correction of the bias and the decay before the step, and has other "
+        "defaults, so that losses differ a little: the choice is yours."
     ),
     fix="manual",
     versions="transformers 4.50 and later",

@@ -56,7 +56,7 @@ OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sort
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
-OWN = "look at what its constructor does with it, and delete the key in both places where it does nothing"
+OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -120,7 +120,7 @@ def _unspoken(key: str, value: object) -> KeyVerdict:
     """The end of an argument of which the rules for calls say nothing."""
     message = removal(key)
     if value in (None, False):
-        return KeyVerdict(key, message, "safe", "It asked for nothing.", None, ())
+        return KeyVerdict(key, message, "safe", "It had no effect.", None, ())
     advice = {
         "resume_from_checkpoint": "give it to fit(ckpt_path=...) in the code",
         "truncated_bptt_steps": "the module has to cut its sequences itself now",
@@ -141,7 +141,7 @@ def _settled(
     if owner.how != "proven" or (verdict.callbacks and key not in SHOWN):
         return _left(verdict, advice)
     if verdict.callbacks:
-        keep = f"what is shown changes alone; to keep it, {advice.removesuffix(', and delete the key')}"
+        keep = f"only what is shown changes; to keep it, {advice.removesuffix(', and delete the key')}"
         verdict = replace(verdict, level="unsafe", reason=f"{keep[:1].upper()}{keep[1:]}.", new=(), callbacks="")
     if verdict.new is None:
         return verdict
@@ -163,7 +163,7 @@ def _settled(
     if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):
         return _left(verdict, f"`{twice}=` is given beside it in code; {advice}, in one of the two")
     if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
-        level, reason = "unsafe", f"{reason} The comment beside it goes as well."
+        level, reason = "unsafe", f"{reason} The comment next to it is removed as well."
     return replace(verdict, level=level, reason=reason, new=new)
 
 
@@ -176,7 +176,7 @@ def _final(
     again = {other.key for other in verdicts(_applied(item, found), project.facts) if other.new is not None} & HARDWARE
     if not again:
         return verdict
-    return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")
+    return _left(verdict, f"the rest of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")
 
 
 def _applied(item: OwnedMapping, found: dict[str, KeyVerdict]) -> tuple[MappingEntry, ...]:
@@ -281,9 +281,9 @@ def _matches(
         elif len(gone) == len(section.entries):
             why = "Not rewritten: nothing would be left of the mapping; delete it."
         elif names & written:
-            why = "Not rewritten: another key of the mapping becomes the same; keep the one you mean."
+            why = "Not rewritten: another key of the mapping becomes the same; keep one of the two."
         else:
-            why = "Not rewritten: something else stands on its line; delete it by hand."
+            why = "Not rewritten: something else is on its line; delete it by hand."
             new = verdict.new
             edits = replaced(file, section, entry, new) if new else dropped(file, section, entry, gone)
         if edits is None:
@@ -322,7 +322,7 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
                 reason = "It asks for the CPU, which `accelerator` and `devices` do now."
                 yield Match(read.span, message, "safe", reason, "M164", read.off, unit=f"{name}.gpus")
         elif read.stores or not read.harmless:
-            reason = "Not rewritten: read what takes its place, together with the configuration."
+            reason = "Not rewritten: read its replacement, together with the configuration."
             yield Match(read.span, message, "manual", reason)
 
 
@@ -335,9 +335,17 @@ def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Matc
             continue
         found = OVERRIDE.match(f"'{node.value}")
         if found and found["section"] in project.sections:
-            message = f"`{found['section']}.{found['key']}`: Trainer has no such argument any more"
-            reason = "Not rewritten: give what takes its place, as strings of their own."
+            message = f"`{found['section']}.{found['key']}`: Trainer no longer has such an argument"
+            reason = f"Not rewritten: {_override(found, node.value)}."
             yield Match(file.span(node), message, "manual", reason)
+
+
+def _override(found: re.Match[str], text: str) -> str:
+    """What to write in the place of a string that sets a removed key."""
+    section, value = found["section"], text.partition("=")[2]
+    if found["key"] == "gpus" and value.isdigit() and int(value):
+        return f'write "{section}.accelerator=gpu" and "{section}.devices={value}", as strings of their own'
+    return "give its replacement, as strings of their own"
 
 
 def _present(file: PythonFile) -> bool:
@@ -380,10 +388,11 @@ RULE = Rule(
     summary="Removed arguments of Trainer in YAML, JSON and TOML files",
     why=(
         "What Hydra, LightningCLI or `Trainer(**config)` hand to Trainer meets the same end as the arguments of a "
-        "call: the rules of calls decide over them, so that both are always the same. A mapping is taken for a "
-        "Trainer's where it names Trainer as its class, or where the code gives a section of its name to Trainer, "
+        "call: the rules of calls decide over them, so that both are always the same. A mapping "
+        "counts as a Trainer's where it names Trainer as its class, or where "
+        "the code gives a section of its name to Trainer, "
         "LightningCLI or Hydra; where only its keys speak for it, it is a finding. Nothing but the entry is touched: "
-        "comments, order, quotes and indentation stay. Callbacks are left to a person."
+        "comments, order, quotes and indentation stay. Callbacks are left to you."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",

@@ -32,14 +32,16 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _match(file: TextFile, start: int, end: int, namespace: str, entry: Gone) -> Match:
-    message = f"`{spelled(entry.old, namespace)}` is not in Lightning any more (last in {entry.last})"
+    message = f"`{spelled(entry.old, namespace)}` was removed from Lightning after {entry.last}"
     span = file.span(start, end)
     if not entry.new or entry.expression:
-        reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
+        reason = (
+            f"It has no replacement of the same kind: {entry.advice}." if entry.advice else "It has no replacement."
+        )
         return Match(span, message, "manual", reason, entry.row)
     now = spelled(entry.new, namespace)
     if metric_of(now):
-        return Match(span, message, "manual", f"Not rewritten: {TASK}. It is `{now}` now.", entry.row)
+        return Match(span, message, "manual", f"Not rewritten: {TASK}. Write `{now}` instead.", entry.row)
     reason = f"It is `{now}` now" + (f"; {entry.caution}." if entry.caution else ".")
     edit = TextEdit(start, end, now)
     return Match(span, message, "unsafe" if entry.caution else "safe", reason, entry.row, (edit,), needs=entry.since)

@@ -49,11 +49,11 @@ def _flags(
         key = flag["key"]
         if key in project.known[path].takes:
             continue
-        reason = f"Not rewritten: {path} took it from Trainer's own arguments; give it what takes its place"
         verdict = _verdict(project, key, flag["value"], {})
-        reason += f": {_words(verdict)}." if verdict and verdict.new else "."
+        advice = f"write {_words(verdict)}" if verdict and verdict.new else "delete it, or add it to the script's own"
+        reason = f"Not rewritten: {path} took it from Trainer's own arguments; {advice}."
         span = file.span(start + flag.start(), start + flag.end())
-        yield Match(span, f"`--{key}`: Trainer has no such argument any more", "manual", reason, None)
+        yield Match(span, f"`--{key}`: Trainer no longer has such an argument", "manual", reason, None)
     if "accelerator" in project.known[path].takes:
         return
     for flag in _BACKEND.finditer(command, after):
@@ -91,16 +91,16 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
             continue
         key, value = found["key"], found["value"]
         span = file.span(start + found.start(), start + found.end())
-        message = f"`{found['section']}.{key}`: Trainer has no such argument any more"
+        message = f"`{found['section']}.{key}`: Trainer no longer has such an argument"
         given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
         verdict = _verdict(project, key, value, given)
         if read := _read(project, found["section"], key):
-            reason = f"Not rewritten: {read} reads or sets it; give what takes its place, and change both."
+            reason = f"Not rewritten: {read} reads or sets it; give its replacement, and change both."
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
             continue
         clash = verdict and (verdict.values or any(name in given for name, _ in verdict.new or ()))
         if clash:
-            reason = "Not rewritten: what takes its place is given too; keep the one you mean."
+            reason = "Not rewritten: its replacement is given too; keep one of the two."
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
             continue
         if verdict is None or not verdict.new or any(text is None and '"' in value for _, text in verdict.new):
@@ -133,7 +133,7 @@ def _lead(found: re.Match[str], project: ProjectConfiguration, name: str) -> str
 
 def _why(verdict: KeyVerdict | None) -> str:
     if verdict is None:
-        return "its value is not known here; give the arguments that take its place."
+        return "fixer cannot tell its value; give the arguments that replace it."
     if verdict.callbacks:
         return f"the callbacks should hold {verdict.callbacks.strip('[]')}."
     return "delete it." if verdict.new == () else verdict.reason.removeprefix("Not rewritten: ")

@@ -83,7 +83,7 @@ def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Mat
         dotted = (file.scope.resolve(notes[0]) or "") if notes and notes[0] else ""
         for member in members()[node.attr] if dotted.startswith(f"{ROOT}.") else ():
             if dotted.rpartition(".")[2] in member.owners and not member.parameter:
-                message = f"`{node.attr}` is gone since Lightning {member.since}"
+                message = f"`{node.attr}` was removed in Lightning {member.since}"
                 why = member.advice or f"it is `{member.becomes}` now"
                 yield Match(file.span(node), message, "manual", f"Not rewritten: {why}.", member.row)
 
@@ -109,7 +109,7 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
     method = item.methods.get(name)
     if member.parameter:
         if method and member.parameter in parameters(method):
-            message = f"{name} gets no `{member.parameter}` since Lightning {member.since}"
+            message = f"{name} is no longer given `{member.parameter}` since Lightning {member.since}"
             yield Match(file.head(method), message, "manual", f"Not rewritten: {member.advice}.", member.row)
         return
     stored = any(
@@ -120,7 +120,7 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
         return
     if method and BAR.fullmatch(name) and _is_given_more(item, method):
         return
-    message = f"`{name}` is gone since Lightning {member.since}"
+    message = f"`{name}` was removed in Lightning {member.since}"
     own = {id(node) for function in item.methods.values() for node in walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
     clash = member.becomes in item.methods

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 SPELLED = {
-    "tensor": "is built anew by `{}`, which copies the number and not the graph",
-    "listed": "is built anew by `{}`, which copies the numbers and not the graph",
+    "tensor": "is rebuilt by `{}`, which copies the number and not the graph",
+    "listed": "is rebuilt by `{}`, which copies the numbers and not the graph",
     "metric": "is what `{}` counts, which has no gradient",
     "item": "is turned into a number by `{}`",
     "data": "is taken out of the graph by `{}`",
@@ -33,16 +33,16 @@ SPELLED = {
 ADVICE = {
     "listed": "write torch.stack(...) of the losses themselves, without `.item()` inside",
     "metric": "return a differentiable loss (cross entropy, for example) and log this",
-    "numpy": "work it out with torch functions",
-    "integer": "work the loss out from the values before it",
-    "argmax": "work the loss out from the scores themselves (cross entropy takes them), and use this for metrics alone",
+    "numpy": "compute it with torch functions",
+    "integer": "compute the loss from the values before it",
+    "argmax": "compute the loss from the scores themselves (cross entropy takes them), and use this for metrics alone",
     "comparison": "it is a metric: return a differentiable loss (cross entropy, for example) and log this",
 }
 REMOVED = frozenset({"tensor", "item", "data", "detach", "float"})
-SAFE = "the loss was to be differentiated: without this it keeps its history, and its value is the same."
+SAFE = "the loss has to be differentiated: without this it keeps its history, and its value is the same."
 NUMBERS = frozenset({"item", "float"})
-KEEPERS = "Whoever else calls it gets the history too."
-OTHERS = "Whoever else calls it gets a tensor now, and no number."
+KEEPERS = "Other callers get the history too."
+OTHERS = "Other callers get a tensor now, not a number."
 HARMLESS = frozenset({"log", "log_dict", "print", "info", "debug", "update", "add_scalar", "set_postfix"})
 
 
@@ -63,7 +63,11 @@ def _match(file: PythonFile, lost: DetachedLoss, cut: Cut, refused: str, others:
     place: Any = cut.via or node
     text = " ".join((ast.unparse(node) if cut.via else file.source_of(node)).split())
     shown = text if len(text) <= 50 else f"{text[:49]}…"
-    ends = "no gradient arrives and nothing fails" if lost.silent else "backward fails: element 0 does not require grad"
+    ends = (
+        "no gradient arrives, without an error"
+        if lost.silent
+        else "backward fails with `element 0 of tensors does not require grad`"
+    )
     where = f" ({cut.path}:{node.lineno})" if cut.via else ""
     message = f"The loss {SPELLED[cut.how].format(shown)}{where}: {ends}"
     unit = f"{file.path}:{lost.item.qualname}.{lost.step.name}"
@@ -92,39 +96,42 @@ def _refused(file: PythonFile, lost: DetachedLoss) -> str:
     """Why the places of a loss are not rewritten; empty where they are."""
     if lost.partly:
         line = getattr(lost.place, "lineno", 0)
-        return f"only the `return` in line {line} hands it on: return the loss itself there, or None to skip the batch"
+        return f"only the `return` in line {line} passes it on: return the loss itself there, or None to skip the batch"
     for cut in lost.cuts:
         if cut.how == "no_grad":
             return "it is also computed without gradients (GRD002): decide on that first"
         if cut.how not in REMOVED:
             return ADVICE[cut.how]
         if cut.path != file.path:
-            return "not rewritten, since it stands in another file: take it away there, the value is the same"
+            return "not rewritten, since it is in another file: remove it there, the value is the same"
     inherited = lost.step not in lost.item.methods.values()
     if inherited and any(not _is_inside(cut.node, lost.item.node) for cut in lost.cuts):
-        return "not rewritten, since other classes have it from the same base: take it away, the value is the same"
+        return "not rewritten, since other classes inherit it too: remove it, the value is the same"
     for cut in lost.cuts:
         if cut.how == "tensor" and (why := _unwrappable(cut.node)):
             return why
         if not cut.sure:
-            return "what stands inside is not seen to have a gradient itself: take it away if it has"
+            return "fixer cannot tell whether what is inside has a gradient itself: remove this if it has"
     every = [method for item in file.classes for method in item.methods.values()]
     every += [node for node in file.tree.body if isinstance(node, Function)]
     method = [node for node in every if any(_is_inside(cut.node, node) for cut in lost.cuts)]
     used = next((place for item in method if (place := _used_elsewhere(item, lost.cuts))), None)
     if lost.silent and not all(cut.how == "tensor" or cut.node not in lost.revived for cut in lost.cuts):
-        return "`requires_grad` is set on it afterwards, which only hides the error: take both away"
+        return "`requires_grad` is set on it afterwards, which only hides the error: remove both"
     if used is not None:
-        return f"the number is also used in line {used}, where a tensor with its graph may not do: keep both by name"
+        return (
+            f"the number is also used in line {used}, which may not work "
+            "with a tensor: keep both under names of their own"
+        )
     return ""
 
 
 def _unwrappable(node: ast.AST) -> str:
     """Why a call that builds a tensor anew cannot simply give way to what it is given."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
-        return "hand on the value itself"
+        return "pass the value itself on"
     if isinstance(node.func, ast.Attribute) and node.func.attr == "new_tensor":
-        return "it also takes type and device from another tensor: hand on the value itself"
+        return "it also takes type and device from another tensor: pass the value itself on"
     if isinstance(node.args[0], ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp):
         return "write torch.stack([...]) of the losses themselves, without `.item()` inside"
     if any(item.arg not in ("requires_grad", "device") for item in node.keywords):

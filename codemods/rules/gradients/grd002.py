@@ -18,13 +18,10 @@ from codemods.rules.gradients.values import Cut
 if TYPE_CHECKING:
     import libcst as cst
 
-ENDS = "backward fails, since element 0 does not require grad"
-STEP = "training never ran with it: the backward pass needs the graph that it keeps from being made."
-SHARED = (
-    "training never ran with it; whoever calls the method outside of a Trainer, which switches gradients off itself "
-    "when it evaluates, now keeps a graph."
-)
-ADVICE = "if the layers under it are to be trained, take it away; if not, the loss needs a layer that is"
+ENDS = "backward fails with `element 0 of tensors does not require grad`"
+STEP = "training never worked with it: the backward pass needs the graph that it prevents."
+SHARED = "training never worked with it. Code that calls the method without a Trainer now keeps a graph."
+ADVICE = "if the layers inside it should be trained, remove it; if not, the loss needs a layer that is trained"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -51,7 +48,7 @@ def _match(file: PythonFile, lost: DetachedLoss, cut: Cut, alone: bool) -> Match
         return _block(file, lost, method, block, node, alone)
     text = file.source_of(node)
     if node not in method.decorator_list:
-        return Match(file.span(node), f"The loss is worked out after `{text}`: {ENDS}", "manual", ADVICE)
+        return Match(file.span(node), f"The loss is computed after `{text}`: {ENDS}", "manual", ADVICE)
     message = f"`{method.name}` runs under `@{text}`, and the loss is made of it: {ENDS}"
     if not alone:
         return Match(file.span(node), message, "manual", ADVICE)
@@ -63,7 +60,7 @@ def _match(file: PythonFile, lost: DetachedLoss, cut: Cut, alone: bool) -> Match
 def _block(
     file: PythonFile, lost: DetachedLoss, method: Function, block: ast.With, node: ast.expr, alone: bool
 ) -> Match:
-    message = f"The loss is worked out in `with {file.source_of(node)}:`: {ENDS}"
+    message = f"The loss is computed in `with {file.source_of(node)}:`: {ENDS}"
     index = next(index for index, item in enumerate(block.items) if item.context_expr is node)
     plain = (
         not isinstance(node, ast.Name)
@@ -175,7 +172,7 @@ RULE = Rule(
     name="step-without-gradients",
     summary="`training_step` no longer runs under `no_grad` or `inference_mode`",
     why=(
-        "A loss that is worked out under `torch.no_grad()` or `torch.inference_mode()`, by a decorator or in a block, "
+        "A loss that is computed under `torch.no_grad()` or `torch.inference_mode()`, by a decorator or in a block, "
         "has no history, and the backward pass fails with 'element 0 of tensors does not require grad'. Lightning "
         "switches gradients off for validation, test and prediction itself. Targets of a teacher, metrics and "
         "everything else that only a part of the loss depends on stay as they are."

@@ -22,10 +22,13 @@ TOUCHES = re.compile(r"requires_grad|[Ff]reeze|Finetuning|set_grad|optimizer|par
 """What a relative speaks of that may thaw something, or give an optimizer something else."""
 CALLBACKS = b"Callback"
 THAWING = (b"BaseFinetuning", b"BackboneFinetuning", b"unfreeze", b"requires_grad = True", b"requires_grad_(True)")
-ALL = "Everything that the optimizer gets is frozen: backward fails, since element 0 does not require grad"
+ALL = (
+    "all parameters that the optimizer gets are frozen: backward fails "
+    "with `element 0 of tensors does not require grad`"
+)
 ONE = "`self.{}` is frozen and given to an optimizer by name: it is never trained"
-ADVICE_ALL = "take the freezing away, or train something else too: parameters made after it are not frozen"
-ADVICE_ONE = "take the freezing away if it is to be trained, or leave it out of the optimizer"
+ADVICE_ALL = "remove the freezing, or train something else too: parameters made after it are not frozen"
+ADVICE_ONE = "remove the freezing if it should be trained, or leave it out of the optimizer"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -20,8 +20,8 @@ from codemods.rules.gradients.optimized import given
 
 CODE = "GRD004"
 ADVICE = (
-    "add its parameters to an optimizer, or say that it is to stay as it is by `requires_grad_(False)`; "
-    "where all is trained together, `self.parameters()` is enough"
+    "give `self.{0}.parameters()` to the optimizer too, or freeze it by `self.{0}.requires_grad_(False)`; to train "
+    "everything together, give the optimizer `self.parameters()`"
 )
 LOADS = re.compile(r"requires_grad|freeze|load|pretrained|no_grad|inference_mode|eval\(")
 HANDLING = frozenset(
@@ -48,7 +48,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 message = (
                     f"`self.{name}` is part of the loss and its parameters are in no optimizer: it is never trained"
                 )
-                yield Match(file.span(value), message, "manual", ADVICE)
+                yield Match(file.span(value), message, "manual", ADVICE.format(name))
 
 
 def _is_shared(item: ClassNode, fact: ClassFact, facts: Facts) -> bool:
@@ -177,7 +177,7 @@ RULE = Rule(
     summary="a layer that the loss depends on and no optimizer gets is named",
     why=(
         "`configure_optimizers` decides what is trained. A layer that the module builds with new weights, uses for its "
-        "loss, and hands to no optimizer keeps its random weights for ever; gradients reach it, so that nothing warns. "
+        "loss, and gives to no optimizer keeps its random weights for ever; gradients reach it, so that nothing warns. "
         "Layers that are frozen, used under `no_grad`, loaded, copied or named as a target or teacher are left out."
     ),
     fix="manual",

@@ -162,7 +162,7 @@ def _is_set(node: ast.AST) -> bool:
 def _refused(file: PythonFile, facts: Facts, held: ModuleContainer, uses: list[Mention]) -> str:
     """Why a container is not registered; empty where it is."""
     if KEPT_OUT.search(held.name.lower()):
-        return "its name says that it is kept out on purpose"
+        return "its name suggests that it is kept out on purpose"
     if PARAMETER in held.dotted and set(held.dotted) != {PARAMETER}:
         return "it holds modules and parameters"
     if held.nested:
@@ -180,10 +180,10 @@ def _refused(file: PythonFile, facts: Facts, held: ModuleContainer, uses: list[M
             return f"{why} in line {use.node.lineno}"
     others = [node for node in file.attributes(held.name) if _is_foreign(node)]
     if others:
-        return f"`.{held.name}` is used outside of the class in line {others[0].lineno}"
+        return f"`.{held.name}` is used outside the class in line {others[0].lineno}"
     fact = facts.find_class(f"{file.module}.{held.item.qualname}", file.path)
     if fact is None or next(facts.subclasses(fact), None):
-        return "a subclass may use it as what it is"
+        return "a subclass may rely on its type"
     for node in walk(held.method):
         if isinstance(node, ast.Call) and node is not None and _is_late_init(held, node):
             return "it is assigned before `super().__init__()`"
@@ -208,7 +208,7 @@ def _bad_keys(held: ModuleContainer) -> str:
     for key in keys:
         value = key.value if isinstance(key, ast.Constant) else None
         if not isinstance(value, str):
-            return "its keys are not seen to be strings, as nn.ModuleDict wants them"
+            return "its keys may not be strings, which nn.ModuleDict needs"
         if not value or "." in value or value in TAKEN or value.startswith("_"):
             return f"nn.ModuleDict does not take the key {value!r}"
     return ""
@@ -220,20 +220,20 @@ def _odd(held: ModuleContainer, use: Mention) -> str:
         return "it runs without gradients"
     loops = [item for item in use.around if isinstance(item, ast.For | ast.comprehension | ast.ListComp)]
     if any("parameters" in _attributes(item) or "requires_grad" in _attributes(item) for item in use.around[:-1]):
-        return "its parameters are handed on by hand"
+        return "its parameters are passed on by hand"
     if any({"eval", "freeze", "requires_grad_", "to", "cuda"} & _attributes(item) for item in loops):
         return "its modules are set up by hand"
     parent = use.around[0] if use.around else None
     outer = use.around[1] if len(use.around) > 1 else None
     if isinstance(parent, ast.For | ast.comprehension):
-        return "" if parent.iter is use.node else "it is used in a way that is not followed"
+        return "" if parent.iter is use.node else "it is used in a way that fixer does not follow"
     if isinstance(parent, ast.Subscript):
         return "it is sliced" if held.is_dict and isinstance(parent.slice, ast.Slice) else _stored(parent)
     if isinstance(parent, ast.Starred):
         return ""
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
         allowed = DICT_READERS if held.is_dict else READERS
-        return "" if parent.func.id in allowed else f"it is handed to `{parent.func.id}`"
+        return "" if parent.func.id in allowed else f"it is passed to `{parent.func.id}`"
     if isinstance(parent, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is parent:
         if parent.attr in (DICT_METHODS if held.is_dict else LIST_METHODS):
             changes = parent.attr not in ("keys", "values", "items") and use.method is not held.method
@@ -241,7 +241,7 @@ def _odd(held: ModuleContainer, use: Mention) -> str:
         return f"`.{parent.attr}` is called on it"
     if isinstance(parent, ast.Compare) and held.is_dict and isinstance(parent.ops[0], ast.In | ast.NotIn):
         return ""
-    return "it is used in a way that is not followed"
+    return "it is used in a way that fixer does not follow"
 
 
 def _stored(node: ast.Subscript) -> str:

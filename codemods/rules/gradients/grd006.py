@@ -28,10 +28,10 @@ from codemods.rules.gradients.pretrained import (
 SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
 MESSAGE = "`self.{}` comes from `{}` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
-    "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout as it was. "
+    "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout active, as before. "
     "Call `.eval()` where it is used without a Trainer.",
-    "after": "the pins ask for 2.2 or later, with which it trains without dropout today: numbers change.",
-    "unknown": "no pin tells for which Lightning this was written; with 2.2 or later, numbers change.",
+    "after": "the requirements need 2.2 or later, with which it trains without dropout now: numbers change.",
+    "unknown": "no requirement says for which Lightning this was written; with 2.2 or later, numbers change.",
 }
 
 

@@ -83,7 +83,7 @@ def _refused(node: ast.Call, dotted: str) -> str:
     if not node.args and not node.keywords:
         return "it is given no parameters"
     if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
-        return "what `*` or `**` brings is not seen"
+        return "fixer cannot tell what `*` or `**` gives"
     if len(node.args) > len(NAMES):
         return "it is given `correct_bias` by position"
     for item in node.keywords:
@@ -187,7 +187,7 @@ def _pins(file: TextFile, facts: Facts) -> Iterator[Match]:
         if any(part.operator != "!=" for part in clauses(pin.specifier)):
             below = admits(pin.specifier, LAST, pin.language) or admits(pin.specifier, "2.0.0", pin.language)
             if below and (raised := _raised(pin, facts.target)):
-                message = f"`{pin.name}{pin.specifier}` admits releases in which Hugging Face's optimizers fail"
+                message = f"`{pin.name}{pin.specifier}` allows releases in which Hugging Face's optimizers fail"
                 reason = f"2.0.7 trains with them as they are: {pin.specifier} becomes {raised}"
                 edit = TextEdit(pin.start, pin.end, raised)
                 yield Match(file.span(pin.place, pin.end), message, "safe", reason, "B09", edits=(edit,))

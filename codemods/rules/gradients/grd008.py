@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 BEHIND, BEGUN = "on_validation_model_train", "on_train_start"
 CALLS = re.compile(r"\bself(\.\w+)*\.(train|eval)\(")
 STEPS = ("training_step", "configure_optimizers", "setup")
-MESSAGE = "{}.train is not called by fit and behind validation since Lightning 2.2"
+MESSAGE = "{}.train is not called by fit and after validation since Lightning 2.2"
 ADVICE = f"call it in {BEGUN} and in {BEHIND}, where Lightning did"
 REASONS: dict[str, tuple[Fix, str]] = {
-    "before": ("safe", "before 2.2 the Trainer called it before training and behind each validation; this does so."),
-    "after": ("unsafe", "the pins admit 2.2 or later, on which it is not called today: numbers change."),
-    "unknown": ("unsafe", "no pin tells for which Lightning this was written; with 2.2 or later, numbers change."),
+    "before": ("safe", "before 2.2 the Trainer called it before training and after each validation; this does so."),
+    "after": ("unsafe", "the requirements allow 2.2 or later, where it is not called now: numbers change."),
+    "unknown": (
+        "unsafe",
+        "no requirement says for which Lightning this was written; with 2.2 or later, numbers change.",
+    ),
 }
 
 
@@ -87,7 +90,7 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact,
     both = when == "before" and not is_open(facts, LIGHTNING) and admits_from(facts, LIGHTNING, "2.2.0")
     level, reason = REASONS["after" if both else when]
     if beside := _beside(facts):
-        level, reason = "unsafe", f"{beside.name} ({beside.path}) has {BEGUN} too, in front of which 1.x called it."
+        level, reason = "unsafe", f"{beside.name} ({beside.path}) has {BEGUN} too, before which 1.x called it."
     call = "self.train()" if _has_default(method) else "self.train(True)"
     edit = NodeEdit(item.node, partial(_calling, call=call, begins=BEGUN in item.methods))
     return Match(place, message, level, reason, "G18951", (edit,))
@@ -104,7 +107,7 @@ def _refusal(facts: Facts, item: ClassNode, fact: ClassFact) -> str | None:
     if BEGUN in item.methods and (
         item.methods[BEGUN].decorator_list or isinstance(item.methods[BEGUN].args.vararg, ast.arg)
     ):
-        return f"{BEGUN} is not a plain method"
+        return f"{BEGUN} is not an ordinary method"
     relatives = [*facts.ancestry(fact)[1:], *facts.subclasses(fact)]
     named = [(other, name) for other in relatives for name in (BEHIND, BEGUN) if name in other.methods]
     if named:
@@ -194,10 +197,10 @@ RULE = Rule(
     name="own-train-method",
     summary="a LightningModule's own `train` is called where the Trainer did before Lightning 2.2",
     why=(
-        "Up to Lightning 2.1 `fit` called `.train()` on the module before training and behind each validation, and so "
+        "Up to Lightning 2.1 `fit` called `.train()` on the module before training and after each validation, and so "
         "whatever the module or a part of it does there: to keep batch normalization frozen, to put averaged weights "
         "back. Since 2.2 it only restores the flags that it saw (pull request 18951): frozen layers train, and "
-        "averaged weights stay, without a word. A module that calls `train` or `eval` in a hook of its own, or whose "
+        "averaged weights stay, without an error. A module that calls `train` or `eval` in a hook of its own, or whose "
         "`train` does no more than torch's, is left alone; of a part, the module that it belongs to is named."
     ),
     fix="safe",

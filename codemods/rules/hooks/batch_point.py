@@ -28,7 +28,7 @@ def differs(facts: Facts, item: ClassNode, method: Function, name: str) -> str:
     """Why the two points may not be one for a hook, as a sentence; empty where nothing tells them apart but the count
     of the batch, which `counts` says."""
     if told := after_others(facts, POINTS[name]):
-        return f"Look at the order: {told}."
+        return f"Check the order: {told}."
     if keeping := keeps_given(item, {"__init__", name}):
         return f"{keeping} keeps what it is given."
     trainer, module = parameters(method)[:2]

@@ -201,7 +201,7 @@ def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:
     if not touched:
         return None
     if EVERYTHING in watcher.asks:
-        return "hands the module or the Trainer on"
+        return "passes the module or the Trainer on"
     shared = sorted(watcher.asks & METRICS) if touched & LOGS else []
     for name in sorted(watcher.asks - NEUTRAL):
         asked = {name, *(_attributes(item, name) if name in item.methods else ())}
@@ -246,5 +246,5 @@ def behind(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None
     for path, shown in sorted(facts.collected("LIT201").items()):
         for watcher in shown.callbacks:
             if any(noticed(item, stage, watcher) for stage in stages) and moving(facts, watcher):
-                return f" A callback in {path} reads what it leaves: {later(watcher.hook)} comes behind it."
+                return f" A callback in {path} reads what it leaves: {later(watcher.hook)} comes after it."
     return None

@@ -188,17 +188,17 @@ def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
 def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
     decorators = {ast.unparse(_called(node)) for node in hook.decorator_list}
     if not isinstance(hook, ast.FunctionDef) or decorators & {"staticmethod", "classmethod", "property"}:
-        return f"{stage.old} is not a plain method of (self, outputs)"
+        return f"{stage.old} is not an ordinary method of (self, outputs)"
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk(hook)) or not _takes_one(hook):
-        return f"{stage.old} is not a plain method of (self, outputs)"
+        return f"{stage.old} is not an ordinary method of (self, outputs)"
     if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in walk(hook)):
-        return f"{stage.old} propagates back, for which the outputs would have to keep their history"
+        return f"{stage.old} calls backward, for which the outputs would have to keep their history"
     if stage.new in item.methods and not is_plain(item.methods[stage.new]):
-        return f"the class has {stage.new} too, and both would have to be merged"
+        return f"the class has {stage.new} too: merge the two by hand"
     if stage.new in item.methods and (
         self_name(item.methods[stage.new]) != "self" or parameters(item.methods[stage.new])
     ):
-        return f"the class has {stage.new} too, and both would have to be merged"
+        return f"the class has {stage.new} too: merge the two by hand"
     if stage.helper in item.methods and _stands_apart(item, stage, hook):
         return f"the class already has {stage.helper}"
     return None
@@ -223,10 +223,10 @@ def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
     for name in (stage.batch_end, stage.start):
         method = item.methods.get(name)
         if method and (not isinstance(method, ast.FunctionDef) or method.decorator_list or self_name(method) != "self"):
-            return f"{name} is not a plain method"
+            return f"{name} is not an ordinary method"
     batch_end = item.methods.get(stage.batch_end)
     if batch_end and not parameters(batch_end):
-        return f"{stage.batch_end} does not name the outputs that it gets"
+        return f"{stage.batch_end} has no parameter for the outputs that it gets"
     return None
 
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     import libcst as cst
 
 EPOCH_END = "on_epoch_end"
-_EVERY = "Lightning called it behind the hook of each stage, which now does so itself."
+_EVERY = "Lightning called it after the hook of each stage, which now does so itself."
 _TRAINING = (
-    "Lightning called it behind the hook of each stage, before 1.2 behind that of training alone, which is taken to be "
+    "Lightning called it after the hook of each stage, before 1.2 only "
+    "after that of training, which fixer assumes to be "
     "meant."
 )
 
@@ -50,7 +51,7 @@ def at_each_stage(facts: Facts, fact: ClassFact, item: ClassNode) -> AtEachStage
     if not every:
         return AtEachStage("unsafe", _TRAINING, edits)
     if order := _order(facts, item):
-        return AtEachStage("unsafe", f"{_EVERY} Look at the order: {order}.", edits)
+        return AtEachStage("unsafe", f"{_EVERY} Check the order: {order}.", edits)
     return AtEachStage("safe", _EVERY, edits)
 
 

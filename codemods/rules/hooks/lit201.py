@@ -110,7 +110,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
             continue
-        yield _manual(file.span(node), STAGE_OF[name], f"{name} is not a plain method in the body of its class")
+        yield _manual(file.span(node), STAGE_OF[name], f"{name} is not an ordinary method in the body of its class")
 
 
 def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> list[EpochEnd]:
@@ -161,8 +161,8 @@ def _moved(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         item = next(item for item in file.classes if item.qualname == watcher.owner)
         method, new = item.methods[watcher.hook], later(watcher.hook)
-        reason = f"What it asks the module for is ready in {new}, as it was here behind {stage.old}."
-        message = f"{watcher.hook} of a callback comes before the module's own since Lightning 2.0"
+        reason = f"What it reads from the module is ready in {new}, as it was here after {stage.old}."
+        message = f"since Lightning 2.0 {watcher.hook} of a callback runs before the module's own"
         edit = NodeEdit(method, partial(_called, name=new))
         yield Match(
             file.head(method), message, "unsafe", reason, stage.row, (edit,), unit=f"{file.path}:{item.qualname}"
@@ -214,10 +214,10 @@ _SAFE = {
     "step": "{stage.new} reads the same results, kept by {stage.step} in a list that it empties.",
     "batch": (
         "{stage.new} reads the same results, kept in a list that it empties: {stage.batch_end} gets what 1.x handed "
-        "over, whichever way {stage.step} came to it."
+        "over, however {stage.step} made it."
     ),
     "nowhere": "{stage.step} returns nothing, so the list was always empty.",
-    "idle": "{stage.old} hands its outputs to a method that does not read them: an empty list will do.",
+    "idle": "{stage.old} passes its outputs to a method that does not read them: an empty list is enough.",
     "unread": "{stage.old} does not read its outputs; {stage.new} is called at the same time.",
 }
 
@@ -227,7 +227,7 @@ def _manual(place: Span, stage: Stage, refusal: str) -> Match:
         place,
         _message(stage),
         "manual",
-        f"Not rewritten: {refusal}. Keep what each {stage.step} returns in a list on self, read it in "
+        f"Not rewritten: {refusal}. Append what each {stage.step} returns to a list on self, read it in "
         f"{stage.new}(self) and clear it there.",
         stage.row or None,
     )
@@ -240,7 +240,7 @@ def _ran(facts: Facts) -> bool:
 
 def _message(stage: Stage) -> str:
     if stage.later:
-        return f"{stage.old} is not called since Lightning 1.0"
+        return f"{stage.old} is no longer called since Lightning 1.0"
     return f"{stage.old} was removed in Lightning 2.0"
 
 
@@ -257,7 +257,7 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
     """How a hook is rewritten; or the class's own reason, or what its callers, relatives and callbacks say, against
     it."""
     if facts.kind(fact) is None:
-        return "it cannot be told whether the class is a LightningModule: a base class comes from elsewhere"
+        return "fixer cannot tell whether the class is a LightningModule: a base class comes from elsewhere"
     refusal = file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
     if refusal:
         return refusal
@@ -395,15 +395,16 @@ RULE = Rule(
     name="epoch-end-outputs",
     summary="training_epoch_end, validation_epoch_end and test_epoch_end become on_*_epoch_end",
     why=(
-        "Lightning 2.0 removed the hooks that were handed the outputs of every step (guide rows M179-M181, pull "
+        "Lightning 2.0 removed the hooks that were given the outputs of every step (guide rows M179-M181, pull "
         "request 16520): fit raises NotImplementedError, and test_epoch_end only when test() runs. The step now "
         "keeps its result in a list on self, and the hook takes the list and leaves an empty one, so that early "
-        "returns and kept references are safe. Where the step is not the class's own, or is not plain, and for "
-        "training, the hook behind each batch keeps them: on_train_batch_end gets the dict with the detached loss, "
+        "returns and kept references are safe. Where the step is not the class's own, or is too "
+        "complex, and for training, the hook after each batch keeps them: "
+        "on_train_batch_end gets the dict with the detached loss, "
         "divided by the accumulated batches, that 1.x handed over. Where the step may be given the index of one of "
         "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several. "
         "validation_end and test_end, as two of the hooks were called up to 0.6 and could be until 1.0, become the "
-        "same; where no pin admits a release that called them, this waits for `--unsafe-fixes`."
+        "same; where no pin allows a release that called them, this waits for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",

@@ -125,9 +125,14 @@ def _bare(file: PythonFile, method: Function) -> Match | None:
     if not missing:
         return None
     shown = ", ".join(f"`{name}`" for name in missing)
-    reason = f"Not rewritten: what {shown} should be is not seen. Give it a default, or keep it on self, unless you "
-    reason += "call the method yourself alone."
-    return Match(file.head(method), f"{method.name} wants {shown}: Lightning gives it nothing", "manual", reason)
+    written = ", ".join(["self", *(f"{name}=..." for name in missing)])
+    reason = (
+        f"Not rewritten: fixer cannot tell what {shown} should be. Write `def {method.name}({written})` with defaults, "
+        "or read the value from self; leave it if only your own code calls the method."
+    )
+    return Match(
+        file.head(method), f"{method.name} requires {shown}, but Lightning passes it nothing", "manual", reason
+    )
 
 
 def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
@@ -140,7 +145,7 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     if not extra or (len(method.args.defaults) >= len(extra) and not meant):
         return None
     shown = ", ".join(f"`{parameter}`" for parameter in extra)
-    message = f"{name} gets no {shown} since Lightning {rule.since}"
+    message = f"{name} is no longer given {shown} since Lightning {rule.since}"
     handed = _super_calls(method, name)
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
     if used and times_spoken(facts, name) == 1 + len(handed):
@@ -150,9 +155,9 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         reason = "There is one train loader for the hook: the index was always 0, which is its default now."
         return Match(file.head(method), message, "safe", reason, rule.row, (edit,))
     if used:
-        silent = "; it has a default, which is all that 2.x gives it" if method.args.defaults else ""
-        advice = _ADVICE.get(name, "Take what you need from self, the trainer or the module")
-        reason = f"Not rewritten: the hook reads `{used[0]}`{silent}. {advice}."
+        silent = "; it has a default, and on 2.x it always has that value" if method.args.defaults else ""
+        advice = _ADVICE.get(name, "Read what you need from self, the trainer or the module")
+        reason = f"Not rewritten: the hook uses `{used[0]}`{silent}. {advice}."
         return Match(file.head(method), message, "manual", reason, rule.row)
     if len(method.args.defaults) >= len(extra):
         return None
@@ -161,11 +166,11 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     }
     called = [node.lineno for node in file.attributes(name) if id(node) not in supers] if rule.owner else []
     if called:
-        reason = f"Not rewritten: line {called[0]} calls it too. Take `{extra[0]}` out of both, and of what calls it."
+        reason = f"Not rewritten: line {called[0]} calls it too. Remove `{extra[0]}` from both, and from what calls it."
         return Match(file.head(method), message, "manual", reason, rule.row)
     relatives = [other.name for other in family(facts, fact) if name in other.methods]
     if relatives:
-        reason = f"{relatives[0]}, a relative of the class, has the hook too: look at how they call each other."
+        reason = f"{relatives[0]}, a base class or subclass, has the hook too: check how they call each other."
     else:
         reason = "The hook does not read it."
     level = "unsafe" if relatives else "safe"
@@ -175,7 +180,7 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
 
 
 _ADVICE = {
-    "on_train_epoch_end": "Keep what each training_step returns in a list on self, read it here and empty it",
+    "on_train_epoch_end": "Append what each training_step returns to a list on self, read it here and clear it",
     "on_predict_epoch_end": "trainer.predict_loop.predictions holds what the steps returned",
 }
 
@@ -247,14 +252,14 @@ def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
     method = item.methods[name]
     if name not in GIVEN_BATCHES or _is_bound_otherwise(method) or len(parameters(method)) != PREFIX[CALLBACK]:
         return None
-    message = f"{name} gets the batch and its index since Lightning 0.9, which it does not take"
+    message = f"{name} is given the batch and its index since Lightning 0.9, but has no parameters for them"
     decorators = [item.scope.resolve(node) or "" for node in method.decorator_list]
     handing = all(each.startswith(ROOT) and each.endswith(".rank_zero_only") for each in decorators)
     plain = is_plain(method, decorated=True) and handing
     if not plain or _super_calls(method, name) or uses(method, REST):
         reason = f"Not rewritten: it is decorated, calls its base class, or has `{REST}` of its own. Take them."
         return Match(file.head(method), message, "manual", reason)
-    reason = f"It takes them as *{REST} and does nothing with them; calls without them go on as before."
+    reason = f"It takes them as *{REST} and ignores them; calls without them work as before."
     return Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_rest),))
 
 
@@ -276,9 +281,9 @@ def _optional(file: PythonFile, item: ClassNode, kind: str, name: str) -> Match 
         return None
     return Match(
         file.head(method),
-        f"{name} gets `{names[index]}` only with several loaders since Lightning {rule.since}",
+        f"{name} is given `{names[index]}` only with several loaders since Lightning {rule.since}",
         "safe",
-        "With one loader the call lacks the argument; its index is 0.",
+        "With one loader Lightning does not give it; the index is then 0.",
         rule.row,
         (NodeEdit(method, partial(_with_default, name=names[index])),),
     )

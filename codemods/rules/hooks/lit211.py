@@ -48,9 +48,9 @@ IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 """Decorators that did nothing any more, which LIT001 takes out."""
 LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
 """Hooks that LIT201 rewrites, unless the class has them by their later names too."""
-ASLEEP = "The Lightning that the project asks for does not call it: what it does so far changes."
-BAR = "It only left {} out of the progress bar, where that is shown until a bar of your own leaves it out."
-LEAVES = " 1.x called it behind the autocast region of the step, which it leaves for that."
+ASLEEP = "The Lightning that the project requires does not call it: the rewrite runs code that does not run now."
+BAR = "It only left {} out of the progress bar, which shows it again."
+LEAVES = " 1.x called it after the autocast region of the step, which it leaves for that."
 ALIKE = "It ran for training batches alone, next to the hook that takes its place, and nothing tells the two apart."
 COUNTING = f"{ALIKE.rstrip('.')} but global_step, which holds the batch already since 1.6: it is taken out."
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
@@ -117,7 +117,7 @@ def _step_end(
 ) -> Iterator[Match]:
     """A step end that the class's own step can call, that an inherited step will call, or that is left."""
     stage = STEP_ENDS[name]
-    message = f"{name} is not called since Lightning {hook.since}"
+    message = f"{name} is no longer called since Lightning {hook.since}"
     collected = facts.collected("LIT211")
     given = frozenset((path, each) for path, ends in collected.items() for each in ends.given)
     place = file.head(item.methods[name])
@@ -224,7 +224,7 @@ def _match(
     file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: RemovedHook, kind: str
 ) -> Match:
     method = item.methods[name]
-    message = f"{name} is not called since Lightning {hook.since}"
+    message = f"{name} is no longer called since Lightning {hook.since}"
     row = hook.row or None
     unused = looks_for_unused(method, item.scope) if name == WRAPPING else None
     if unused is False and len(item.node.body) > 1 and not any(name in other.methods for other in family(facts, fact)):
@@ -267,8 +267,8 @@ def _judged(
     if read := reads_state(method):
         return hook.level, f"{hook.reason} {read}"
     if told := after_others(facts, hook.new):
-        return hook.level, f"{hook.reason} Look at the order: {told}."
-    return "safe", f"{hook.reason} It reads nothing of that."
+        return hook.level, f"{hook.reason} Check the order: {told}."
+    return "safe", f"{hook.reason} It uses none of that."
 
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
@@ -293,11 +293,11 @@ def _refusal(
     for other in family(facts, fact):
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
-            return f"{other.name} ({other.path}), a relative of the class, defines {clashing[0]}"
+            return f"{other.name} ({other.path}), a base class or subclass, defines {clashing[0]}"
     expected = hook.takes + (2 if kind == CALLBACK else 0)
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
     if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:
-        return "it is not a plain method with the parameters that it was given"
+        return "it is not an ordinary method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
     if any(isinstance(node, ast.Name) and node.id == "super" for node in walk(method)) or any(
@@ -396,12 +396,13 @@ RULE = Rule(
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
         "Where another hook is called at the same point the method takes its name (for what is called a little "
         "later, safely where nothing of the project tells the two points apart), and a step calls its own "
-        "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
+        "*_step_end, unsafely where a precision is set, since autocast now spans both, or DataParallel, which "
         "is gone; on_epoch_end of a module with a hook for the end of each of its stages is called by these; where "
         "it joins what DataParallel's copies returned, where it ran more "
-        "often than that one, as on_epoch_end did in a class that is evaluated too, or has no equal, a person has to "
-        "say what is meant. Where the project asks for a Lightning that does not call the hook, the rewrite is "
-        "unsafe: it wakes what slept so far."
+        "often than that one, as on_epoch_end did in a class that is "
+        "evaluated too, or has no equivalent, the choice is yours. Where the project asks "
+        "for a Lightning that does not call the hook, the rewrite is "
+        "unsafe: it runs code that did not run before."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

@@ -59,7 +59,7 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, s
         if method is None:
             continue
         if not is_plain(method) or len(parameters(method)) != 3 or self_name(method) != "self":
-            return f"{name} is not a plain method of three parameters"
+            return f"{name} is not an ordinary method of three parameters"
         seen = parameters(method) if name == SAVE else parameters(method)[:2]
         used = [each for each in seen if uses(method, each)]
         if used:
@@ -78,7 +78,7 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, s
 
 def _match(file: PythonFile, item: ClassNode, save: Function, refusal: str | None) -> Match:
     place = file.head(save)
-    message = f"what a callback returns from {SAVE} is not saved since Lightning 1.8"
+    message = f"what a callback returns from {SAVE} is no longer saved since Lightning 1.8"
     if refusal:
         reason = (
             f"Not rewritten: {refusal}. Return it from state_dict(self), take it in load_state_dict(self, state_dict)."
@@ -86,7 +86,7 @@ def _match(file: PythonFile, item: ClassNode, save: Function, refusal: str | Non
         return Match(place, message, "manual", reason, "M117")
     methods = [item.methods[name] for name in (SAVE, LOAD) if name in item.methods]
     edits = tuple(NodeEdit(method, partial(_renamed, name=method.name)) for method in methods)
-    reason = "Lightning saves what state_dict returns at the same place, and hands it to load_state_dict."
+    reason = "Lightning saves what state_dict returns at the same place, and passes it to load_state_dict."
     return Match(place, message, "safe", reason, "M117", edits, unit=f"{file.path}:{item.qualname}")
 
 
@@ -130,8 +130,8 @@ RULE = Rule(
     name="callback-state",
     summary="The state of a callback goes through state_dict and load_state_dict",
     why=(
-        "Up to 1.7 Lightning saved what Callback.on_save_checkpoint returned, and handed that to on_load_checkpoint. "
-        "Now it ignores what is returned, without a word, and on_load_checkpoint gets the whole checkpoint (guide "
+        "Up to 1.7 Lightning saved what Callback.on_save_checkpoint returned, and passed that to on_load_checkpoint. "
+        "Now it ignores what is returned, without an error, and on_load_checkpoint gets the whole checkpoint (guide "
         "rows M117, pull request 11887): the state is lost, or a KeyError. state_dict and load_state_dict do what "
         "the two did."
     ),

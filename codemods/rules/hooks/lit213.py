@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         for method, found in logging:
             shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
-            why = f"a class below may call {method.name} too" if shared else _refusal(file, item, method)
+            why = f"a subclass may call {method.name} too" if shared else _refusal(file, item, method)
             read = [why or _read(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 
@@ -65,7 +65,7 @@ def _match(
 ) -> Match:
     """What becomes of a method's returns; `old` says that a Lightning may run them which read them."""
     place = file.span(node)
-    message = "nothing reads `log` and `progress_bar` in what is returned here since Lightning 1.3"
+    message = "Lightning ignores a returned `log` or `progress_bar` since 1.3"
     refusals = [each for each in read if isinstance(each, str)]
     if refusals:
         by_hand = refusals[0].endswith(NOT_LOGGED)
@@ -79,11 +79,11 @@ def _match(
     change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
     if kept and not old:
-        reason = "The class reads them itself: they are taken to be for the logger too, and to be single numbers."
+        reason = "The class reads them itself: fixer assumes that they are for the logger too, and are single numbers."
         return Match(place, message, "unsafe", reason, edits=edit)
     if all(each.sure or not (old or each.calls) for each in found):
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
-    reason = "The values are logged; what else callbacks could monitor by name cannot all be told from the method."
+    reason = "The values are logged; fixer cannot tell from the method what else callbacks could monitor by name."
     if not any(each.calls for each in found):
         reason = "The method logs the same itself; up to 1.2 Lightning logged it under the plain name besides."
     return Match(place, message, "unsafe", reason, edits=edit)
@@ -161,7 +161,7 @@ RULE = Rule(
     why=(
         "Up to 1.2 Lightning logged what a training step or an epoch-end hook returned under `log`, showed what it "
         "returned under `progress_bar`, and let callbacks monitor both and the other keys of such a hook. Since 1.3 "
-        "nothing reads them (pull request 6734), without a word: metrics vanish from the logger, and a callback that "
+        "nothing reads them (pull request 6734), without an error: metrics vanish from the logger, and a callback that "
         "monitors one fails or does nothing. The values now go to self.log_dict and self.log; what was for callbacks "
         "alone is logged with logger=False. What a validation or test step returned was never logged by itself."
     ),

@@ -74,7 +74,7 @@ class _EpochEndHook:
         if names & set(LOGGED) or not given or not (names if self.tests else monitored):
             return None
         what = "trainer.test printed it up to 1.2" if self.tests else f"`{monitored[0]}` is monitored"
-        message = f"nothing reads what the hook returns since Lightning 1.3, and {what}"
+        message = f"Lightning ignores what the hook returns since 1.3, and {what}"
         place = self.file.span(given[0])
         if why := why_not(self.file, self.item, self.method) or self._unknown(entries):
             return Match(place, message, "manual", f"Not rewritten: {why}; {ADVICE}.")
@@ -82,8 +82,8 @@ class _EpochEndHook:
         read = tuple(self._read(node, each or (), called) for node, each in zip(given, entries, strict=True))
         edit = NodeEdit(self.method, partial(_logged, method=self.method, read=read, kept=called))
         reason = (
-            "What is returned and monitored, or a number, is logged under its name; that nothing else logs it, and "
-            "that each is a single number, is taken from the names."
+            "What is returned and monitored, or a number, is logged under its name; fixer assumes "
+            "from the names that nothing else logs it, and that each is a single number."
         )
         if self.asked and sum(len(each.calls) for each in read) < sum(len(each or ()) for each in entries):
             reason = "What is monitored is logged; other results are no numbers, and may be read by name."

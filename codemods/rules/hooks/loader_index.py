@@ -17,7 +17,7 @@ from codemods.rules.hooks.staged import called_by_name, is_seen_elsewhere, renam
 INDEX = "dataloader_idx"
 STEPS = ("validation_step", "test_step", "predict_step")
 _OF_LOADERS = re.compile(r"load|data|dl_|ds_|set_")
-_SINCE = f"is to be called {INDEX} since Lightning 2.0, where there are several loaders"
+_SINCE = f"has to be called {INDEX} since Lightning 2.0 if there are several loaders"
 
 
 def misnamed(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode) -> Iterator[Match]:
@@ -33,7 +33,7 @@ def misnamed(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode) -
             yield Match(file.head(method), message, "manual", reason)
             continue
         edit = NodeEdit(method, partial(renamed, name=names[2], new=INDEX))
-        reason = "1.x gave it by its place; the step is refused without an argument of that name."
+        reason = "1.x gave it by position; the step is refused without an argument of that name."
         yield Match(file.head(method), message, "safe", reason, edits=(edit,))
 
 
@@ -50,10 +50,10 @@ def _refusal(facts: Facts, fact: ClassFact, method: Function, name: str) -> str 
     """Why an argument keeps its name."""
     for other in family(facts, fact):
         if method.name in other.methods:
-            return f"{other.name} ({other.path}), a relative of the class, defines {method.name} too"
+            return f"{other.name} ({other.path}), a base class or subclass, defines {method.name} too"
     if uses(method, INDEX):
         return f"it has a {INDEX} of its own"
     if is_seen_elsewhere(method, name):
-        return f"what it does with `{name}` is not seen"
+        return f"fixer cannot tell what it does with `{name}`"
     path = called_by_name(facts, method.name, name)
     return f"{path} seems to give it `{name}=`" if path else None

@@ -143,12 +143,12 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
     for other in family(facts, fact):
         if older := sorted(twins & other.methods):
             return (
-                f"{other.name} ({other.path}), a relative of the class, defines {older[0]}, and both would become "
+                f"{other.name} ({other.path}), a base class or subclass, defines {older[0]}, and both would become "
                 f"{stage.new}"
             )
         if stage.old not in other.methods:
             continue
-        told = f"{other.name} ({other.path}), a relative of the class, defines {stage.old}"
+        told = f"{other.name} ({other.path}), a base class or subclass, defines {stage.old}"
         if other not in above | below or hook.apart or (calls_base and other in above):
             return told
         if other in above and _stands_apart(facts, other, stage):
@@ -232,7 +232,7 @@ def _end_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFac
         return f"{stage.step_end} changes what the hook gets, and is used by name"
     for other in family(facts, fact):
         if stage.step_end in other.methods:
-            return f"{other.name} ({other.path}), a relative of the class, defines {stage.step_end}"
+            return f"{other.name} ({other.path}), a base class or subclass, defines {stage.step_end}"
     if any(stage.batch_end in other.methods for other in facts.classes()):
         return f"{stage.step_end} changes what the hook gets, and what {stage.batch_end} gets"
     return None

@@ -45,7 +45,7 @@ _BATCHES = (
     "It ran for training batches alone, but not at the same moment as the hook that takes its place: what others do "
     "there, and the count of the batch, may lie between"
 )
-_ENDS = "Call it from {0}, or do there what it does"
+_ENDS = "Call it from {0}, or move its code there"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, RemovedHook] = {
     "on_pretrain_routine_start": RemovedHook(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe", same=True),
@@ -54,7 +54,7 @@ HOOKS: dict[str, RemovedHook] = {
         BOTH,
         "1.8",
         "M100",
-        f"{_STAGES}; training is taken to be meant.",
+        f"{_STAGES}; fixer assumes that training is meant.",
         "on_train_epoch_start",
         level="unsafe",
         trains=True,
@@ -63,7 +63,7 @@ HOOKS: dict[str, RemovedHook] = {
         BOTH,
         "1.8",
         "M100",
-        f"{_STAGES}; training is taken to be meant.",
+        f"{_STAGES}; fixer assumes that training is meant.",
         "on_train_epoch_end",
         level="unsafe",
         trains=True,
@@ -150,26 +150,28 @@ HOOKS: dict[str, RemovedHook] = {
     ),
     "on_pre_performance_check": RemovedHook((MODULE,), "1.0", "", "Do it in on_validation_start, or in on_test_start"),
     "on_post_performance_check": RemovedHook((MODULE,), "1.0", "", "Do it in on_validation_end, or in on_test_end"),
-    "configure_ddp": RemovedHook((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
+    "configure_ddp": RemovedHook((MODULE,), "0.10", "", "Give the Trainer your own DDPStrategy as strategy="),
     "init_ddp_connection": RemovedHook(
-        (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="
+        (MODULE,), "0.10", "", "Give the Trainer your own ClusterEnvironment in plugins="
     ),
-    "configure_sync_batchnorm": RemovedHook(
-        (MODULE,), "0.10", "", "Give the Trainer a LayerSync of your own among plugins="
+    "configure_sync_batchnorm": RemovedHook((MODULE,), "0.10", "", "Give the Trainer your own LayerSync in plugins="),
+    "configure_apex": RemovedHook(
+        (MODULE,), "0.10", "", 'Apex was removed in 2.0: precision="16-mixed" is torch\'s own'
     ),
-    "configure_apex": RemovedHook((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
-    "amp_scale_loss": RemovedHook(
-        (MODULE,), "1.0", "", "Give the Trainer a precision plugin of your own among plugins="
-    ),
+    "amp_scale_loss": RemovedHook((MODULE,), "1.0", "", "Give the Trainer your own precision plugin in plugins="),
     "on_sanity_check_start": RemovedHook(
         (MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"
     ),
     "training_step_end": RemovedHook((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
     "validation_step_end": RemovedHook((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
     "test_step_end": RemovedHook((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
-    "training_end": RemovedHook((MODULE,), "1.0", "", "Do in training_step what it does"),
-    "validation_end": RemovedHook((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
-    "test_end": RemovedHook((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "training_end": RemovedHook((MODULE,), "1.0", "", "Move its code into training_step"),
+    "validation_end": RemovedHook(
+        (MODULE,), "1.0", "", "The class also defines the hook that replaced it: move its code there"
+    ),
+    "test_end": RemovedHook(
+        (MODULE,), "1.0", "", "The class also defines the hook that replaced it: move its code there"
+    ),
     "tng_dataloader": RemovedHook((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
     "configure_sharded_model": RemovedHook(
         (MODULE,),
@@ -182,8 +184,6 @@ HOOKS: dict[str, RemovedHook] = {
     ),
 }
 DATA_HOOKS = {
-    "on_save_checkpoint": RemovedHook((DATA,), "1.8", "M084", "Return what is to be kept from state_dict(self)"),
-    "on_load_checkpoint": RemovedHook(
-        (DATA,), "1.8", "M085", "Take what was kept in load_state_dict(self, state_dict)"
-    ),
+    "on_save_checkpoint": RemovedHook((DATA,), "1.8", "M084", "Return what has to be saved from state_dict(self)"),
+    "on_load_checkpoint": RemovedHook((DATA,), "1.8", "M085", "Restore it in load_state_dict(self, state_dict)"),
 }

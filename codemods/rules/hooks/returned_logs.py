@@ -76,7 +76,7 @@ def calls_from_hooks(item: ClassNode, method: Function) -> int:
 def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:
     """Why what a method returns cannot be logged by it instead, as far as its class and its head tell."""
     if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
-        return f"{method.name} is not a plain method"
+        return f"{method.name} is not an ordinary method"
     if any(name in item.methods for name in _NAMES):
         return "the class has a method `log` of its own"
     if any(isinstance(attribute.ctx, ast.Store) for name in _NAMES for attribute in file.attributes(name)):
@@ -172,7 +172,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     if logs(method):
         return "the method logs by itself too, and what it returns may be left over"
     if any(name in LOGGED and not isinstance(each, ast.Name | ast.Dict) for name, each in parts.items()):
-        return "what is logged is not a name or a dict"
+        return "what is logged is neither a name nor a dict"
     shown = DictUses(file, method)
     log, bar = parts.get("log"), parts.get("progress_bar")
     calls = _calls(shown, log, bar)
@@ -185,7 +185,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
         return refused
     hook = method.name in HOOKS
     if hook and named and value and file.has_comment(value.lineno - 1, value.end_lineno or value.lineno):
-        return "a comment stands beside the dict, of which nothing would be left"
+        return "there is a comment next to the dict, of which nothing would be left"
     others = {name: each for name, each in parts.items() if name not in LOGGED}
     sure = True
     if hook:

@@ -34,7 +34,7 @@ def _after_others(facts: Facts, hook: str) -> str:
     word = re.compile(rf"def\s+{hook}\b|\b{hook}\s*=".encode())
     return next(
         (
-            f"{path} has {hook} too, which ran at another time than it"
+            f"{path} has {hook} too, which ran at another time than this hook"
             for path, source in sorted(facts.sources.items())
             if word.search(source.unescaped)
         ),

@@ -22,5 +22,5 @@ def shifted(file: PythonFile, method: Function, before: int) -> Match | None:
     if "batch" not in batch or "out" in batch or _INDEX.search(batch) or not _INDEX.search(index):
         return None
     message = f"`{batch}` of {method.name} is what the step returned since Lightning 1.0, and `{index}` is the batch"
-    reason = f"Not rewritten: callers may give them by their places. Write `outputs` before `{batch}`."
+    reason = f"Not rewritten: callers may give them by position. Write `outputs` before `{batch}`."
     return Match(file.head(method), message, "manual", reason)

@@ -41,34 +41,34 @@ def staged(file: PythonFile, facts: Facts, item: ClassNode, kind: str) -> Iterat
 
 
 def _without(file: PythonFile, method: Function) -> Match:
-    message = f"{method.name} gets `stage`, which it does not take"
+    message = f"{method.name} is given `stage`, but has no parameter for it"
     if uses(method, STAGE):
         return Match(file.head(method), message, "manual", "Not rewritten: it has a `stage` of its own.")
-    reason = "The Trainer calls it with stage=, a TypeError; calls without it go on as before."
+    reason = "The Trainer calls it with stage=, a TypeError; calls without it work as before."
     return Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_stage),))
 
 
 def _otherwise(file: PythonFile, facts: Facts, method: Function, kind: str, others: list[str]) -> Match:
     """A hook whose parameter for the stage has another name, by which nobody calls it."""
-    message = f"{method.name} gets `stage` by that name since Lightning {SINCE.get(kind, '1.3')}"
+    message = f"{method.name} is given `stage=` by name since Lightning {SINCE.get(kind, '1.3')}"
     why = ""
     if not is_plain(method):
         why = "it is decorated, or takes more than plain arguments"
     elif len(others) != 1:
-        why = f"it takes {', '.join(f'`{other}`' for other in others)}"
+        why = f"it has the parameters {', '.join(f'`{other}`' for other in others)}"
     elif uses(method, STAGE):
         why = "it has a `stage` of its own"
     elif is_seen_elsewhere(method, others[0]):
-        why = f"what it does with `{others[0]}` is not seen"
+        why = f"fixer cannot tell what it does with `{others[0]}`"
     elif path := called_by_name(facts, method.name, others[0]):
         why = f"{path} seems to give it `{others[0]}=`"
     if why:
-        return Match(file.head(method), message, "manual", f"Not rewritten: {why}. Take `stage`.")
+        return Match(file.head(method), message, "manual", f"Not rewritten: {why}. Add the parameter `stage`.")
     edit = NodeEdit(method, partial(renamed, name=others[0], new=STAGE))
     if not _is_stage(method, others[0]):
-        reason = f"`{others[0]}` is taken to be that argument: the Trainer's call is a TypeError as it is."
+        reason = f"fixer assumes that `{others[0]}` is that argument: as it is, the Trainer's call is a TypeError."
         return Match(file.head(method), message, "unsafe", reason, edits=(edit,))
-    reason = f"`{others[0]}` is that argument: the Trainer's call is a TypeError as it is."
+    reason = f"`{others[0]}` is that argument: as it is, the Trainer's call is a TypeError."
     return Match(file.head(method), message, "safe", reason, edits=(edit,))
 
 

@@ -106,11 +106,11 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     """Why the class's own step cannot call its own `*_step_end` at each `return`, going by its file alone."""
     step = plain_step(item, stage)
     if step is None or self_name(step) != "self":
-        return f"the class has no plain {stage.step} of its own that could call {stage.step_end}"
+        return f"the class has no simple {stage.step} of its own that could call {stage.step_end}"
     if not always_gives(item, stage) and lacking(item, stage) is None:
         return f"{stage.step_end} may return None, for which 1.x kept what {stage.step} had returned"
     if stage.train and (sets_flag(item) or "hiddens" in parameters(step)):
-        return f"{stage.step} hands hidden states on, which {stage.step_end} got too"
+        return f"{stage.step} passes hidden states on, which {stage.step_end} got too"
     if may_return_none(step):
         return f"{stage.step} may return None, with which {stage.step_end} would be called"
     for name in (stage.step, stage.step_end):
@@ -153,14 +153,14 @@ def doubt(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage) -> str:
     settled = is_indifferent(method) or is_outside(method) or leaves_autocast(file, facts, item, stage)
     if settled or not (where := mixed(facts)):
         return ""
-    return f" {where} speaks of a precision: {stage.step_end} runs in the autocast region of its step."
+    return f" {where} sets a precision: {stage.step_end} runs in the autocast region of its step."
 
 
 def alone(facts: Facts, stage: Stage) -> str:
     """What a `*_step_end` gets by now where the project names DataParallel, as a further sentence: what it got under
     every other strategy, and 2.x has no Trainer with that one."""
     where = copied(facts)
-    told = f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns, as else."
+    told = f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns, as otherwise."
     return told if where else ""
 
 
@@ -220,8 +220,11 @@ def joined(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
         for each in gone_through:
             if root_name(each) == names[0]:
                 parts = f"`{ast.unparse(each)}` is what one device returns, and has no parts"
-                told = f"{stage.step_end} joins what the copies of DataParallel returned, which is gone: {parts}"
-                return f"{told}; do in {stage.step} what it does besides"
+                told = (
+                    f"{stage.step_end} joins what the copies of DataParallel "
+                    f"returned, which Lightning 2.0 removed: {parts}"
+                )
+                return f"{told}; move the rest of its code into {stage.step}"
     return None
 
 
@@ -231,8 +234,8 @@ def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset
     above = facts.ancestry(fact)[1:]
     for other in family(facts, fact):
         if stage.step_end in other.methods and (other.path, f"{other.name}.{stage.step_end}") not in given:
-            return f"{stage.step_end} of {other.name} ({other.path}), a relative of the class, may return None"
+            return f"{stage.step_end} of {other.name} ({other.path}), a base class or subclass, may return None"
         if stage.step in other.methods and stage.step_end not in other.methods and other not in above:
-            return f"{other.name} ({other.path}), a relative of the class, has a {stage.step} without {stage.step_end}"
+            return f"{other.name} ({other.path}), a base class or subclass, has a {stage.step} without {stage.step_end}"
     told = (asked_of_another(facts, fact, name) for name in (stage.step, stage.step_end))
     return used_elsewhere(facts, fact, (stage.step, stage.step_end)) or next(filter(None, told), None)

@@ -35,7 +35,7 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     calls = [node for node in called if is_super_call(node, name)]
     if method.args.vararg:
         few = any(not call.keywords and _count(call) <= LONGER[name] for call in calls)
-        why = f"it gives the hook of its base less than it gets. Hand `{INDEX}` on"
+        why = f"it gives the hook of its base less than it gets. Pass `{INDEX}` on"
         return Match(place, message, "manual", f"Not rewritten: {why}.") if few else None
     if not names or len(names) > LONGER[name]:
         return None
@@ -46,18 +46,22 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     elif any(_is_by_name(node.func, name, self_name(method)) for node in called):
         why = "it calls the hook of a class that it names"
     elif sum(_is_of_base(node, name) for node in walk(method)) > len(calls):
-        why = "it takes the hook of its base without calling it"
+        why = "it uses the hook of its base without calling it"
     elif len(names) < LONGER[name]:
-        why = f"it takes {len(names)} of {LONGER[name]} arguments"
+        why = f"it has {len(names)} of {LONGER[name]} parameters"
     elif any(isinstance(node, ast.Name) and node.id == INDEX for node in walk(method)):
         why = f"it has a `{INDEX}` of its own"
     elif any(len(call.args) != LONGER[name] or call.keywords for call in calls) or (calls and relative):
         why = f"it calls the hook of its base{f', and {relative}, a relative, has it too' if relative else ''}"
     if why:
-        return Match(place, message, "manual", f"Not rewritten: {why}. Take `{INDEX}` and hand it on.")
+        return Match(place, message, "manual", f"Not rewritten: {why}. Add the parameter `{INDEX}` and pass it on.")
     edit = NodeEdit(method, partial(_with_index, name=name))
     return Match(
-        place, message, "safe", "Lightning gives it by position, a TypeError where there is none.", edits=(edit,)
+        place,
+        message,
+        "safe",
+        "Lightning gives it by position, which is a TypeError without a parameter for it.",
+        edits=(edit,),
     )
 
 

@@ -17,7 +17,7 @@ TAKEN = ("module", "device_ids")
 UNUSED = "find_unused_parameters"
 AS_NOW = "DDP wraps the module so by itself, and looks for no unused parameters since 2.0."
 LOOKING = (
-    f'It only asks DDP to look for unused parameters: delete it, and give the Trainer strategy="ddp_{UNUSED}_true" '
+    f'It only makes DDP look for unused parameters: delete it, and give the Trainer strategy="ddp_{UNUSED}_true" '
     'where it says "ddp"'
 )
 

@@ -23,7 +23,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             continue
         unknown = [code for code in comment.codes if code != "*" and code.split(":")[0] not in rules]
         for code in unknown:
-            message = f"`{code}` in `# fixer: ignore[...]` is no rule"
+            message = f"`{code}` in `# fixer: ignore[...]` is not a rule"
             yield Match(_span(comment), message, "manual", _meant(code, rules))
         idle = [code for code in comment.codes if code not in unknown and _is_idle(code, comment, file, facts)]
         if idle:
@@ -49,16 +49,22 @@ def _is_idle(code: str, comment: Ignore, file: PythonFile | TextFile, facts: Fac
 
 def _meant(code: str, codes: Collection[str]) -> str:
     if any(known.startswith(code) for known in codes):
-        return f"A comment takes whole codes, and {code} is the beginning of several: name those that it is for."
+        return f"A comment needs whole codes, and {code} is the beginning of several: name the ones that it is for."
     near = get_close_matches(code.split(":")[0], codes)
-    return f"It leaves nothing out; did you mean {' or '.join(near)}?" if near else "It leaves nothing out: remove it."
+    return (
+        f"It silences nothing; write {' or '.join(near)} if you meant it."
+        if near
+        else "It silences nothing: remove it."
+    )
 
 
 def _match(file: PythonFile | TextFile, line: str, comment: Ignore, idle: list[str]) -> Match:
-    what = "this comment leaves" if idle == ["*"] else f"`ignore[{', '.join(idle)}]` leaves"
-    message = f"{what} nothing out"
+    what = "this comment silences" if idle == ["*"] else f"`ignore[{', '.join(idle)}]` silences"
+    message = f"{what} nothing"
     if not line[: comment.start].strip():
-        reason = "It stands alone on its line, where no finding begins or ends: put it behind the place that it is for."
+        reason = (
+            "It is alone on its line, where no finding begins or ends: put it at the end of the line that it is for."
+        )
         return Match(_span(comment), message, "manual", reason)
     start = sum(map(len, file.text.splitlines(keepends=True)[: comment.line - 1]))
     written = line[comment.start : comment.end]
@@ -110,4 +116,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(ONE_OF_TWO, ONE_LEFT), Example(MISSPELLED, MISSPELLED)),
     last=True,
     judges_ignores=True,
+    warns=True,
 )

@@ -39,8 +39,8 @@ def _entries(file: TextFile, item: Mapping, owner: str) -> Iterator[Match]:
         row = keywords().get((owner, entry.key))
         span = file.span(*entry.key_at)
         if row:
-            reason = f"Not rewritten: {wish(row)}, here and wherever it is set as well."
-            yield Match(span, f"`{entry.key}` is gone since Lightning {row.since}", "manual", reason, row.row)
+            reason = f"Not rewritten: {wish(row)}, here and everywhere else where it is set."
+            yield Match(span, f"`{entry.key}` was removed in Lightning {row.since}", "manual", reason, row.row)
         elif entry.key == "mode" and entry.value == "auto" and owner.rpartition(".")[2] in MONITORS:
-            reason = "Not rewritten: write max for what should grow, else min."
-            yield Match(span, "`mode: auto` is gone since Lightning 1.3", "manual", reason)
+            reason = "Not rewritten: write max if a higher value is better, min otherwise."
+            yield Match(span, "`mode: auto` was removed in Lightning 1.3", "manual", reason)

@@ -20,9 +20,10 @@ from codemods.lightning.values import constants_of
 FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
 FOLDERS = ("os.getcwd", "pathlib.Path.cwd", "tempfile.gettempdir", "tempfile.mkdtemp")
 SPLIT = "Its last part names the files, the rest their folder."
-TAKEN = "Its last part is taken to name the files; where a folder of that name was there, they went into it."
+TAKEN = "fixer assumes that its last part names the files; if there was a folder of that name, they went into it."
 PLAIN = (
-    "Its last part names the files, the rest their folder; what is added behind the last slash is taken to have none."
+    "Its last part names the files, the rest their folder; fixer assumes "
+    "that what is added after the last slash has none."
 )
 ASKED = "As 1.x did, it asks whether there is such a folder, and else takes its last part for a name; it is no None."
 _QUOTES = "'\""

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") for quote in "'\"")
 TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
-UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
+UNWATCHED = (
+    "It kept the best by val_loss; without `monitor=` it now keeps the newest: "
+    'write monitor="val_loss", or the metric that it should watch.'
+)
 UNTOLD = "ModelCheckpoint has no default monitor since Lightning 0.10"
 BEST = "Up to 0.9 it watched val_loss where nothing was said; every later release raises here."
 ACCUMULATED = "early_stop_on"
@@ -47,13 +50,14 @@ WATCHED = {
     ),
 }
 """What EarlyStopping watched by default, and why it is to be said."""
-AUTO = '`mode="auto"` is gone since Lightning 1.3'
+AUTO = '`mode="auto"` was removed in Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
-FLAGGED = "It is taken to be True or False: the best alone, or every one."
+FLAGGED = "fixer assumes that it is True or False: the best only, or every one."
 EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
-    "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
+    "Below 1 it saved at every check before 1.0, and nothing from 1.0 "
+    "on: fixer assumes that the former is meant, which is "
     "what happens at each validation without it."
 )
 
@@ -108,7 +112,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
         here = entry.file is file
         place = file.span(entry.place if here else spread)
         through = "a dictionary" if here else entry.where
-        advice = wish(row) if row else 'write "max" for what should grow, else "min"'
+        advice = wish(row) if row else 'write "max" if a higher value is better, "min" otherwise'
         reason = f"Not rewritten: it reaches {owner.rpartition('.')[2]} through {through}; {advice}."
         yield Match(place, _message(entry.name, row), "manual", reason, row.row if row else None)
 
@@ -163,7 +167,7 @@ def _gone(call: CallNode, rows: Mapping[str, Keyword]) -> dict[ast.keyword, Keyw
 
 def _told(file: PythonFile, gone: Mapping[ast.keyword, Keyword | None], reason: str) -> Iterator[Match]:
     for item, row in gone.items():
-        advice = wish(row) if row else 'write "max" for what should grow, else "min"'
+        advice = wish(row) if row else 'write "max" if a higher value is better, "min" otherwise'
         why = f"Not rewritten: {reason.format(advice)}."
         yield Match(file.span(item), _message(str(item.arg), row), "manual", why, row.row if row else None)
 
@@ -173,7 +177,7 @@ def _is_auto(node: ast.expr | None) -> bool:
 
 
 def _message(name: str, row: Keyword | None) -> str:
-    return f"`{name}=` is gone since Lightning {row.since}" if row else AUTO
+    return f"`{name}=` was removed in Lightning {row.since}" if row else AUTO
 
 
 def _is_partial(call: CallNode) -> bool:
@@ -198,17 +202,17 @@ def _match(
 ) -> Match:
     message = _message(str(keyword.arg), row)
     if guarded:
-        reason = "Not rewritten: it stands under a version check; if the newest release never gets here, leave it."
+        reason = "Not rewritten: it is inside a version check; if this code never runs on the newest release, leave it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
     if _is_partial(call):
-        reason = f"Not rewritten: {wish(row)}, here and wherever what it makes is called with it."
+        reason = f"Not rewritten: {wish(row)}, here and everywhere else where it is called with it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
     drop = (NodeEdit(call.node, partial(_without, name=str(keyword.arg))),)
     if row.level == "drop":
         return Match(file.span(keyword), message, "safe", row.advice, row.row, drop)
     known, value = literal(keyword.value)
     if row.level == "empty" and known and not value:
-        return Match(file.span(keyword), message, "safe", "It said nothing.", row.row, drop)
+        return Match(file.span(keyword), message, "safe", "It had no effect.", row.row, drop)
     if keyword.arg == "prefix" and (joined := prefixed(file, keyword.value, given)):
         edit = NodeEdit(call.node, partial(_joined, new=joined.new))
         return Match(file.span(keyword), message, joined.level, joined.reason, row.row, (edit,))
@@ -224,7 +228,7 @@ def _match(
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
         if value and "monitor" not in given:
             return Match(file.span(keyword), message, "unsafe", UNWATCHED, row.row, (edit,))
-        reason = f"It kept {'the best alone' if value else 'every one'}."
+        reason = f"It kept {'only the best' if value else 'every one'}."
         return Match(file.span(keyword), message, "safe", reason, row.row, (edit,))
     if row.level == "flag" and not known and row.becomes not in given:
         new = ((row.becomes, f"1 if {part_of_choice(file, keyword.value)} else -1"),)
@@ -236,7 +240,7 @@ def _match(
         level: Fix = "safe" if old else "unsafe"
         return Match(file.span(keyword), message, level, EVERY_CHECK if old else NO_PERIOD, row.row, drop)
     if row.level in ("manual", "empty", "path", "flag") or row.becomes in given:
-        clash = f"`{row.becomes}=` is given too: keep the one you mean"
+        clash = f"`{row.becomes}=` is given too: keep one of the two"
         why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
     edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
@@ -250,8 +254,8 @@ def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
     if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or _is_open(call.node):
         return
     if not any(keyword.arg == "save_dir" for keyword in call.node.keywords):
-        reason = "Not rewritten: no release took it so. Name the folder; the Trainer's own has its default_root_dir."
-        yield Match(file.span(call.node), f"{name} is built without `save_dir=`", "manual", reason)
+        reason = 'Not rewritten: it is required in every release. Name a folder, such as save_dir="logs".'
+        yield Match(file.span(call.node), f"`{name}` is built without `save_dir=`", "manual", reason)
 
 
 def _is_open(call: ast.Call) -> bool:
@@ -291,13 +295,16 @@ def _monitored(
     watched = given.get("monitor")
     known, monitor = literal(watched.value) if watched else (not call.args and not open_ended, "")
     if not known or not isinstance(monitor, str):
-        reason = 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
+        reason = (
+            'Not rewritten: fixer cannot tell what it watches; write mode="max" '
+            'if a higher value is better, "min" otherwise.'
+        )
         yield Match(file.span(mode), AUTO, "manual", reason)
         return
     chosen = "max" if "acc" in monitor or monitor.startswith("fmeasure") else "min"
     value = file.source_of(mode.value)
     text = f'"{chosen}" if {value} == "auto" else {value}' if asked else f'"{chosen}"'
-    reason = f'It chose "{chosen}" by the name of what it watches.'
+    reason = f'It chose "{chosen}" by the name of the metric that it watches.'
     yield Match(file.span(mode), AUTO, "safe", reason, edits=(NodeEdit(mode, partial(_valued, text=text)),))
 
 
@@ -403,7 +410,8 @@ RULE = Rule(
     why=(
         "Lightning renamed or removed some sixty keyword arguments outside the Trainer between 1.0 and 2.0; each is a "
         "TypeError when the object is built (guide rows M003-M005, M010, M021, M022, M025, M026, M053, M059, M061, "
-        "M096-M103, M112, M113). Where a configuration that names the class hands one on, it is a finding: other files "
+        "M096-M103, M112, M113). Where a configuration that names the "
+        "class passes one on, it is a finding: other files "
         "and the command line may set the same."
     ),
     fix="safe",

@@ -15,7 +15,7 @@ from codemods.rules.keywords.filepath import FilepathKeywords
 JOINED = "The name of the files begins with it"
 LAST = "; that of the last one, which is named by CHECKPOINT_NAME_LAST, does no more"
 UNTOLD = "; the rest is what is written by default since 1.1, before without the step"
-TAKEN = "; it is taken to be text without braces"
+TAKEN = "; fixer assumes that it is text without braces"
 DEFAULT = "{epoch}-{step}"
 _QUOTES = "'\""
 

@@ -54,7 +54,7 @@ def not_plain(file: PythonFile, loop: OptimizedModule) -> str | None:
     """Why a class that is meant to be trained manually is not switched over, as the middle of a sentence: what other
     rules repair in a manual loop they see only once the flag is set."""
     if any(raw.change is None or raw.level != "safe" or raw.own_scaler for raw in raw_backwards(file, loop)):
-        return "a backward pass of it has no plain equal under manual optimization"
+        return "a backward pass of it has no direct equivalent under manual optimization"
     for flow in loop.flows:
         kinds = "".join(event.kind[0] for event in flow.events)
         if "bb" in kinds.replace("z", ""):

@@ -108,4 +108,4 @@ def _unclear(file: PythonFile, held: StatefulClass) -> str | None:
     calls = [node for name in held.resets for node in file.attributes(name)]
     if not held.resets or calls:
         return None
-    return f"{held.name}.{min(held.resets)} sets it anew, and whether that is called for each batch cannot be seen"
+    return f"{held.name}.{min(held.resets)} sets it again, and fixer cannot tell whether that is called for each batch"

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 CODE = "TBP101"
 UNSTEPPED = (
     "Return the loss, without manual_backward; or set `self.automatic_optimization = False`, with zero_grad before the "
-    "pass and the optimizer's step behind it."
+    "pass and the optimizer's step after it."
 )
 UNCHECKED = "_verify_is_manual_optimization"
 """Lightning's own check, which a class that overrides it switches off."""
-ADVICE = "Set `self.automatic_optimization = False` behind `super().__init__()`."
+ADVICE = "Set `self.automatic_optimization = False` after `super().__init__()`."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -64,13 +64,13 @@ def _match(file: PythonFile, loop: OptimizedModule) -> Match:
     raws = raw_backwards(file, loop)
     why = _refusal(loop) or not_plain(file, loop)
     if init is not None and (super_init_index(init) is None or self_name(init) != "self" or not is_laid_out(init)):
-        why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
+        why = why or "__init__ has no simple `super().__init__(...)` after which the flag could be set"
     if why:
         return left(place, message, why, ADVICE)
     flag = NodeEdit(init, _behind_super(init)) if init is not None else NodeEdit(node, _in_class)
     change = (flag, *(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change))
     if _fails(file, loop):
-        reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
+        reason = "As it is, it fails: by manual_backward, a second backward pass, or a missing optimizer."
         return Match(place, message, "safe", reason, edits=change)
     known = optimizers(loop)
     if isinstance(known, str) or (known.schedules and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
@@ -80,7 +80,7 @@ def _match(file: PythonFile, loop: OptimizedModule) -> Match:
         place,
         message,
         "safe",
-        "Lightning made one more step behind each of the loop's, without its gradients.",
+        "Lightning made one more step after each step of the loop, without its gradients.",
         edits=change,
     )
 
@@ -90,7 +90,7 @@ def _refusal(loop: OptimizedModule) -> str | None:
     if step is not None and {"optimizer_idx", "hiddens"} & set(parameters(step)):
         return "training_step takes what Lightning 1.x gave it under automatic optimization"
     if not all(_always(flow) for flow in loop.flows if flow.of("backward")):
-        return "the backward pass stands in a branch, and what trains the other is not plain"
+        return "the backward pass is in a branch, and fixer cannot tell what trains the other"
     return refusing(loop.facts, loop.fact)
 
 

@@ -34,11 +34,12 @@ def _class_match(file: PythonFile, item: ClassNode, loop: OptimizedModule | None
     if loop is not None and loop.state != "lost":
         return
     place = file.span(init.body[flag])
-    message = f"`{FLAG} = False` stands in front of `super().__init__()`, where it is lost"
+    message = f"`{FLAG} = False` is set before `super().__init__()`, which resets it to True"
     if loop is None or not steps_itself(file, loop):
         reason = (
-            "Not rewritten: Lightning optimizes automatically as it is, and the training step is not seen to do so "
-            "itself. Delete the line, or set it behind `super().__init__()` and make the steps in training_step."
+            "Not rewritten: Lightning optimizes automatically as it is, and "
+            "fixer cannot tell whether the training step does so "
+            "itself. Delete the line, or set it after `super().__init__()` and make the steps in training_step."
         )
         yield Match(place, message, "manual", reason)
         return
@@ -51,7 +52,7 @@ def _class_match(file: PythonFile, item: ClassNode, loop: OptimizedModule | None
     change = Steps((Move((("body", flag),), (("body", called),), after=True),))
     raws = raw_backwards(file, loop)
     backwards = tuple(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change)
-    reason = "The training step makes its own optimizer steps, as the line says."
+    reason = "The training step makes its own optimizer steps, as the line intends."
     yield Match(place, message, "safe", reason, edits=(NodeEdit(init, change), *backwards))
 
 
@@ -82,10 +83,10 @@ AFTER = BEFORE.replace(LINES, "".join(reversed(LINES.splitlines(keepends=True)))
 RULE = Rule(
     code=CODE,
     name="manual-flag-lost",
-    summary="`automatic_optimization = False` moves behind `super().__init__()`",
+    summary="`automatic_optimization = False` moves after `super().__init__()`",
     why=(
         "LightningModule's constructor sets automatic_optimization to True, so that what was set before is lost "
-        "without a word, and Lightning optimizes automatically."
+        "without an error, and Lightning optimizes automatically."
     ),
     fix="safe",
     versions="any Lightning",

@@ -29,13 +29,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _match(file: PythonFile, loop: OptimizedModule, name: str, node: ast.Attribute) -> Match:
-    message = f"`{name}` is set by nobody: neither the class nor its bases, nor Lightning"
+    message = f"`{name}` is never set: not by the class, its bases or Lightning"
     known = optimizers(loop)
     if isinstance(known, str) and ("several" in known or "no configure_optimizers" in known):
-        reason = f"Not rewritten: {known}. Take the one that is meant from `self.optimizers()`."
+        reason = f"Not rewritten: {known}. Write `self.optimizers()` with the index of the one that you need."
         return Match(file.span(node), message, "manual", reason)
     this = getattr(node.value, "id", "self")
-    reason = "An AttributeError as it is; Lightning hands out the optimizer by `self.optimizers()`."
+    reason = "As it is, it is an AttributeError; `self.optimizers()` returns the optimizer."
     return Match(file.span(node), message, "safe", reason, edits=(NodeEdit(node, partial(_asked, this=this)),))
 
 
@@ -72,9 +72,9 @@ KEPT = BEFORE.replace(RETURN, f"{RETURN.replace('return', 'self.optimizer =')}  
 RULE = Rule(
     code=CODE,
     name="missing-optimizer",
-    summary="`self.optimizer` that nobody sets becomes `self.optimizers()`",
+    summary="`self.optimizer` that is never set becomes `self.optimizers()`",
     why=(
-        "Lightning keeps optimizers with the Trainer and hands them out by `self.optimizers()`; there is no "
+        "Lightning keeps optimizers with the Trainer and returns them by `self.optimizers()`; there is no "
         "`self.optimizer`, though Lightning's own release notes and documentation once showed one."
     ),
     fix="safe",

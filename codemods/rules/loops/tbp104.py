@@ -30,18 +30,18 @@ from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
 from codemods.rules.loops.steps import Drop, Move, Put, Step
 
 CODE = "TBP104"
-WIPES = "zero_grad wipes the gradient before the step uses it"
-NOWHERE = "the gradients of a manual loop are never set to zero"
-EARLY = "the step stands in front of a backward pass whose gradient no step uses"
+WIPES = "zero_grad clears the gradient before the step uses it"
+NOWHERE = "this manual loop never sets the gradients to zero"
+EARLY = "the step comes before a backward pass whose gradient no step uses"
 EARLY_REASON = (
     "What the last pass computed was set to zero with the next batch, and torch refuses to go back through weights "
-    "that the step has changed; behind all passes the step uses them all."
+    "that the step has changed; after all passes the step uses them all."
 )
 SUMMED = (
-    "With one zero_grad in front of them the step gets the gradients of all passes, which changes the training: if the "
+    "With one zero_grad before them the step gets the gradients of all passes, which changes the training: if the "
     "last alone is to train, delete the passes before it."
 )
-UNPLAIN = "where it belongs is not plain here"
+UNPLAIN = "fixer cannot tell where it belongs here"
 READS = re.compile(r"\.grad\b|autograd|toggle|on_train_batch_end")
 HOOKS = r"register_\w*hook|on_after_backward|on_before_zero_grad"
 HEARD = ("register_hook", "on_after_backward", "on_before_zero_grad")
@@ -84,7 +84,7 @@ def _wipes(file: PythonFile, flow: EventFlow, zero: Event) -> Iterator[Match]:
     if move is None:
         yield left(place, WIPES, UNPLAIN)
         return
-    reason = "The step behind it had no gradient, so nothing was learned from this backward pass; now the step uses it."
+    reason = "The step after it had no gradient, so nothing was learned from this backward pass; now the step uses it."
     yield Match(place, WIPES, "safe", reason, edits=edit(flow, move))
 
 
@@ -98,7 +98,7 @@ def _unused(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterato
     kinds = "".join(event.kind[0] for event in events)
     if ZEROED.fullmatch(kinds):
         zero = events[kinds.rindex("z")]
-        place, reason = file.span(flow.statement(zero.path)), "Only the last pass trains, as it is. " + SUMMED
+        place, reason = file.span(flow.statement(zero.path)), "As it is, only the last pass trains. " + SUMMED
         first, block = events[kinds.rindex("z") - 1].path[-1][1], flow.block(zero.path)
         if not all(map(flow.harmless, block[first + 1 : zero.path[-1][1]])):
             return
@@ -243,9 +243,9 @@ LATE_STEP = AFTER.replace(BACKWARD, KEPT + SECOND)
 RULE = Rule(
     code=CODE,
     name="zero-grad-order",
-    summary="`zero_grad` between backward and step moves in front of backward; where there is none, it is added",
+    summary="`zero_grad` between backward and step moves before backward; where there is none, it is added",
     why=(
-        "Under manual optimization nobody but the training step sets gradients to zero. Between backward and step it "
+        "Under manual optimization only the training step sets gradients to zero. Between backward and step it "
         "takes the gradient away before it is used: nothing is learned, and nothing fails. Without it each step uses "
         "the sum of all gradients since training began. Of several backward passes a zero_grad between them leaves the "
         "last one, and a step between them the first ones, alone to train."

@@ -32,10 +32,10 @@ from codemods.rules.loops.optimizer_events import Event, EventFlow, Path
 from codemods.rules.loops.steps import Move, Put
 
 CODE = "TBP105"
-NEVER = "no optimizer ever steps, so the model is not trained"
-UNUSED = "automatic optimization is off, and nobody goes backward through the loss that is returned"
+NEVER = "no optimizer ever steps, so that nothing is trained"
+UNUSED = "automatic optimization is off, and nothing calls backward on the loss that is returned"
 TRAINS = r"backward|\.step\b|optimizer_step|super\(\S*\.training_step|\.grad\b|autograd|optimizers\(\)|fabric"
-BEHIND = "the optimizer steps once, behind the loop in which each chunk's gradient was set to zero"
+BEHIND = "the optimizer steps once, after the loop in which each chunk's gradient was set to zero"
 STEPS = (
     r"(?<!sched)(?<!scheduler)(?<!schedulers\(\))\.step\b|optimizer_step|super\(\S*\.training_step|register_\w*hook"
     r"|\.grad\b"
@@ -67,7 +67,7 @@ def _untrained(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if not said_of(file, loop, TRAINS, "backward", ".step(", "optimizer_step", ".grad"):
             reason = (
-                "Not rewritten: what was meant is not plain. Delete `automatic_optimization = False`, and Lightning "
+                "Not rewritten: the intention is not clear. Delete `automatic_optimization = False`, and Lightning "
                 "optimizes the returned loss; or call zero_grad, self.manual_backward and step in the training step."
             )
             yield Match(file.head(step), UNUSED, "manual", reason)
@@ -95,15 +95,15 @@ def _never(file: PythonFile, loop: OptimizedModule) -> Iterator[Match]:
     place = file.span(flow.statement(backwards[-1].path))
     why = ""
     if len(loop.flows) > 1 or len(backwards) > 1 or flow.single is None or not flow.laid_out or not zeros:
-        why = "where the step belongs is not plain here"
+        why = "fixer cannot tell where the step belongs here"
     elif not _same_block(zeros[0], backwards[0]) or not bound_before(flow, zeros[0], backwards[0].path):
-        why = "zero_grad and backward stand apart"
+        why = "zero_grad and backward are not in the same block"
     if why:
         yield left(place, NEVER, why)
         return
     path = behind_clipping(file, flow, backwards[0].path)
     text = f"{file.source_of(zeros[0].receiver)}.step()\n"
-    reason = "zero_grad and backward are there, for each chunk; the step that they prepare was forgotten."
+    reason = "zero_grad and backward are there, for each chunk; the step that they prepare is missing."
     yield Match(place, NEVER, "safe", reason, edits=edit(flow, Put(path, text, after=True)))
 
 
@@ -125,7 +125,7 @@ def _behind(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterato
         return
     place = file.span(flow.statement(steps[0].path))
     state = next((item for item in find_carried(file, loop.item, flow) if item.loop == above), None)
-    advice = "Step in the loop, behind backward; or, to sum the gradients of all chunks, call zero_grad in front of it."
+    advice = "Step in the loop, after backward; or, to sum the gradients of all chunks, call zero_grad before it."
     if state is None or not flow.laid_out or not bound_before(flow, steps[0], above):
         yield Match(place, BEHIND, "manual", f"Only the last one's gradient is used, if any. {advice}")
         return
@@ -184,10 +184,10 @@ OUTSIDE = BEFORE.replace(DETACH, f"{DETACH}        optimizer.step()\n")
 RULE = Rule(
     code=CODE,
     name="missing-step",
-    summary="A manual loop without `step`, or with one behind the loop that zeroes, steps for each chunk",
+    summary="A manual loop without `step`, or with one after the loop that zeroes, steps for each chunk",
     why=(
         "Under manual optimization Lightning never steps an optimizer. A loop with zero_grad and backward and no step "
-        "runs, logs a loss and trains nothing; with one step behind the loop it uses the last chunk's gradient alone."
+        "runs, logs a loss and trains nothing; with one step after the loop it uses the last chunk's gradient alone."
     ),
     fix="safe",
     versions="any Lightning",

@@ -37,10 +37,10 @@ IMPORTS: tuple[tuple[str, str | None], ...] = (
     ("torch", None),
     ("lightning_utilities.core.apply_func", "apply_to_collection"),
 )
-SUMMED = "Go backward from the chunk's own loss, and sum up its detach(); or once, behind the loop, from the sum."
+SUMMED = "Go backward from the chunk's own loss, and sum up its detach(); or once, after the loop, from the sum."
 HOLDING = {"tuple", "list", "isinstance", "clone", "contiguous", "to"}
 """What gives back a tensor with its history, or what holds such."""
-ADVICE = "Detach the state, whatever its structure, behind the step of each chunk."
+ADVICE = "Detach the state, whatever its structure, after the step of each chunk."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -68,8 +68,8 @@ def _sums(file: PythonFile, flow: EventFlow) -> Iterator[Match]:
         added = [node for node in body if node.lineno < loss.lineno and _adds(node, loss.id)]
         cut = f"{loss.id}.detach_" in map(ast.unparse, _callees(flow.statement(around)))
         if len(stores) == len(added) == 1 and event.path[:-1] == around and not cut:
-            message = f"`{loss.id}` goes on from chunk to chunk with the history of each"
-            why = "its second backward pass fails on the graph of the first, and what was meant is not plain"
+            message = f"`{loss.id}` keeps the history of each chunk"
+            why = "its second backward pass fails on the graph of the first, and the intention is not clear"
             yield left(file.span(added[0]), message, why, SUMMED)
 
 
@@ -119,7 +119,7 @@ def _cuts_nothing(
         counted = isinstance(statement.test, ast.Compare) and isinstance(statement.test.left, ast.BinOp)
         if not counted or not _is_seldom(statement.test.left) or statement.orelse:  # type: ignore[attr-defined]
             return None
-        return f"it is cut where `{file.source_of(statement.test)}` alone, and the chunk behind another one fails"
+        return f"it is cut where `{file.source_of(statement.test)}` alone, and the chunk after another one fails"
     call = statement.value if isinstance(statement, ast.Assign) else None
     called = _called(file, loop, flow, call) if isinstance(call, ast.Call) else None
     if called is None or not _keeps_history(called):
@@ -168,7 +168,11 @@ def _judged(
     needs = IMPORTS if "apply_to_collection" in str(getattr(step, "text", "apply_to_collection")) else ()
     taken = taken_name(file.scope.bindings, needs)
     if not flow.laid_out or taken or len(backwards) != 1:
-        why = f"the file uses the name `{taken}` for something else" if taken else "the loop is not plain enough"
+        why = (
+            f"this file uses the name `{taken}` for something else"
+            if taken
+            else "the loop is too complex for fixer to rewrite"
+        )
         return left(place, message, why, ADVICE)
     if isinstance(step, Put):
         step = Put(step.path, step.text, after=True)
@@ -178,18 +182,25 @@ def _judged(
         steps.append(Replacement(backwards[0].path, without_retain))
     if kept and not _inside(flow, state, "step"):
         reason = (
-            "With retain_graph=True and the step behind the loop this runs, and back-propagates through all chunks."
+            "With retain_graph=True and the step after the loop this works, and back-propagates through all chunks."
         )
         if not TRUNCATES.search(class_text(file, loop)):
-            return Match(place, message, "manual", f"{reason} If that is not meant: {ADVICE[0].lower()}{ADVICE[1:]}")
+            return Match(
+                place, message, "manual", f"{reason} If that is not the intention: {ADVICE[0].lower()}{ADVICE[1:]}"
+            )
         return Match(
-            place, message, "unsafe", f"{reason} Cut, it does so through one.", edits=edit(flow, *steps), imports=needs
+            place,
+            message,
+            "unsafe",
+            f"{reason} With the cut it does so through one chunk.",
+            edits=edit(flow, *steps),
+            imports=needs,
         )
     reason = "The second chunk's backward pass fails on the graph of the first; cut, each chunk has its own."
     if state.cuts:
-        reason = f"It fails as it is; this cuts the state that `{_call_text(file, flow, state)}` gives back, all of it."
+        reason = f"As it is, it fails; this cuts the state that `{_call_text(file, flow, state)}` returns, all of it."
     if not state.certain:
-        reason += " That the state has a history is not seen here; where it has none, cutting it changes nothing."
+        reason += " fixer cannot tell whether the state has a history; where it has none, cutting it changes nothing."
     return Match(place, message, "safe" if state.certain else "unsafe", reason, edits=edit(flow, *steps), imports=needs)
 
 
@@ -347,7 +358,7 @@ RULE = Rule(
     why=(
         "Without a cut the second chunk's backward pass runs into the graph of the first, which is freed ('Trying to "
         "backward through the graph a second time'); retain_graph=True only changes the error, since the step has "
-        "changed the weights in place, or, with the step behind the loop, keeps all graphs. An LSTM's state is a "
+        "changed the weights in place, or, with the step after the loop, keeps all graphs. An LSTM's state is a "
         "tuple, a GRU's a tensor: detaching at the wrong depth fails or cuts a part."
     ),
     fix="safe",

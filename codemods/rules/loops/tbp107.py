@@ -66,7 +66,7 @@ def _pieces(file: PythonFile, flow: EventFlow) -> Iterator[Match]:
             )
             yield Match(file.span(function), message, "manual", advice)
             continue
-        reason = "The name says how many steps a chunk has; only `split` with it truncates there, whatever the length."
+        reason = "By its name it is the number of steps of a chunk; only `split` makes chunks of that length."
         edits = (NodeEdit(function, _split),)
         yield Match(file.span(function), message, "safe" if sure else "unsafe", reason, edits=edits)
 
@@ -96,7 +96,7 @@ def _split(node: cst.Attribute) -> cst.Attribute:
 def _iterated(file: PythonFile, around: OptimizedModule, flow: EventFlow, loop: ast.For) -> Iterator[Match]:
     named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
     if named or _is_number(file, around, flow, loop.iter):
-        what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number alone. "
+        what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number only. "
         reason = f"{what}Loop over the chunks: `for chunk in x.split(steps, dim=1)`."
         yield Match(file.span(loop.iter), "the loop goes over a number", "manual", f"Not rewritten: {reason}")
         return
@@ -116,10 +116,12 @@ def _iterated(file: PythonFile, around: OptimizedModule, flow: EventFlow, loop: 
     )
     if indexed == whole:
         advice = f"Loop over `{name}` itself, or over `range(len({name}))`."
-        yield Match(file.span(call), message, "manual", f"Not rewritten: how the loop uses it is not plain. {advice}")
+        yield Match(
+            file.span(call), message, "manual", f"Not rewritten: fixer cannot tell how the loop uses it. {advice}"
+        )
         return
     text = f"range(len({name}))" if indexed else name
-    yield Match(file.span(call), message, "safe", "A TypeError as it is.", edits=(NodeEdit(call, _as(text)),))
+    yield Match(file.span(call), message, "safe", "As it is, it is a TypeError.", edits=(NodeEdit(call, _as(text)),))
 
 
 def _is_number(file: PythonFile, loop: OptimizedModule, flow: EventFlow, node: ast.expr) -> bool:
@@ -181,7 +183,7 @@ def _axis(file: PythonFile, loop: OptimizedModule, flow: EventFlow, node: ast.Fo
             reason = (
                 f"`{inner.func.attr}` takes time along axis {time}. Split every part of the batch along it: dim={time}."
             )
-            message = "the loop cuts the batch into groups of samples, not into stretches of time"
+            message = "the loop splits the batch into groups of samples, not into stretches of time"
             yield Match(file.span(call), message, "manual", f"Not rewritten: {reason}")
 
 

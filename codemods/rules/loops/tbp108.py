@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 CODE = "TBP108"
 HOOK = "on_before_optimizer_step"
-CLIPPED = "manual optimization refuses Trainer(gradient_clip_val=...)"
-SUMMED = "manual optimization refuses Trainer(accumulate_grad_batches=...)"
+CLIPPED = "Lightning 2 refuses Trainer(gradient_clip_val=...) under manual optimization"
+SUMMED = "Lightning 2 refuses Trainer(accumulate_grad_batches=...) under manual optimization"
 CLIP_ADVICE = f"Clip by `self.clip_gradients` at the end of `{HOOK}`, where gradients are unscaled."
 SUM_ADVICE = (
     "Divide the loss by the number of batches, step on every one of that number and on the last of the epoch "
-    "(`self.trainer.is_last_batch`), and take the argument away."
+    "(`self.trainer.is_last_batch`), and remove the argument."
 )
 
 
@@ -99,7 +99,7 @@ def _at_trainer(
     if why:
         yield Match(place, CLIPPED, "manual", f"Not rewritten: {why}. {CLIP_ADVICE}")
         return
-    reason = f"fit() raises MisconfigurationException as it is; {fact.name} clips where Lightning would have."
+    reason = f"As it is, fit() raises MisconfigurationException; {fact.name} clips where Lightning would have."
     yield Match(place, CLIPPED, "safe", reason, edits=(NodeEdit(call, _without_clipping),), unit=_unit(trainer, fact))
 
 

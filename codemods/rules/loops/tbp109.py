@@ -18,7 +18,7 @@ from codemods.rules.loops.optimizer_events import EventFlow, Path
 from codemods.rules.loops.steps import Put
 
 CODE = "TBP109"
-MESSAGE = "configure_optimizers returns schedulers, and nobody steps them: the learning rate never changes"
+MESSAGE = "configure_optimizers returns schedulers, but nothing steps them: the learning rate never changes"
 ADVICE = "Manual optimization leaves them to the module: step `self.lr_schedulers()` where the rate is to change."
 KEY = "lr_scheduler"
 
@@ -82,10 +82,10 @@ def _match(file: PythonFile, loop: OptimizedModule, value: ast.expr) -> Match:
     if isinstance(known, str):
         return left(place, MESSAGE, known, ADVICE)
     end = _end(flow)
-    why = "" if known.schedules and loop.known_whole() else "the class is not seen whole"
+    why = "" if known.schedules and loop.known_whole() else "fixer cannot read all of the class"
     why = why or _not_plain(known)
     if flow.function.name != "training_step" or end is None or not flow.laid_out:
-        why = why or "the end of the training step is not plain"
+        why = why or "fixer cannot tell where the training step ends"
     if why or end is None:
         return left(place, MESSAGE, why, ADVICE)
     path, after = end
@@ -114,7 +114,7 @@ def _is_plain(value: ast.expr | None) -> bool:
 def _not_plain(known: ConfiguredOptimizers) -> str:
     """What keeps the schedulers from being stepped at the end of a batch."""
     if not known.fixed:
-        return "configure_optimizers returns its schedulers in one way or another"
+        return "configure_optimizers returns its schedulers in different ways"
     if any(schedule.monitor for schedule in known.schedules):
         return "a scheduler steps on a monitored metric after validation"
     return "a scheduler has a frequency other than 1" if any(item.frequency != 1 for item in known.schedules) else ""
@@ -156,7 +156,7 @@ RULE = Rule(
     summary="Schedulers of a module under manual optimization are stepped at the end of its training step",
     why=(
         "Since 1.3 Lightning steps schedulers under automatic optimization alone; under manual optimization what "
-        "configure_optimizers returns is kept and never used, without a word. Where it is plain what was meant the "
+        "configure_optimizers returns is kept and never used, without an error. Where it is plain what was meant the "
         "steps can be written, but training then differs from all training before."
     ),
     fix="unsafe",

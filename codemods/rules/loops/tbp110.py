@@ -21,7 +21,7 @@ CLEAR = "torch.clear_autocast_cache()"
 COMMENT = "  # the next forward pass must see the new weights"
 MIXED = (16, "16", "16-mixed", "bf16", "bf16-mixed")
 REGIONS = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
-MESSAGE = "what follows this step is computed with copies of the weights from before it, where autocast caches"
+MESSAGE = "after this step autocast may use copies of the weights from before it"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -40,10 +40,10 @@ def _match(file: PythonFile, flow: EventFlow, event: Event, where: str) -> Match
     place = file.span(flow.statement(event.path))
     taken = taken_name(file.scope.bindings, (("torch", None),))
     if taken or not flow.laid_out:
-        reason = f"Not rewritten: the place is not plain. Call `{CLEAR}` behind the step; {where}."
+        reason = f"Not rewritten: fixer cannot tell where the call belongs. Call `{CLEAR}` after the step; {where}."
         return Match(place, MESSAGE, "manual", reason)
     put = Put(event.path, f"{CLEAR}{COMMENT}\n", after=True)
-    reason = f"{where[0].upper()}{where[1:]}; where nothing is cached the call does nothing."
+    reason = f"{where[0].upper()}{where[1:]}; if nothing is cached, the call has no effect."
     return Match(place, MESSAGE, "safe", reason, edits=edit(flow, put), imports=(("torch", None),))
 
 
@@ -84,7 +84,7 @@ def _lightning_caches(loop: OptimizedModule) -> str | None:
         if strategy and "fsdp" in strategy.text.lower():
             return f"{place}, and under FSDP Lightning's region caches"
         if _admits_caching(loop.facts):
-            return f"{place}, and up to Lightning 2.5.4, which the pins admit, its region caches"
+            return f"{place}, and up to Lightning 2.5.4, which the requirements allow, its region caches"
     return None
 
 
@@ -122,7 +122,7 @@ PLAIN = BEFORE.replace('torch.autocast("cuda", dtype=torch.bfloat16)', "self.pro
 RULE = Rule(
     code=CODE,
     name="stale-autocast-weights",
-    summary="`torch.clear_autocast_cache()` goes behind a step that is followed by another forward pass under autocast",
+    summary="`torch.clear_autocast_cache()` goes after a step that is followed by another forward pass under autocast",
     why=(
         "Autocast keeps half-precision copies of the weights until its outermost region ends. A training step that "
         "steps more than once inside one region trains what follows on the copies from before the step. Lightning "
@@ -130,7 +130,7 @@ RULE = Rule(
         "module's own has one in every version."
     ),
     fix="safe",
-    versions="any Lightning, where the region caches",
+    versions="any Lightning, if the region has a cache",
     triggers=TRIGGERS,
     check=_check,
     collect=collect,

@@ -155,7 +155,7 @@ def _match(
     names = [f"self.{name}" for state in states for name in state.names]
     chunked = any(state.loops for state in states)
     said = " and ".join(f"`{name}`" for name in dict.fromkeys(names))
-    message = f"{said} is taken into the next {'chunk' if chunked else 'batch'} with its whole history"
+    message = f"{said} is carried into the next {'chunk' if chunked else 'batch'} with its whole history"
     place = file.span(states[0].made)
     steps: list[Step] = [cut for state in states for cut in _cuts(step, flow, state)]
     needs = IMPORTS if any("apply_to" in str(cut.text) for cut in steps if isinstance(cut, Put)) else ()
@@ -179,13 +179,13 @@ def _refusal(
     needs: tuple[tuple[str, str | None], ...],
 ) -> str | None:
     if relative:
-        return f"{relative}, a relative of the class, may cut it"
+        return f"{relative}, a base class or subclass, may cut it"
     if not is_laid_out(step) or (flow is not None and not flow.plain):
-        return "the training step is not plain enough"
+        return "the training step is too complex for fixer to rewrite"
     if flow and any(isinstance(node, ast.Continue) for path in loops for node in walk(flow.statement(path))):
-        return "the loop goes to its next round on several ways"
+        return "the loop continues from several places"
     taken = taken_name(file.scope.bindings, needs)
-    return f"the file uses the name `{taken}` for something else" if taken else None
+    return f"this file uses the name `{taken}` for something else" if taken else None
 
 
 def _cuts(step: ast.FunctionDef, flow: EventFlow | None, state: HistoryState) -> Iterator[Put]:

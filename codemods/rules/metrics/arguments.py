@@ -77,7 +77,7 @@ def read_arguments(file: PythonFile, call: ast.Call, metric: str, function: bool
         name = FIRST.get(metric, "num_classes") if not function else "num_classes"
         tasked = tasked or (isinstance(node, ast.Constant) and node.value in TASKS)
         if index or isinstance(node, ast.Starred) or (function and metric != "ConfusionMatrix") or not metric:
-            reason = "an argument is given by its place"
+            reason = "an argument is given by position"
             items.append(("", file.source_of(node)))
         else:
             keywords[name] = node

@@ -14,9 +14,9 @@ from codemods.rules.metrics.arguments import read_arguments
 from codemods.rules.metrics.table import is_of_torchmetrics
 
 OPTION = "compute_on_step"
-MESSAGE = f"`{OPTION}=` is gone since torchmetrics 0.11"
-ALWAYS_NOW = "It only said whether a call hands back the value of its batch, which it always does now."
-COMPUTES = f"{ALWAYS_NOW[:-1]}: the metric works it out at each call, too."
+MESSAGE = f"`{OPTION}=` was removed in torchmetrics 0.11"
+ALWAYS_NOW = "It only said whether a call returns the value of its batch, which it always does now."
+COMPUTES = f"{ALWAYS_NOW[:-1]}: the metric computes it at each call, too."
 
 
 def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match | None:
@@ -30,7 +30,7 @@ def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match
     given = read_arguments(file, call.node, "", False)
     read = [node for node in file.attributes(OPTION) if node is not keyword.value]
     if read or given.reason or not given.plain:
-        why = f"line {read[0].lineno} reads it" if read else "take it out"
+        why = f"line {read[0].lineno} reads it" if read else "remove it"
         return Match(file.span(keyword), MESSAGE, "manual", f"Not rewritten: {why}.", row)
     kept = [text for name, text in given.items if name != OPTION]
     text = f"{given.lead}{given.between.join(kept)}{given.tail}" if kept else ""

@@ -28,7 +28,7 @@ from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torc
 
 CODE = "MET001"
 ROW = "M008"
-ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" with num_labels= as your data are'
+ADVICE = 'write it with task="multiclass" and num_classes=, task="binary", or task="multilabel" and num_labels='
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
@@ -90,7 +90,7 @@ def _was_binary(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 
 
 def _message(metric: str) -> str:
-    return f"{metric} wants to be told its task since torchmetrics 0.11"
+    return f"`{metric}` requires `task=` since torchmetrics 0.11"
 
 
 def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
@@ -122,7 +122,17 @@ def _spread_task(file: PythonFile, call: CallNode) -> bool:
 
 
 def _left(file: PythonFile, place: _MetricCall, message: str, reason: str) -> Match:
-    return Match(file.span(place.call.node), message, "manual", f"Not rewritten: {reason}; {ADVICE}.", ROW)
+    reason = f"Not rewritten: {reason}; {_advice(file, place.call.node)}."
+    return Match(file.span(place.call.node), message, "manual", reason, ROW)
+
+
+def _advice(file: PythonFile, call: ast.Call) -> str:
+    """The call as it is to be written, with what only its owner knows left open."""
+    named = {item.arg for item in call.keywords}
+    task = 'task="multiclass"' if "num_classes" in named else 'task="multiclass", num_classes=...'
+    rest = [f"{item.arg or '**'}{'=' if item.arg else ''}{file.source_of(item.value)}" for item in call.keywords]
+    written = f"{file.source_of(call.func)}({', '.join([*map(file.source_of, call.args), task, *rest])})"
+    return f'write {written}, or task="binary", or task="multilabel" with num_labels='
 
 
 def _fed(file: PythonFile, place: _MetricCall, given: Arguments) -> MetricInput:
@@ -130,13 +140,13 @@ def _fed(file: PythonFile, place: _MetricCall, given: Arguments) -> MetricInput:
     if place.function:
         method = method_of(file, place.call)
         if not method or not given.data:
-            return MetricInput(reason="what it is given could not be told")
+            return MetricInput(reason="fixer cannot tell what it is given")
         return fed(*given.data, method)
     stored = feeds(file, place.call)
     told = []
     for feed in stored.found:
         if len(feed.call.args) != 2 or feed.call.keywords:
-            return MetricInput(reason="what it is given could not be told")
+            return MetricInput(reason="fixer cannot tell what it is given")
         told.append(fed(feed.call.args[0], feed.call.args[1], feed.method))
     reason = stored.reason or next((item.reason for item in told if item.reason), "")
     if not reason and len({(item.task, item.logits) for item in told}) > 1:
@@ -150,22 +160,22 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
         pair = _is_number(classes_given, 2) and (place.metric, "binary") in proven() and place.metric in PAIRED
         task = "binary" if pair else "multilabel"
         if not pair and not isinstance(classes_given, ast.Constant):
-            return _left(file, place, message, "whether it has one output or several could not be told")
+            return _left(file, place, message, "fixer cannot tell whether it has one output or several")
     row = proven().get((place.metric, task))
     refused = _refusal(place.metric, task, given, known)
     if refused or not row:
-        return _left(file, place, message, refused or f"its numbers are others for a {task} task")
+        return _left(file, place, message, refused or f"it gives other numbers for a {task} task")
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
     if task == "multiclass" and size is None:
-        return _left(file, place, message, "how many classes there are could not be told")
+        return _left(file, place, message, "fixer cannot tell how many classes there are")
     text = given.written(task, size)
     if text is None:
-        return _left(file, place, message, "a comment stands among its arguments")
-    reason = f"What it is given is {task}; run with the same numbers before and after."
+        return _left(file, place, message, "there is a comment among its arguments")
+    reason = f"Its input is {task}: it gave the same numbers before and after in a run."
     level: Fix = row.level
     if level == "unsafe":
-        reason = f"What it is given is {task}; {NOTES[task]}."
+        reason = f"Its input is {task}; {NOTES[task]}."
     edit = TextEdit(*given.extent, text)
     return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=unit_of(file, place.call))
 
@@ -180,13 +190,13 @@ def _is_number(node: ast.expr, number: int) -> bool:
 def _refusal(metric: str, task: str, given: Arguments, known: MetricInput) -> str | None:
     row = proven().get((metric, task))
     if row is None:
-        return f"its numbers, or what it gives back, are others since 0.11 for a {task} task"
+        return f"since 0.11 it gives other numbers or another type for a {task} task"
     if known.logits and metric != "AUROC":
         return "it is given logits, which were compared with the threshold as they are; give it torch.sigmoid of them"
     average = given.named("average")
     said = ast.literal_eval(average) if isinstance(average, ast.Constant) else "?" if average else "-"
     if str(said) not in row.averages:
-        return f"average={said} has other numbers now" if said != "?" else "its average could not be told"
+        return f"average={said} gives other numbers now" if said != "?" else "fixer cannot tell its average"
     allowed = {*row.keeps, *given.handled}
     allowed |= row.plain_keeps if said in ("-", "micro") else set()
     other = sorted(given.names() - allowed)
@@ -252,10 +262,10 @@ def _without_step(file: PythonFile, call: CallNode) -> Match | None:
     keyword = given.named("compute_on_step")
     if keyword is None:
         return None
-    message = "`compute_on_step=` is gone since torchmetrics 0.11"
+    message = "`compute_on_step=` was removed in torchmetrics 0.11"
     text = given.written("", None)
     if text is None or given.reason:
-        return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
+        return Match(file.span(call.node), message, "manual", "Not rewritten: remove it.", ROW)
     edit = TextEdit(*given.extent, text)
     return Match(file.span(call.node), message, "safe", ALWAYS_NOW, ROW, (edit,), unit=unit_of(file, call))
 

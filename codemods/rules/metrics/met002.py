@@ -15,7 +15,7 @@ from codemods.rules.metrics.escaping_metrics import kept
 from codemods.rules.metrics.renamed import ROOT, MetricSite, Renamed, sites, words
 
 GIVEN = frozenset({"preds", "target"})
-SAFE = "Run with the same numbers before and after."
+SAFE = "It gave the same numbers before and after in a run."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -44,7 +44,7 @@ def _refusal(file: PythonFile, dotted: str, every: list[MetricSite], calls: list
     """Why a name is not given its new one, as the middle of a sentence."""
     name = every[0].name
     if name.level == "task":
-        return "it wants task= too where it is made"
+        return "it needs task= too where it is made"
     if name.level != "safe":
         return name.note or "what it does is not the same"
     if any(site.edits is None for site in every):
@@ -53,7 +53,7 @@ def _refusal(file: PythonFile, dotted: str, every: list[MetricSite], calls: list
         return "a class is made of it"
     last = dotted.rpartition(".")[2]
     if any(found == dotted for _, found in kept(file, [*file.spellings(last), last])):
-        return "it is kept or handed on, and what it is given is not seen"
+        return "it is kept or passed on, and fixer cannot tell what it is given"
     return next((why for call in calls if (why := _argued(call.node, name))), None)
 
 
@@ -65,18 +65,24 @@ def _argued(call: ast.Call, name: Renamed) -> str | None:
     other = sorted(item or "**" for item in given - allowed)
     places = len(call.args) + (len(given & GIVEN) if function else 0)
     if other or places != (2 if function else 0) or any(isinstance(item, ast.Starred) for item in call.args):
-        return f"`{other[0]}` is given" if other else "its arguments are given by their places"
+        return f"`{other[0]}` is given" if other else "its arguments are given by position"
     return name.note or "an argument is missing" if name.needs - given else None
 
 
 def _match(file: PythonFile, site: MetricSite, refusal: str | None, edits: tuple[TextEdit, ...], unit: str) -> Match:
-    message = f"`{site.dotted}` is not in torchmetrics any more"
+    message = f"`{site.dotted}` was removed in torchmetrics 0.8"
     now = f"{ROOT}.{site.name.new}"
     if refusal:
-        reason = f"Not rewritten: it is {now}, and {refusal}."
+        reason = f"Not rewritten: write {now} instead, and check the call: {refusal}."
         return Match(file.span(site.node), message, "manual", reason)
     return Match(
-        file.span(site.node), message, "safe", f"It is {site.name.last} since 0.8. {SAFE}", None, edits, unit=unit
+        file.span(site.node),
+        message,
+        "safe",
+        f"It is called {site.name.last} since 0.8. {SAFE}",
+        None,
+        edits,
+        unit=unit,
     )
 
 

@@ -48,10 +48,10 @@ def feeds(file: PythonFile, call: CallNode) -> Feeds:
     """The calls by which the class that makes a metric gives it predictions."""
     method = method_of(file, call)
     if not method or not method.item:
-        return Feeds(reason="it is not made in a class, so what it is given could not be told")
+        return Feeds(reason="it is not made in a class, so fixer cannot tell what it is given")
     names = _attributes(method, call.node)
     if not names:
-        return Feeds(reason="it is handed on where it is made, so what it is given could not be told")
+        return Feeds(reason="it is passed on where it is made, so fixer cannot tell what it is given")
     found = []
     for function in method.item.methods.values():
         own = Method(file, function, method.item, call.scope)
@@ -60,7 +60,7 @@ def feeds(file: PythonFile, call: CallNode) -> Feeds:
             if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 use = _use(node, parents)
                 if use is None:
-                    return Feeds(reason=f"`{ast.unparse(node)}` is handed on in line {node.lineno}")
+                    return Feeds(reason=f"`{ast.unparse(node)}` is passed on in line {node.lineno}")
                 if isinstance(use, ast.Call):
                     found.append(Feed(use, own))
     return Feeds(tuple(found), "" if found else "nothing in its class gives it predictions")

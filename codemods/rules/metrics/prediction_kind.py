@@ -280,7 +280,7 @@ def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> Me
     """What kind of predictions an expression of a method is."""
     found = origin(preds, method)
     if not found:
-        return MetricInput(reason=f"`{ast.unparse(preds)}` is bound in more than one way")
+        return MetricInput(reason=f"`{ast.unparse(preds)}` is assigned in more than one way")
     return _judged(found, target_text(target), method, depth)
 
 
@@ -299,7 +299,7 @@ def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> Metr
     called = method.called_method(found.base) if depth < DEEPEST else None
     if called and found.kind == "raw":
         return _returned(found, called, target, depth)
-    return MetricInput(reason=f"what `{ast.unparse(found.base)}` gives it could not be told")
+    return MetricInput(reason=f"fixer cannot tell what `{ast.unparse(found.base)}` gives it")
 
 
 def _returned(found: ValueOrigin, called: Method, target: str, depth: int) -> MetricInput:
@@ -309,10 +309,10 @@ def _returned(found: ValueOrigin, called: Method, target: str, depth: int) -> Me
     for value in given:
         if found.index is not None:
             if not isinstance(value, ast.Tuple) or len(value.elts) <= found.index:
-                return MetricInput(reason="what its step hands on could not be told")
+                return MetricInput(reason="fixer cannot tell what its step passes on")
             value = value.elts[found.index]
         inner = origin(value, called)
         told.append(_judged(inner, target, called, depth + 1) if inner else MetricInput())
     if told and len({item.task for item in told}) == 1 and told[0].task:
         return told[0]
-    return MetricInput(reason=f"what `{called.node.name}` gives it could not be told")
+    return MetricInput(reason=f"fixer cannot tell what `{called.node.name}` gives it")

@@ -37,7 +37,7 @@ def with_names(file: PythonFile, facts: Facts, found: Found, waiting: Set[str | 
             reason = f"{match.reason} {old}." if old else match.reason
             match = replace(match, edits=(*match.edits, *edits), reason=reason, unit=file.path)
         elif match.fix != "manual":
-            match = _waiting(match, f"{old}, and what else has that name" if old else "what stands beside it")
+            match = _waiting(match, f"{old}, and what else has that name" if old else "what is imported with it")
         elif old:
             match = replace(match, reason=match.reason.replace("Not rewritten: ", f"Not rewritten: {old}; ", 1))
         given.append((call, match))
@@ -71,7 +71,7 @@ def _ties(call: CallNode, named: Mapping[ast.Call, str]) -> set[object]:
 
 def _waiting(match: Match, who: str) -> Match:
     told = f"{match.reason[:1].lower()}{match.reason[1:]}"
-    reason = f"Not rewritten: {who} waits for a person; {told}"
+    reason = f"Not rewritten: {who} has to be repaired by hand; {told}"
     return replace(match, fix="manual", edits=(), unit="", reason=reason)
 
 

@@ -48,7 +48,7 @@ def may_be_set(facts: Facts, fact: ClassFact, name: str) -> str | None:
     """Why an attribute may be the project's own, as the middle of a sentence; None where nothing speaks for it."""
     related = (fact, *family(facts, fact))
     if other := next((each for each in related if speaks(facts, each, _BY_SOME_NAME)), None):
-        return f"{short_name(other)} sets attributes by names that are worked out"
+        return f"{short_name(other)} sets attributes by computed names"
     if base := next((base for base in _unseen(facts, fact)), None):
         return f"{base}, which is not read here, may have it"
     for path, source in sorted(facts.sources.items()):
@@ -91,11 +91,11 @@ def may_be_alone(facts: Facts, method: str) -> str | None:
         for node in file.attributes(method):
             call = calls.get(id(node))
             if call is None or not _is_from_hook(call, node):
-                return f"{path}:{node.lineno} calls {method} itself, which fails where no Trainer has the module"
+                return f"{path}:{node.lineno} calls {method} itself, which fails if the module has no Trainer"
             called = True
     if method in ATTACHED or (called and not method.startswith("__")):
         return None
-    return f"{method} is taken to be called while a Trainer runs the module"
+    return f"fixer assumes that {method} is called while a Trainer runs the module"
 
 
 def _is_from_hook(call: CallNode, func: ast.Attribute) -> bool:

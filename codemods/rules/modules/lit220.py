@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 KINDS = (MODULE, f"{ROOT}.LightningDataModule")
-MESSAGE = "`self.hparams` has no setter since Lightning 1.3"
-ADVICE = "Call self.save_hyperparameters(...) behind super().__init__() with what is to be kept"
+MESSAGE = "`self.hparams` can no longer be set since Lightning 1.3"
+ADVICE = "Call self.save_hyperparameters(...) after super().__init__() with the values to store"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -53,16 +53,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
             if begins and _is_saved_too(method, node):
                 edit = NodeEdit(node, partial(_dropped, change=change), line=True)
-                reason = "save_hyperparameters is called with the same, and keeps it."
+                reason = "save_hyperparameters is called with the same value, and stores it."
             else:
                 edit = NodeEdit(node, change)
                 reason = (
                     "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
                 )
             if plain:
-                reason = "A datamodule kept them without a word to the logger, which refuses two values of one name."
+                reason = "A datamodule kept them and did not log them; the logger refuses two values of one name."
             if old:
-                reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is refused aloud."
+                reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is an error."
             needs = "1.4.0" if plain else None
             yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,), needs=needs)
 
@@ -86,7 +86,7 @@ def _of_instances(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reason = "save_hyperparameters keeps the same values; those of other names that were there before stay."
             yield Match(file.span(item.node), message, "unsafe", reason, edits=(edit,))
         else:
-            reason = f"Not rewritten: its value is no plain name. Call {kept.id}.save_hyperparameters(...) with it."
+            reason = f"Not rewritten: its value is not a plain name. Call {kept.id}.save_hyperparameters(...) with it."
             yield Match(file.span(item.node), message, "manual", reason)
 
 
@@ -126,9 +126,9 @@ def _refusal(
         return "the statement sets other things too"
     called = super_init_index(method)
     if called is None or method.body.index(node) < called:
-        return "super().__init__() does not stand before it"
+        return "super().__init__() is not called before it"
     if not (_is_given(method, node.value) or (_may_be_mapping(item, node.value) if plain else _is_kept(node.value))):
-        return "it cannot be told whether what is set is a Namespace or a mapping"
+        return "fixer cannot tell whether what is set is a Namespace or a mapping"
     whole = _used_whole(item)
     return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
 

@@ -44,7 +44,7 @@ _STEP = "return the value from the step, or keep it on self"
 MISSING = {
     "datamodule": RemovedMember("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
     "precision": RemovedMember("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
-    "use_amp": RemovedMember("1.8", "M135", "that is what it told"),
+    "use_amp": RemovedMember("1.8", "M135", "it has the same value"),
     "use_ddp": RemovedMember("1.2", None, reason_of("use_ddp")),
     "use_ddp2": RemovedMember("1.2", None, reason_of("use_ddp2")),
     "use_dp": RemovedMember("1.2", None, reason_of("use_dp")),
@@ -69,7 +69,7 @@ MISSING = {
         for stage in ("train", "val", "test", "predict")
     },
 }
-_NOTHING = "Lightning's own did nothing: take the call out"
+_NOTHING = "Lightning's own did nothing: remove the call"
 MISSING |= {
     **{
         f"{stage}_epoch_end": RemovedMember("2.0", row, _NOTHING)
@@ -85,8 +85,8 @@ ASKED_OF_INSTANCES = ("summarize", "grad_norm", "get_progress_bar_dict")
 TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
 """What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
 MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
-EARLY = "no Trainer has the module yet, and it was always False here: ask in setup or later"
-UNTOLD = "no Trainer has the module yet, and nothing was told here: ask in setup or later"
+EARLY = "the module has no Trainer yet, and it was always False here: read it in setup or later"
+UNTOLD = "the module has no Trainer yet, and it held nothing here: read it in setup or later"
 PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
 
 
@@ -107,7 +107,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield _asked_by_callback(file, facts, asked)
     for call, function, _ in of_instances(file, facts, ASKED_OF_INSTANCES):
         missing = MISSING[function.attr]
-        message = f"`{function.attr}` of a module is gone since Lightning {missing.since}"
+        message = f"`{function.attr}` of a module was removed in Lightning {missing.since}"
         advice = missing.advice.replace("self", file.source_of(function.value))
         yield Match(file.span(call.node), message, "manual", f"Not rewritten: {advice}.", missing.row)
     for name, missing in MISSING.items():
@@ -135,14 +135,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _asked_by_callback(file: PythonFile, facts: Facts, asked: ModuleAttribute) -> Match:
     name = asked.node.attr
     missing, place = MISSING[name], file.span(asked.node)
-    message = f"`{name}` of a module is gone since Lightning {missing.since}"
+    message = f"`{name}` of a module was removed in Lightning {missing.since}"
     found = _question(file, facts, name, asked.trainer, asked.within)
     if isinstance(found, str):
         return Match(place, message, "manual", f"Not rewritten: {found}.", missing.row)
     own = any(facts.mentions.get(text) for text in _settings(name))
     level, told = _as_told(missing)
     if own:
-        level, told = "unsafe", f"{told}; no module is taken to have one of its own"
+        level, told = "unsafe", f"{told}; fixer assumes that no module has one of its own"
     edits = (_edit(file, asked.node, found.text),)
     return Match(place, message, level, f"{told}.", missing.row, edits, found.imports)
 
@@ -204,7 +204,7 @@ def _doubted(match: Match, doubt: str | None) -> Match:
 
 def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing: RemovedMember) -> Match:
     """What the module told of its Trainer, asked of that; it was False as long as there was none."""
-    message, place = f"self.{name} is gone since Lightning {missing.since}", file.span(at.node)
+    message, place = f"self.{name} was removed in Lightning {missing.since}", file.span(at.node)
     trainer = f"{file.source_of(at.node.value)}.trainer"
     within = (at.item.node, at.item.methods[at.method])
     asked = _question(file, facts, name, trainer, within)
@@ -232,7 +232,7 @@ def _while_attached(facts: Facts, at: _SelfAttribute, missing: RemovedMember) ->
 
 
 def _match(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing: RemovedMember) -> Match:
-    message = f"self.{name} is gone since Lightning {missing.since}"
+    message = f"self.{name} was removed in Lightning {missing.since}"
     if name.endswith(LOADERS):
         message = f"self.{name} is the class's own alone since Lightning {missing.since}, and it has none"
     this = file.source_of(at.node.value)
@@ -318,7 +318,8 @@ RULE = Rule(
         "What a LightningModule told of its Trainer was taken away between 1.1 and 2.0 (guide rows M002, M009, M012, "
         "M043, M053, M054, M066, M067, M135, M184, M295): each is an AttributeError where it is read. The Trainer "
         "spells precisions `16-mixed`, `bf16-mixed`, `32-true` and `64-true` since 2.0, so that a comparison with 16 "
-        "would be False without a word. The loaders that fit got, or its datamodule, were put on the module before 1.6 "
+        "would be False without an error. The loaders that fit got, or "
+        "its datamodule, were put on the module before 1.6 "
         "(pull request 9764)."
     ),
     fix="safe",

@@ -86,14 +86,14 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
     if asked is None:
         return
     unused = any(item.value is call.node for item in file.statements if isinstance(item, ast.Expr))
-    lost = ", which nothing takes up here: what it loads is lost, as it was" if unused else ""
-    reason = f"It never touched the instance: the class makes a new one{lost}{asked.why}."
+    lost = ", and nothing uses the result here: what it loads is lost, as before" if unused else ""
+    reason = f"It never changed the instance: the class makes a new one{lost}{asked.why}."
     if asked.fix == "manual":
-        reason = f"Not rewritten: {asked.why}; where it is an instance, write {asked.text}.{LOAD}(...)."
+        reason = f"Not rewritten: {asked.why}; if it is an instance, write {asked.text}.{LOAD}(...)."
     edit = TextEdit(*file.offsets(value), asked.text)
     yield Match(
         file.span(call.node),
-        f"{LOAD} on an instance fails since Lightning 2.1",
+        f"`{LOAD}` on an instance fails since Lightning 2.1",
         asked.fix,
         reason,
         "G18432",
@@ -143,13 +143,15 @@ def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> 
         imported = "." in dotted and facts.path_of(dotted.rpartition(".")[0], file.path) is None
         seems = imported and dotted.rpartition(".")[2][:1].isupper()
         return (
-            ClassText(text, "manual", f"what `{text}` makes is not seen, but it is called like a class")
+            ClassText(text, "manual", f"fixer cannot tell what `{text}` makes, but it is called like a class")
             if seems
             else None
         )
     binds = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in walk(made))
     if binds or file.has_comment(made.lineno, (made.end_lineno or made.lineno) - 1):
-        return ClassText(text, "manual", "what makes the instance does more than that, or a comment stands in it")
+        return ClassText(
+            text, "manual", "the expression that makes the instance does more than that, or there is a comment in it"
+        )
     return ClassText(text, "unsafe", _UNMADE)
 
 
@@ -194,7 +196,7 @@ def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.exp
     if not made or len(made) != len(stores):
         return None
     return ClassText(
-        f"type({file.source_of(value)})", "unsafe", "; no other file is taken to set the attribute to a class"
+        f"type({file.source_of(value)})", "unsafe", "; fixer assumes that no other file sets the attribute to a class"
     )
 
 
@@ -297,7 +299,7 @@ def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
             file.span(node),
             "self.log takes no dict since Lightning 2.0",
             "manual",
-            "Not rewritten: it made one metric of several parts. Log each under a name of its own by self.log_dict.",
+            "Not rewritten: it logged several values under one name. Log each under its own name with self.log_dict.",
             "M239",
         )
 

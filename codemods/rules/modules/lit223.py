@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from codemods.code.scopes import ROOT
@@ -22,11 +23,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         yield Match(
             file.span(call.node),
-            f"{NAME}() seeds with 0 since Lightning 2.2, before with a random number",
+            f"`{NAME}()` uses the seed 0 since Lightning 2.2; before, it drew a random one",
             "manual",
-            "Not rewritten: nothing fails, but every run draws the same numbers now. Write the seed that you want.",
+            f"Not rewritten: every run now draws the same random numbers. Write {_seeded(file, call.node)}, with the "
+            "seed that you want.",
             "G18846",
         )
+
+
+def _seeded(file: PythonFile, call: ast.Call) -> str:
+    """The call with a seed."""
+    rest = "".join(f", {item.arg}={file.source_of(item.value)}" for item in call.keywords)
+    return f"{file.source_of(call.func)}(42{rest})"
 
 
 SEEDLESS = "from pytorch_lightning import seed_everything\n\nseed_everything()\n"
@@ -43,7 +51,7 @@ RULE = Rule(
     summary="seed_everything() without a seed is named: it takes 0 now",
     why=(
         "Since Lightning 2.2 seed_everything() takes 0 where it drew a random number (pull request 18846). Runs that "
-        "were meant to differ are all the same, without a word."
+        "were meant to differ are all the same, without an error."
     ),
     fix="manual",
     versions="Lightning 2.2 and later",

@@ -34,8 +34,8 @@ def _iterators(file: PythonFile, item: ClassNode) -> Iterator[Match]:
         if step is None or ITERATOR not in parameters(step):
             continue
         if len(parameters(step)) > 1:
-            advice = f"take {ITERATOR} alone: next() on it gives the batch, its index and that of the loader"
-            message = f"{name} gets {ITERATOR} alone since Lightning 2.1"
+            advice = f"take only {ITERATOR}: next() on it gives the batch, its index and that of the loader"
+            message = f"{name} is given only {ITERATOR} since Lightning 2.1"
             yield Match(file.head(step), message, "manual", f"Not rewritten: {advice}.", row)
         for node in walk(step):
             if isinstance(node, ast.Assign) and ast.unparse(node.value) == f"next({ITERATOR})":
@@ -55,7 +55,7 @@ def _wrapped(file: PythonFile, method: Function) -> Iterator[Match]:
             and ast.unparse(node) == (f"{this}.trainer.model.parameters")
         ):
             reason = f"Not rewritten: {this}.parameters() is what the optimizer takes, under FSDP too."
-            message = "the Trainer's model is no longer what FSDP's optimizer takes, since Lightning 2.1"
+            message = "since Lightning 2.1 FSDP's optimizer no longer takes the Trainer's model"
             yield Match(file.span(node), message, "manual", reason, "M308")
 
 

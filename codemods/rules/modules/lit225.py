@@ -21,8 +21,8 @@ from codemods.rules.names.table import gone, split
 VERSION = f"{ROOT}.__version__"
 MISSING = ("ImportError", "ModuleNotFoundError", "Exception")
 PACKAGES = {
-    "lightning.app": ("M316", "lightning.app is in no Lightning since 2.4"),
-    "torchdistx": ("M317", "Lightning takes no torchdistx since 2.1; build large layers in configure_model"),
+    "lightning.app": ("M316", "lightning.app was removed in Lightning 2.4"),
+    "torchdistx": ("M317", "Lightning does not support torchdistx since 2.1; build large layers in configure_model"),
 }
 OLDER, NEWER, BEHIND = ("0.10.0", "1.4.0", "1.9.5"), "2.99.0", "3.0.0"
 """Releases that a check may tell from the target, a later one of 2.x, and one behind it."""
@@ -56,10 +56,12 @@ def _versions(file: PythonFile, target: str) -> Iterator[Match]:
 
 
 def _always(file: PythonFile, place: ast.expr, answer: bool, node: ast.If | ast.IfExp | None, since: str) -> Match:
-    message = f"this is always {str(answer).lower()} from Lightning {since}"
+    message = f"this version check is always {str(answer).lower()} since Lightning {since}"
     lines = _dead(node, answer)
     dead = f"{lines} never run any more; delete them with the check" if lines else "delete it"
-    return Match(file.span(place), message, "manual", f"Not rewritten: {dead}, unless older releases are served too.")
+    return Match(
+        file.span(place), message, "manual", f"Not rewritten: {dead}, unless the code has to run on older releases too."
+    )
 
 
 def _questions(file: PythonFile, facts: Facts, target: str) -> Iterator[Match]:
@@ -138,8 +140,8 @@ def _fallback(file: PythonFile, node: ast.Try) -> Iterator[Match]:
         return
     dead = node.body[0] if old else node.handlers[0]
     what = "the import that is tried" if old else "the fallback"
-    message = f"{what} is of names that Lightning has no more"
-    reason = "Not rewritten: keep only the other import, unless the code serves older releases too."
+    message = f"{what} is for names that Lightning no longer has"
+    reason = "Not rewritten: keep only the other import, unless the code has to run on older releases too."
     place = dead if isinstance(dead, ast.stmt) else dead.body[0]
     yield Match(file.span(place), message, "manual", reason)
 
@@ -173,9 +175,7 @@ def _packages(file: PythonFile) -> Iterator[Match]:
             name = next((name for name in PACKAGES if f"{dotted}.".startswith(f"{name}.")), None)
             if name:
                 row, advice = PACKAGES[name]
-                yield Match(
-                    file.span(node), f"`{name}` does not work with Lightning any more", "manual", f"{advice}.", row
-                )
+                yield Match(file.span(node), f"`{name}` no longer works with Lightning", "manual", f"{advice}.", row)
                 break
 
 
@@ -214,4 +214,5 @@ RULE = Rule(
     check=_check,
     examples=(Example(CHECKED, CHECKED), Example(LATER, LATER)),
     rows=partial(best_levels, (("M316", "manual"), ("M317", "manual"))),
+    warns=True,
 )

@@ -30,10 +30,11 @@ CALLED = ("args", "hparams", "opt", "opts", "cfg", "conf", "config")
 """What such arguments are called where nothing says what they are."""
 
 
-OLD = "a checkpoint that Lightning before 1.5 wrote is refused since Lightning 2.6 with torch 2.6"
+OLD = "loading a checkpoint from before Lightning 1.5 fails since Lightning 2.6 with torch 2.6"
 OLD_REASON = (
-    "Not rewritten: it holds the classes of callbacks, which fail to load; give weights_only=False for such a file if "
-    "you trust it, since it can run code. What is written from now on holds their names."
+    "Not rewritten: it holds the classes of callbacks, which are not "
+    "loaded. If you trust the file, which can run code, "
+    "write {}. Checkpoints that are written from now on hold only their names."
 )
 
 
@@ -167,7 +168,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if name:
             yield _match(file, call, name)
         elif old and function.attr == LOADS and not isinstance(function.value, ast.Call):
-            yield Match(file.span(call.node), OLD, "manual", OLD_REASON, "B08", stops=False)
+            yield Match(
+                file.span(call.node), OLD, "manual", OLD_REASON.format(_trusting(file, call.node)), "B08", stops=False
+            )
 
 
 def _is_told(call: ast.Call) -> bool:
@@ -236,12 +239,18 @@ def _resumes(call: CallNode, method: str) -> bool:
 
 
 def _match(file: PythonFile, call: CallNode, name: str) -> Match:
-    message = "a checkpoint that holds an object is refused since Lightning 2.6 with torch 2.6"
+    message = "loading a checkpoint that holds an object fails since Lightning 2.6 with torch 2.6"
     reason = (
-        f"Not rewritten: {name} saves an argument that seems to be an object (save_hyperparameters), which fails to "
-        "load; give weights_only=False if you trust the file, which can run code."
+        f"Not rewritten: {name} saves an argument that seems to be an object (save_hyperparameters), which is not "
+        f"loaded. If you trust the file, which can run code, write {_trusting(file, call.node)}."
     )
     return Match(file.span(call.node), message, "manual", reason, "B08")
+
+
+def _trusting(file: PythonFile, call: ast.Call) -> str:
+    """The call as it loads any object."""
+    given = [*map(file.source_of, call.args), *(file.source_of(item) for item in call.keywords)]
+    return f"`{file.source_of(call.func)}({', '.join([*given, 'weights_only=False'])})`"
 
 
 HELD = """\

@@ -69,13 +69,13 @@ def _chain(file: PythonFile, facts: Facts, call: CallNode) -> list[ClassNode] | 
 def _match(file: PythonFile, call: CallNode, chain: list[ClassNode]) -> Match:
     name = chain[0].node.name
     missing = [method for method in STATE if not any(method in item.methods for item in chain)]
-    message = f"{name} is no scheduler of torch's, which Lightning refuses since 1.6"
+    message = f"{name} is not a scheduler of torch, which Lightning refuses since 1.6"
     advice = (
-        "derive it from torch.optim.lr_scheduler.LRScheduler, or say in the module how it steps: "
-        f"{STEPS}(self, scheduler, metric)"
+        "derive it from torch.optim.lr_scheduler.LRScheduler, or step it "
+        "in the module: `def {STEPS}(self, scheduler, metric)`"
     )
     if missing:
-        advice += f"; it wants {' and '.join(missing)} too"
+        advice += f"; it needs {' and '.join(missing)} too"
     return Match(file.span(call.node.func), message, "manual", f"Not rewritten: {advice}.")
 
 

@@ -22,7 +22,7 @@ PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 _BRACKET = re.compile(r"\s*\)")
 """The end of what a value stands in by itself, which is no part of it."""
 MONITOR = '"monitor": "val_loss"'
-MESSAGE = "a ReduceLROnPlateau must be told what it watches since Lightning 0.10"
+MESSAGE = "`ReduceLROnPlateau` requires `monitor` since Lightning 0.10"
 
 
 def _present(file: PythonFile) -> bool:
@@ -104,8 +104,8 @@ def _match(file: PythonFile, facts: Facts, place: ast.expr) -> Match:
         edit = TextEdit(*file.offsets(place), f'{{"scheduler": {file.source_of(place)}, {MONITOR}}}')
     old = bool(facts.pins) and not admits_from(facts, LIGHTNING, "0.10.0")
     level: Fix = "safe" if old else "unsafe"
-    doubt = "" if old else ", which is taken to be meant"
-    reason = f"Lightning up to 0.9 watched val_loss where nothing was said{doubt}."
+    doubt = "" if old else ", which fixer assumes to be meant"
+    reason = f"Up to 0.9 it watched val_loss by default{doubt}."
     return Match(file.span(place), MESSAGE, level, reason, edits=(edit,))
 
 

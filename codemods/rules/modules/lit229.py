@@ -10,16 +10,16 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
 
-_OWN_NAME = "keep the value under a name of your own"
+_OWN_NAME = "store the value under another name"
 PROPERTIES = {
-    "device": "delete the statement: it is where Lightning has moved the module",
+    "device": "delete the statement: Lightning sets it when it moves the module",
     "current_epoch": f"the Trainer counts its epochs itself: {_OWN_NAME}",
     "global_step": f"the Trainer counts its steps itself: {_OWN_NAME}",
     "global_rank": f"the Trainer says which process this is: {_OWN_NAME}",
     "local_rank": f"the Trainer says which process this is: {_OWN_NAME}",
     "logger": f"give a logger to Trainer(logger=...); {_OWN_NAME}",
     "loggers": f"give loggers to Trainer(logger=[...]); {_OWN_NAME}",
-    "on_gpu": "delete the statement: it is told by the device of the module",
+    "on_gpu": "delete the statement: the device of the module says it",
 }
 """What has no setter, and what to do instead."""
 
@@ -35,7 +35,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if fact is None or facts.kind(fact) != MODULE or _is_replaced(facts, fact, name):
                 continue
             for node in places:
-                message = f"self.{name} cannot be set: LightningModule has it as a property"
+                message = f"self.{name} cannot be set in Lightning 2: it is a property of LightningModule"
                 yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.")
 
 

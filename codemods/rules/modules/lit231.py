@@ -17,7 +17,7 @@ from codemods.rules.modules.attached import bound_by_relatives, may_be_alone
 if TYPE_CHECKING:
     import libcst as cst
 
-MESSAGE = "self.trainer raises since Lightning 1.7 where no Trainer has the module"
+MESSAGE = "self.trainer raises an error since Lightning 1.7 if the module has no Trainer"
 WHY = "Its `_trainer` is None there, as self.trainer was; 2.x has no public name that tells it."
 ASKING = (
     b".trainer is", b".trainer:", b".trainer)", b".trainer and ", b".trainer or ", b".trainer\n", b".trainer else",

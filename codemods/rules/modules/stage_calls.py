@@ -31,5 +31,5 @@ def told(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if fact is None or facts.kind(fact) not in KINDS or has(facts, fact, function.attr):
             continue
         end = file.offsets(call.node)[1] - 1
-        message = f"{function.attr}() wants its stage since Lightning 1.8"
+        message = f"{function.attr}() requires `stage` since Lightning 1.8"
         yield Match(file.span(call.node), message, "safe", _ALONE, edits=(TextEdit(end, end, "stage=None"),))

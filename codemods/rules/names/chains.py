@@ -30,7 +30,7 @@ def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...], level
         entry = as_sure_as_used(entry, levels, dotted)
         if under_version_check(arms):
             if not _both_arms(sites, arms):
-                yield left_match(file, node, namespace, entry, "it stands under a version check")
+                yield left_match(file, node, namespace, entry, "it is inside a version check")
             continue
         if entry.old in IDLE_DECORATORS and chain in sites.decorators and node is chain:
             yield _idle(file, chain, namespace, entry)
@@ -64,7 +64,7 @@ def _idle(file: PythonFile, chain: ast.Attribute, namespace: str, entry: Gone) -
     edit = whole_line(file, *file.offsets(chain), before="@")
     if edit is None:
         return left_match(file, chain, namespace, entry, "")
-    reason = "The decorator did nothing any more: it goes."
+    reason = "The decorator has no effect any more: it is removed."
     return Match(file.span(chain), message(namespace, entry), "safe", reason, entry.row, (edit,), needs="1.0.0")
 
 
@@ -86,7 +86,7 @@ def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> t
     if not itself or itself[0][0] is parts[0] or itself[0][2].is_name:
         return itself[0] if itself else None
     part, name, entry = itself[0]
-    return part, name, replace(entry, new="", advice=f"look for it in {spelled(entry.new, name)}" if entry.new else "")
+    return part, name, replace(entry, new="", advice=f"check {spelled(entry.new, name)} for it" if entry.new else "")
 
 
 def _chain_edits(

@@ -124,7 +124,7 @@ def _from_import(
         elif alias in movable:
             yield moved_match(file, alias, namespace, entry, level, edits, f"{file.path}:{node.lineno}")
         else:
-            why = "it stands under a version check" if checked else refusal or (REFUSAL if alias in held else "")
+            why = "it is inside a version check" if checked else refusal or (REFUSAL if alias in held else "")
             yield left_match(file, alias, namespace, entry, why if entry.new else "")
 
 
@@ -193,7 +193,7 @@ def _plain_import(
             told = as_sure_as_used(entry, levels, alias.name)
             yield moved_match(file, alias, namespace, told, level, (edit,), f"{file.path}:{node.lineno}")
         else:
-            why = "it stands under a version check" if checked else REFUSAL if level == "manual" else ""
+            why = "it is inside a version check" if checked else REFUSAL if level == "manual" else ""
             yield left_match(file, alias, namespace, entry, why)
 
 

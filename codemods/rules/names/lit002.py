@@ -107,7 +107,7 @@ def _mixed(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for node, space in _imports(file, sites):
         if space == keep:
             continue
-        message = f"the project takes Lightning from `{keep}` too, whose classes are others"
+        message = f"the project takes Lightning from `{keep}` too, which has classes of its own"
         edit = _edit(file, sites, node, space, keep)
         if edit:
             reason = "Both hold the same code; a library that this file uses may be built on the other one."

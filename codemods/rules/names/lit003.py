@@ -21,7 +21,7 @@ ENDED = {
 """The libraries by their package: the last release, and what of theirs an import names, where the package has a name
 that others have too. Both ask for pytorch-lightning<2.0.0."""
 ADVICE = (
-    "take out what is used of it: most of its classes need torch alone, and its license, Apache 2.0, lets them be "
+    "remove what is used of it: most of its classes need torch alone, and its license, Apache 2.0, lets them be "
     "copied into the project"
 )
 
@@ -111,7 +111,7 @@ _IN_TEXT = re.compile(
 
 
 def _message(package: str) -> str:
-    return f"`{package}` cannot be imported beside Lightning 2.x"
+    return f"`{package}` cannot be imported together with Lightning 2.x"
 
 
 USED = """\
@@ -129,7 +129,7 @@ OTHER = "from flash.attention import flash_attention\n"
 RULE = Rule(
     code="LIT003",
     name="library-of-1x",
-    summary="Libraries that ended with Lightning 1.x cannot be imported beside 2.x",
+    summary="Libraries that ended with Lightning 1.x cannot be imported together with 2.x",
     why=(
         "The last releases of lightning-bolts (0.7.0) and lightning-flash (0.8.2) ask for pytorch-lightning<2.0.0 and "
         "import modules that 2.0 took out: with Lightning 2.6.6 every `import pl_bolts...` and `import flash...` is a "

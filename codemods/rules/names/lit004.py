@@ -35,7 +35,7 @@ REASON = (
 ADVICE = "use TensorBoardLogger, or another of lightning.pytorch.loggers"
 
 
-HANDED = "the class is handed on from here, and what it is built of is not seen"
+HANDED = "the class is passed on from here, and fixer cannot tell what it is built with"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     why = next((use.why for use in uses if use.why), "") or (_refusal(file, facts, sites, uses) if uses else "")
     for use in uses:
         last = gone()[TEST_TUBE[0]].last
-        message = f"`{OLD}` is not in Lightning any more (last in {last})"
+        message = f"`{OLD}` was removed from Lightning after {last}"
         if why:
             reason = f"Not rewritten: {use.why or why}; {ADVICE}."
             yield Match(file.span(use.node), message, "manual", reason, "M060")
@@ -65,12 +65,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[LoggerUse]) -> str:
     """Why no use of a file can be rewritten, though each by itself could."""
     if re.search(rf"\b{NEW}\b", file.text):
-        return f"the file speaks of {NEW} too"
+        return f"the file mentions {NEW} too"
     seen = {id(use.node) for use in uses}
     if any(name.id == OLD and id(name) not in seen for name, _ in sites.names):
-        return "the name stands for something else at times"
+        return "the name is used for something else too"
     if any(value == OLD for _, value in sites.strings) or is_handed_on(file, facts, OLD):
-        return "it is taken by its name from here"
+        return "it is imported by name from here"
     for path in sorted(facts.mentions.get(b".experiment.", ())):
         source = facts.sources[path]
         text = source.data.decode(errors="replace") if source.kind == "python" else ""
@@ -111,7 +111,7 @@ def _is_old(dotted: str) -> bool:
 
 
 def _checked(arms: Arms) -> str:
-    return "it stands under a version check" if under_version_check(arms) else ""
+    return "it is inside a version check" if under_version_check(arms) else ""
 
 
 def _imported(file: PythonFile, node: ast.ImportFrom, alias: ast.alias, arms: Arms, top: bool) -> LoggerUse:
@@ -134,14 +134,14 @@ def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents
     if not (isinstance(parent, ast.Call) and parent.func is node):
         return LoggerUse(node, edits, "" if _is_asked(node, parents) else HANDED)
     if len(parent.args) > 2 or any(isinstance(item, ast.Starred) for item in parent.args):
-        return LoggerUse(node, why="its arguments go by their position")
+        return LoggerUse(node, why="its arguments go by position")
     for item in parent.keywords:
         if item.arg not in SHARED and not (item.arg in IDLE and _is_idle(item.arg, item.value)):
             what = f"`{item.arg}={file.source_of(item.value)}`" if item.arg else "`**`"
             return LoggerUse(node, why=f"{what} may ask for what {NEW} does not do")
     dropped = _dropped(file, parent)
     if dropped is None:
-        return LoggerUse(node, why="a comment stands between its arguments")
+        return LoggerUse(node, why="there is a comment between its arguments")
     given = {item.arg for item in parent.keywords}
     return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)))
 
@@ -222,7 +222,7 @@ def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int
     keys = [*others, *(key for item in inner for key in item.keys)]
     names = {literal(key)[1] if key is not None else None for key in keys}
     if not own or not isinstance(around, ast.Dict) or len(inner) > 1 or names - SHARED:
-        return LoggerUse(node, why="what it is built of is not seen")
+        return LoggerUse(node, why="fixer cannot tell what it is built with")
     if "name" not in names:
         return LoggerUse(node, why='its name, "default" so far, is not given')
     parts = split(value)

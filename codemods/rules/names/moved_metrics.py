@@ -12,8 +12,8 @@ from codemods.rule import LEVELS
 from codemods.rules.metrics.met001 import judged
 from codemods.rules.names.table import Gone, split
 
-CAUTION = "a use of it takes an unsafe fix of MET001"
-REFUSAL = "a use of it is left to a person, and says there what it needs (MET001)"
+CAUTION = "a use of it needs an unsafe fix of MET001"
+REFUSAL = "a use of it has to be repaired by hand (see MET001 there)"
 
 Levels = Mapping[str, Fix]
 

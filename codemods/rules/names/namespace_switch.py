@@ -84,7 +84,8 @@ def _sure(facts: Facts, to: str) -> tuple[Fix, str]:
         return "safe", REASON
     return (
         "unsafe",
-        f"{REASON} {stays} stays, and what it hands to others, or gets of them, is taken to be no class of Lightning.",
+        f"{REASON} {stays} stays, and fixer assumes that it passes no class "
+        "of Lightning to others, and gets none from them.",
     )
 
 
@@ -140,7 +141,7 @@ def _plain(
         bound = new.partition(".")[0]
         others = scope.bindings.get(bound, frozenset()) - {bound}
         if not alias.asname and others:
-            yield _NamespaceUse(node, why=f"`{bound}` is something else in the file")
+            yield _NamespaceUse(node, why=f"this file uses the name `{bound}` for something else")
         else:
             yield _NamespaceUse(alias, (TextEdit(start, start + len(alias.name), new),))
     elif alias.name == "lightning" and to == OLD:
@@ -154,7 +155,7 @@ def _of_package(file: PythonFile, sites: Sites, alias: ast.alias, scope: Scope) 
     uses = [item for item, where in sites.names if item.id == bound and where.lookup(bound) == "lightning"]
     reached = {id(root_of(chain)) for chain, where, _ in sites.chains if dotted_of(chain, where)}
     if any(id(item) not in reached for item in uses):
-        return _NamespaceUse(alias, why=f"`{bound}` is handed on as a whole")
+        return _NamespaceUse(alias, why=f"`{bound}` is passed on as a whole")
     for chain, where, _ in sites.chains:
         root = root_of(chain)
         if not root or root.id != bound or where.lookup(bound) != "lightning":
@@ -195,7 +196,7 @@ def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_NamespaceUse]:
         if name.id in roots and id(name) not in within and scope.lookup(name.id) == name.id:
             new = renamed(name.id, to)
             yield _NamespaceUse(
-                name, (TextEdit(*file.offsets(name), new),) if new else (), "" if new else "it is handed on"
+                name, (TextEdit(*file.offsets(name), new),) if new else (), "" if new else "it is passed on"
             )
 
 
@@ -270,6 +271,6 @@ def text_matches(file: TextFile, facts: Facts, to: str) -> Iterator[Match]:
         if config and _VALUE.search(before) and whole and "." in place.group():
             yield Match(span, message, level, reason, ROW, (TextEdit(*place.span(), new),), needs="2.0.0")
             continue
-        yield Match(span, message, "manual", f"Not rewritten: it stands in running text. It is `{new}` then.", ROW)
+        yield Match(span, message, "manual", f"Not rewritten: it is in running text. It is `{new}` then.", ROW)
         if not config:
             return

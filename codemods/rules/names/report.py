@@ -23,7 +23,7 @@ def own(dotted: str, target: tuple[int, ...]) -> tuple[str, Gone] | None:
 
 
 def message(namespace: str, entry: Gone) -> str:
-    return f"`{spelled(entry.old, namespace)}` is not in Lightning any more (last in {entry.last})"
+    return f"`{spelled(entry.old, namespace)}` was removed from Lightning after {entry.last}"
 
 
 def moved_match(
@@ -44,7 +44,12 @@ def moved_match(
 
 def left_match(file: PythonFile, place: ast.alias | ast.expr, namespace: str, entry: Gone, why: str) -> Match:
     if entry.new:
-        reason = f"Not rewritten: {why or 'its place does not allow it'}. It is `{spelled(entry.new, namespace)}` now."
+        reason = (
+            f"Not rewritten: {why or 'fixer cannot change it at this place'}. "
+            f"Write `{spelled(entry.new, namespace)}` instead."
+        )
     else:
-        reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
+        reason = (
+            f"It has no replacement of the same kind: {entry.advice}." if entry.advice else "It has no replacement."
+        )
     return Match(file.span(place), message(namespace, entry), "manual", reason, entry.row)

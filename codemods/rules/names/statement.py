@@ -51,13 +51,13 @@ def why_not(file: PythonFile, node: ast.ImportFrom | ast.Import) -> str | None:
     if not text.startswith(("from", "import")):
         return "it is imported by a call"
     if "#" in text:
-        return "a comment stands inside the statement"
+        return "there is a comment inside the statement"
     if "\\" in text and not _MODULE.match(text):
-        return "the statement goes on behind a backslash"
+        return "the statement goes on after a backslash"
     line = file.text.rfind("\n", 0, start) + 1
     rest = file.text[end:].split("\n", 1)[0].strip()
     if file.text[line:start].strip() or (rest and not rest.startswith("#")):
-        return "other statements stand on its line"
+        return "there are other statements on its line"
     return None
 
 

@@ -58,7 +58,7 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
         reason = "LightningCLI knows every class that is imported by its name, without a registry."
         return RewordedUses(kept, "safe", reason, "1.7.0")
     level: Fix = "unsafe" if "unsafe" in levels else "safe"
-    doubt = " What has the loggers is taken to be a Trainer or a module." if level == "unsafe" else ""
+    doubt = " fixer assumes that the object with the loggers is a Trainer or a module." if level == "unsafe" else ""
     return RewordedUses(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
 
 

@@ -168,7 +168,7 @@ def judge_configured(configured: ConfiguredOptimizers) -> None:
     if not configured.fixed and (
         len(configured.schedules) > 1 or any(schedule.monitor for schedule in configured.schedules)
     ):
-        raise NotPlain("configure_optimizers returns schedulers of several kinds, or none, as it goes")
+        raise NotPlain("configure_optimizers returns schedulers of different kinds, or none, depending on the case")
     if configured.frequencies and configured.schedules:
         raise NotPlain(
             "its optimizers have a frequency, and 1.x took the turns of their schedulers from another count of batches"
@@ -195,7 +195,7 @@ def names_of(step: Function) -> StepParameters:
     found = StepParameters(self_name(step), names[0], names[1])
     for name in (found.this, found.batch, found.batch_idx):
         if name in LOOP_NAMES:
-            raise NotPlain(f"training_step takes a parameter `{name}`")
+            raise NotPlain(f"training_step has a parameter `{name}`")
     return found
 
 
@@ -222,14 +222,14 @@ def _judge_epoch_end(file: PythonFile, item: ClassNode) -> None:
 
 def _judge_kind(item: ClassNode, hook: str) -> None:
     if result_kind(item, item.methods[STEP]) not in ("tensor", "dict"):
-        raise NotPlain(f"{hook} reads the steps' outputs, and what training_step returns is not plain")
+        raise NotPlain(f"{hook} reads the steps' outputs, and fixer cannot tell what training_step returns")
 
 
 def _judge_flag(item: ClassNode) -> None:
     for node in walk(item.node):
         named = isinstance(node, ast.Name) and node.id == FLAG
         if named or (isinstance(node, ast.Constant) and node.value == FLAG) or FLAG in item.methods:
-            raise NotPlain(f"the class sets {FLAG} in a way of its own")
+            raise NotPlain(f"the class sets {FLAG} in its own way")
     plain = plain_flags(item)
     for node in walk(item.node):
         if is_set(node) and node not in plain:
@@ -243,7 +243,7 @@ def _judge_names(file: PythonFile) -> None:
     followed = {id(node) for item in candidates(file) for node in _own_calls(item)}
     for node in file.attributes(STEP):
         if id(node) not in followed:
-            raise NotPlain(f"training_step is called or taken by name in line {node.lineno}")
+            raise NotPlain(f"training_step is called or used by name in line {node.lineno}")
     for inner in walk(file.tree):
         if (isinstance(inner, ast.Constant) and inner.value == STEP) or (
             isinstance(inner, ast.Name) and inner.id == STEP

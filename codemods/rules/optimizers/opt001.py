@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 CODE = "OPT001"
 APPLY = ("lightning_utilities.core.apply_func", "apply_to_collection")
-SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
+SAME = "The loop makes the same steps in the same order as 1.x did."
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 COUNTED = (
-    "The module's global_step counts a batch once, as before 1.6 (where it did so behind the hooks of the batch); the "
+    "The module's global_step counts a batch once, as before 1.6 (where it did so after the hooks of the batch); the "
     "Trainer's, which checkpoints hold, counts the steps of all optimizers."
 )
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
@@ -93,11 +93,11 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
         if item.qualname != verdict.item.name:
             continue
         place = file.head(item.methods[STEP])
-        message = f"{item.node.name} trains several optimizers by `optimizer_idx`, which Lightning 2 refuses"
+        message = f"{item.node.name} trains several optimizers by `optimizer_idx`, which Lightning 2.0 removed"
         if verdict.what == "none":
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
             continue
-        doubts = f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
+        doubts = f"Check this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
         told = [*([WINDOWS] if window_of(verdict.given) else []), *([COUNTED] if verdict.batches else []), RESUMED]
         reason = " ".join([doubts, *told])
         loop = verdict.what == "loop"
@@ -151,9 +151,9 @@ def _trainer_matches(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Ma
             continue
         yield Match(
             file.span(given[0]),
-            f"manual optimization refuses Trainer({given[0].arg}=...)",
+            f"Lightning 2 refuses Trainer({given[0].arg}=...) under manual optimization",
             verdict.level,
-            f"{verdict.item.name} does it itself, where automatic optimization did.",
+            f"{verdict.item.name} now does it itself, at the same point.",
             "M214",
             edits=(
                 NodeEdit(call.node, partial(without, names=verdict.given.moved)),

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "OPT002"
-UNREAD = "The step does not read it, and with one optimizer 1.x did not give it."
+UNREAD = "The step does not use it, and with one optimizer 1.x never passed it."
 UNCOUNTED = (
-    "Not rewritten: several, which 1.x trained each on the same loss, are refused aloud by 2.x. Then set "
+    "Not rewritten: fixer cannot tell how many it has. If there are "
+    "several, which 1.x each trained on the same loss, set "
     "`self.automatic_optimization = False` and step each of self.optimizers() in training_step."
 )
 
@@ -35,7 +36,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = _match(file, facts, item, verdict)
             yield match
             if match.edits and not verdict.item.manual and verdict.item.configured is None:
-                what = f"how many optimizers {item.node.name} has is not seen"
+                what = (
+                    f"{item.node.name} may have several optimizers, which Lightning "
+                    "2.0 refuses under automatic optimization"
+                )
                 place = item.methods.get("configure_optimizers", item.methods[STEP])
                 yield Match(file.head(place), what, "manual", UNCOUNTED, "M214")
 
@@ -43,13 +47,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVerdict) -> Match:
     step = item.methods[STEP]
     place = file.head(step)
-    message = f"{item.node.name}.training_step takes `optimizer_idx`, which Lightning 2 refuses"
+    message = f"{item.node.name}.training_step takes `optimizer_idx`, which Lightning 2.0 removed"
     refusal = verdict.refusal or _refusal(file, facts, item)
     if refusal:
-        reason = f"Not rewritten: {refusal}. Take the parameter out of training_step."
+        reason = f"Not rewritten: {refusal}. Remove the parameter from training_step."
         return Match(place, message, "manual", reason, "M214")
     doubts = [*verdict.doubts, *_callers(facts, verdict)]
-    reason = f"Look at this: {'; '.join(doubts)}." if doubts else UNREAD
+    reason = f"Check this: {'; '.join(doubts)}." if doubts else UNREAD
     edit = NodeEdit(step, _without_index)
     return Match(place, message, "unsafe" if doubts else "safe", reason, "M214", edits=(edit,), unit=verdict.unit)
 
@@ -57,7 +61,7 @@ def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVe
 def _refusal(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
     fact = facts.files[file.path].find(item.qualname)
     if fact is None or facts.kind(fact) != MODULE:
-        return "its bases do not plainly lead to LightningModule"
+        return "its bases cannot be followed to LightningModule"
     if sum(other.qualname == item.qualname for other in file.classes) > 1:
         return "the file defines two classes of that name"
     for call in file.calls:

@@ -78,7 +78,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             f"{item.node.name} has several optimizers, and a training step that takes no `optimizer_idx`",
             "manual",
             f"Not rewritten: Lightning 0.6 to 1.9 refused to train it{old}, and 2.x refuses several optimizers under "
-            f"automatic optimization, so there is no training to be the same as. {ADVICE}",
+            f"automatic optimization, so there is no earlier training to reproduce. {ADVICE}",
             "M214",
         )
 
@@ -111,7 +111,7 @@ RULE = Rule(
     why=(
         "Lightning 1.x raised a ValueError where several optimizers met a training step without `optimizer_idx`, and "
         "2.0 refuses several optimizers under automatic optimization altogether (guide row M214, pull request 16539). "
-        "Which loss is whose is for a person to say."
+        "Which loss belongs to which optimizer is your decision."
     ),
     fix="manual",
     stops=True,

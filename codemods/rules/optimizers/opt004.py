@@ -90,7 +90,7 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
         file.head(method),
         _message(item, name, dead),
         "safe",
-        "It reads none of what goes; Lightning 2 calls the hook without it.",
+        "It uses none of the removed arguments; Lightning 2 calls the hook without them.",
         ROWS[name],
         edits=(NodeEdit(method, partial(_without, dead=dead)),),
     )
@@ -107,7 +107,7 @@ def _told(item: ClassNode, name: str) -> str:
 
 def _message(item: ClassNode, name: str, dead: tuple[str, ...]) -> str:
     names = ", ".join(f"`{each}`" for each in dead)
-    return f"{item.node.name}.{name} takes {names}, which Lightning 2 does not give it"
+    return f"{item.node.name}.{name} takes {names}, which Lightning 2.0 removed"
 
 
 def _manual(file: PythonFile, item: ClassNode, name: str, why: str) -> Match:
@@ -115,7 +115,7 @@ def _manual(file: PythonFile, item: ClassNode, name: str, why: str) -> Match:
         file.head(item.methods[name]),
         f"{item.node.name}.{name} has the signature of Lightning 1.x",
         "manual",
-        f"Not rewritten: {why}. Take the parameter out, with what depends on it.",
+        f"Not rewritten: {why}. Remove the parameter, and what depends on it.",
         ROWS[name],
     )
 

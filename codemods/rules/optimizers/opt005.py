@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 INDEX = "optimizer_idx"
-MESSAGE = "Lightning 2 toggles by the optimizer alone"
-SAME = "The optimizer says by itself which parameters are its own."
+MESSAGE = "Lightning 2.0 takes only the optimizer here, not its index"
+SAME = "The optimizer itself says which parameters it has."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -55,7 +55,10 @@ def _method_matches(file: PythonFile, item: ClassNode, calls: list[ast.Call]) ->
             edit = NodeEdit(call, partial(_given, text=min(known)))
             yield Match(file.span(call), MESSAGE, "safe", SAME, edits=(edit,), unit=unit)
         elif known or isinstance(arguments[0], ast.Constant):
-            reason = "Not rewritten: which optimizer the index stands for cannot be told. Give it the optimizer."
+            reason = (
+                "Not rewritten: fixer cannot tell which optimizer the index "
+                "stands for. Write the optimizer in its place."
+            )
             yield Match(file.span(call), MESSAGE, "manual", reason)
 
 

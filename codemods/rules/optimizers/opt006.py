@@ -27,7 +27,7 @@ ADVICE = (
 )
 
 
-UNCLEAR = f"Not rewritten: whether it is optimized by hand, where no closure is run, is not seen. {ADVICE}."
+UNCLEAR = f"Not rewritten: fixer cannot tell whether it uses manual optimization, where no closure is run. {ADVICE}."
 
 
 def _present(file: PythonFile) -> bool:
@@ -50,9 +50,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _match(file: PythonFile, item: ClassNode, method: Function) -> Match:
     name = f"{item.node.name}.{HOOK}"
     if not ignores_closure(method):
-        message = f"{name} does not run its closure each time, which Lightning refuses"
+        message = f"{name} does not run its closure each time, which is an error since Lightning 1.5"
         return Match(
-            file.head(method), message, "manual", f"Not rewritten: which batches skip it is its own. {ADVICE}."
+            file.head(method),
+            message,
+            "manual",
+            f"Not rewritten: which batches skip it is a decision of the code. {ADVICE}.",
         )
     message = f"{name} does not run its closure, where forward and backward are since Lightning 1.1"
     why = _refusal(method)
@@ -76,7 +79,7 @@ def _refusal(method: Function) -> str | None:
         return not_plain(method)
     closure = closure_parameter(method)
     if closure and uses(method, closure):
-        return "some of its ways run it, and others do not"
+        return "it is run on some paths, and not on others"
     place = _place(method, steps)
     if place is None:
         return "it is not one `optimizer.step()` that every batch reaches"
@@ -179,10 +182,10 @@ class Model(LightningModule):
 RULE = Rule(
     code=CODE,
     name="step-without-closure",
-    summary="An `optimizer_step` that calls `optimizer.step()` alone hands it the closure",
+    summary="An `optimizer_step` that calls `optimizer.step()` alone passes it the closure",
     why=(
         "Until 1.0 Lightning called backward before `optimizer_step`; since 1.1 both forward and backward are in the "
-        "closure that it hands over. A step without it changes no weight, and Lightning 1.5 and later end the first "
+        "closure that it passes. A step without it changes no weight, and Lightning 1.5 and later end the first "
         "batch with `The closure hasn't been executed`."
     ),
     fix="safe",

@@ -72,7 +72,7 @@ def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Optimize
             if entry.key != "strategy" or entry.value not in DDP:
                 continue
             place = file.span(*entry.key_at)
-            message = f'"{entry.value}" no longer looks for parameters that a step leaves unused'
+            message = f'"{entry.value}" no longer looks for unused parameters since Lightning 2.0'
             why = f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for"
             if alone and not item.section.shared:
                 edits = (valued(file, entry, repr(DDP[entry.value])),)
@@ -108,7 +108,7 @@ def _spoken_of(
     known |= {id(part) for node in every_node(file.tree) if isinstance(node, ast.Compare) for part in walk(node)}
     for node in every_node(file.tree):
         if isinstance(node, ast.Constant) and node.value in DDP and id(node) not in known:
-            message = f'"{node.value}" no longer looks for parameters that a step leaves unused'
+            message = f'"{node.value}" no longer looks for unused parameters since Lightning 2.0'
             reason = f"Not rewritten: it may reach the Trainer of {owner.item.name}, which needs that. {ADVICE}."
             yield Match(file.span(node), message, "manual", reason, ROW)
 
@@ -129,11 +129,11 @@ def _judge(file: PythonFile, verdict: OptimizerVerdict, call: ast.Call) -> Itera
         spoken = [_spoken(part) for part in parts]
         known = [value for value in spoken if value in DDP]
         if known:
-            message = f'strategy="{known[0]}" no longer looks for parameters that a step leaves unused'
+            message = f'strategy="{known[0]}" no longer looks for unused parameters since Lightning 2.0'
             edits = (NodeEdit(bound or strategy, _looking),)
             yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
         elif built:
-            message = "DDPStrategy no longer looks for parameters that a step leaves unused"
+            message = "DDPStrategy no longer looks for unused parameters since Lightning 2.0"
             edits = (NodeEdit(built[0], partial(_given, name="find_unused_parameters", value="True")),)
             yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
         elif any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript) for part in parts):
@@ -143,7 +143,7 @@ def _judge(file: PythonFile, verdict: OptimizerVerdict, call: ast.Call) -> Itera
     several = [given[name] for name in COUNTED if name in given and _several(given[name].value)]
     kind = literal(given["accelerator"].value) if "accelerator" in given else (True, None)
     if several and None not in given and kind[0] and kind[1] in SIMPLE:
-        message = "DDP on several devices no longer looks for parameters that a step leaves unused"
+        message = "DDP on several devices no longer looks for unused parameters since Lightning 2.0"
         edits = (NodeEdit(call, partial(_given, name="strategy", value=f'"{LOOKS}"')),)
         yield Match(file.span(several[0]), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
 

@@ -155,7 +155,7 @@ def _judge(
 ) -> OptimizerVerdict:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
-        return OptimizerVerdict(item, "none", "the class is not at the top of its module")
+        return OptimizerVerdict(item, "none", "the class is not at the top level of its module")
     if item.passes:
         return OptimizerVerdict(item, "other")
     if facts.kind(fact) == "other":
@@ -174,7 +174,7 @@ def _judge(
         return alone or OptimizerVerdict(item, "none", reason or "")
     if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
         return OptimizerVerdict(
-            item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0"
+            item, "none", f"the index is {item.default} if there is one optimizer, where a loop counts 0"
         )
     followers = _followers(facts, item, items)
     refusal = (
@@ -203,7 +203,9 @@ def _mixed_in(facts: Facts, item: SeveralOptimizers, fact: ClassFact) -> Optimiz
     """The verdict on a class that is no LightningModule itself."""
     for other in facts.subclasses(fact):
         if facts.kind(other) == MODULE:
-            reason = f"{other.name} ({other.path}) takes its training_step from it, but it is no LightningModule itself"
+            reason = (
+                f"{other.name} ({other.path}) takes its training_step from it, but it is not a LightningModule itself"
+            )
             return OptimizerVerdict(item, "none", reason)
     return OptimizerVerdict(item, "other")
 
@@ -214,13 +216,13 @@ def _optimized(facts: Facts, item: SeveralOptimizers, fact: ClassFact, seen: Tra
     others = [other for other in makers(facts, fact, seen.made) if other != fact]
     found = sorted(item.hooks.reads & frozenset(FINDING))
     if found and configured.count is None:
-        raise NotPlain(f"`{found[0]}` reads the index, which cannot be found where there may be one optimizer")
+        raise NotPlain(f"`{found[0]}` reads the index, which is not known if there may be one optimizer")
     if configured.frequencies and others:
         raise NotPlain(f"its optimizers have a frequency in {others[0].name} ({others[0].path})")
     ends = [other for other in family(facts, fact) if other.methods & EPOCH_ENDS]
     if any(schedule.monitor for schedule in configured.schedules) and (ends or not item.ends):
         name = ends[0].name if ends else item.name
-        raise NotPlain(f"ReduceLROnPlateau would step in on_train_epoch_end, which {name} has its own way with")
+        raise NotPlain(f"ReduceLROnPlateau would step in on_train_epoch_end, which {name} handles in its own way")
     known = configured.most is not None and configured.most <= FIRST
     skips = any(index < (configured.most or 0) for index in item.skipped) if known else item.skips
     return replace(item, configured=configured, skips=skips)
@@ -239,7 +241,9 @@ def _alone(
         shown = items.get((other.path, other.name))
         apart = shown and (not shown.extends or (shown.unread and shown.default))
         if "training_step" in other.methods and not apart:
-            return OptimizerVerdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
+            return OptimizerVerdict(
+                item, "keep", f"{other.name} ({other.path}), a base class or subclass, defines training_step too"
+            )
     return OptimizerVerdict(item, "drop")
 
 
@@ -247,7 +251,7 @@ def _one(item: SeveralOptimizers) -> str:
     if item.manual:
         return "the class optimizes by hand already, and 1.x refused the parameter there too"
     if item.default:
-        return f"there is one optimizer, so the index is always {item.default}: put that in its place"
+        return f"there is one optimizer, so the index is always {item.default}: put that instead"
     return "there is one optimizer, and 1.x gave no index then, so the step failed"
 
 
@@ -261,7 +265,7 @@ def _clash(facts: Facts, item: SeveralOptimizers, fact: ClassFact, followers: li
         watched = WATCHED - {METHOD, *((STEP,) if (other.path, other.name) in free else ())}
         found = sorted(other.methods & watched)
         if found:
-            return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"
+            return f"{other.name} ({other.path}), a base class or subclass, defines {found[0]}"
     return None
 
 
@@ -299,7 +303,7 @@ def _doubted(facts: Facts, verdict: OptimizerVerdict, own: Iterator[str]) -> Opt
         )
     if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
         return OptimizerVerdict(
-            verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients"
+            verdict.item, "none", "its optimizers have a frequency, and the Trainer accumulates gradients"
         )
     doubts += doubts_about(verdict.item.hooks)
     if verdict.item.hooks.logs:
@@ -308,9 +312,9 @@ def _doubted(facts: Facts, verdict: OptimizerVerdict, own: Iterator[str]) -> Opt
             "batch of an epoch, which is kept now"
         )
     if verdict.skips and given.clear_autocast and STEPPING in verdict.item.hooks.names:
-        doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
+        doubts.append("a GradScaler fails where a step returns None, which 1.x ignored")
     elif verdict.skips and given.clear_autocast:
-        doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
+        doubts.append("a step that returns None no longer counts in global_step, as it did in 1.x")
     if verdict.item.outputs and admits_below(facts, LIGHTNING, BY_BATCH):
         doubts.append(
             f"{HOOK} gets a list for each batch, as on 1.8 and 1.9; before, it was a list for each optimizer, of all "
@@ -343,13 +347,13 @@ def _counted(facts: Facts, verdict: OptimizerVerdict, doubts: list[str]) -> Opti
     if counts and not old:
         doubts.append(
             f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
-            f"global_step counted a batch once, and {counts} may speak of it"
+            f"global_step counted a batch once, and {counts} may use it"
         )
     elif counts:
         times = verdict.configured.count or "several"
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
-            f"optimizers; it now grows {times} times as fast, and {counts} may speak of it"
+            f"optimizers; it now grows {times} times as fast, and {counts} may use it"
         )
     return replace(verdict, batches=asked.module and not counts)
 

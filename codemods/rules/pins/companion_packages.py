@@ -20,8 +20,8 @@ from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
-    "Lightning {target} needs torch>={floor}, and no older Lightning that is still admitted runs with it: there is "
-    "nothing to keep; what torch itself changed since then only a run can show"
+    "Lightning {target} needs torch>={floor}, and no older Lightning that is still allowed "
+    "runs with it; only a run can show what torch itself changed since then"
 )
 _ASKED = {
     "transformers": "Python 3.10, the oldest that Lightning {target} runs on,",
@@ -29,9 +29,9 @@ _ASKED = {
 }
 _SINCE = {
     "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
-    "transformers": "what it changed in between only a run can show",
-    "jsonargparse": "what it changed in between only a run can show",
-    "pyyaml": "since 6.0 yaml.load wants to be told its Loader",
+    "transformers": "only a run can show what it changed in between",
+    "jsonargparse": "only a run can show what it changed in between",
+    "pyyaml": "since 6.0 yaml.load requires its Loader argument",
 }
 
 
@@ -137,7 +137,7 @@ def _of_library(
     follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
     if not _clashes(pin, newest) and not follows:
         return None
-    message = f"`{shown(pin)}` cannot stand beside Lightning {target}"
+    message = f"`{shown(pin)}` cannot be installed with Lightning {target}"
     asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"
     if fits and _holds_back(pin, area):
         reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
@@ -148,29 +148,29 @@ def _of_library(
     if why or wanted is None:
         return PinVerdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}", stops=True)
     if pin.name in _SINCE:
-        reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
+        reason = f"{asked}, and nothing older works with it: {pin.specifier} becomes {wanted}"
         if pin.name in used:
             return PinVerdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
         return PinVerdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
     if pin.name in PLAIN:
-        reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
+        reason = f"{asked}, and nothing older works with it: {pin.specifier} becomes {wanted}"
         return PinVerdict(message, "safe", reason, wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:
-        reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
+        reason = f"it is built for one torch, and has to fit the one that is required now: it becomes {wanted}"
     return PinVerdict(message, "safe", reason, wanted, stops=True)
 
 
 def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     """Why a requirement is not raised, though it has to be."""
     if pin.problem:
-        return ADVICE.get(pin.problem, "it is not to be changed")
+        return ADVICE.get(pin.problem, "it must not be changed")
     if pin.language == "conda" and pin.name in PLAIN:
-        return "raise it to a release that the channels have"
+        return "raise it to a release that is in its channels"
     if pin.language == "conda":
         return "raise it together with the CUDA packages, channels and Python that belong to it"
     if "+" in pin.specifier:
-        return "it names a build for one CUDA: choose the release and the build of the machine that it is for"
+        return "it names a build for one CUDA: choose the release and build for the machine"
     if not any(other.name in LIGHTNING for other in own.pins) and own.kind != "dockerfile":
         fuller = [
             item
@@ -180,7 +180,10 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
             and any(other.name in LIGHTNING for other in item.pins)
         ]
         if fuller:
-            return f"{fuller[0].path} asks for another one, beside Lightning: say whether this file is for the same"
+            return (
+                f"{fuller[0].path} requires another one, next to Lightning: "
+                "check whether this file is for the same code"
+            )
     return None
 
 
@@ -191,11 +194,11 @@ def _of_python(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdict | 
     if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
         return None
     said = pin.specifier if pin.specifier[:1].isdigit() or pin.language != "conda" else shown(pin)
-    message = f"`{said}` admits Pythons that Lightning {target} does not run on"
-    asked = f"what is asked for of Lightning needs Python {floor} or later"
+    message = f"`{said}` allows Pythons that Lightning {target} does not run on"
+    asked = f"the required Lightning needs Python {floor} or later"
     wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
     if wanted is None:
-        return PinVerdict(message, "manual", f"{asked}: move to one, with what is built for it", stops=True)
+        return PinVerdict(message, "manual", f"{asked}: raise it, with the packages that are built for it", stops=True)
     reason = f"{asked}, so nothing could be installed on an older one: {pin.specifier} becomes {wanted}"
     return PinVerdict(message, "safe", reason, wanted)
 
@@ -225,5 +228,5 @@ def _of_setuptools(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdic
     if not all(minor.resources for minor in left) or not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
         return None
     wanted = f"{pin.specifier},<82" if pin.specifier.strip(" *") else "<82"
-    reason = f"Lightning {target} imports pkg_resources, which setuptools 82 took out: it becomes {wanted}"
-    return PinVerdict(f"`{shown(pin)}` admits what Lightning {target} does not import with", "safe", reason, wanted)
+    reason = f"Lightning {target} imports pkg_resources, which setuptools 82 removed: it becomes {wanted}"
+    return PinVerdict(f"`{shown(pin)}` allows what Lightning {target} does not import with", "safe", reason, wanted)

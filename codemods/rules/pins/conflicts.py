@@ -26,8 +26,8 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
     every = [(item, pin) for item in area.manifests if item.kind not in INSTALLS for pin in item.pins if _plain(pin)]
     for item, pin in every:
         if item.path == own.path and not _meet(pin, pin, area, target):
-            message = f"`{shown(pin)}` admits no release"
-            reason = "its conditions exclude each other: decide which you mean"
+            message = f"`{shown(pin)}` allows no release"
+            reason = "its conditions exclude each other: keep one of them"
             yield pin, PinVerdict(message, "manual", reason, stops=True)
     for (first, early), (second, late) in combinations(every, 2):
         if second.path != own.path or early.name != late.name or not _for_all(first, second):
@@ -36,7 +36,7 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
             continue
         if all(_meet(pin, pin, area, target) for pin in (early, late)):
             message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
-            reason = "no release meets both, and both are for the same code: choose one"
+            reason = "no release satisfies both, and both are for the same code: keep one of them"
             yield late, PinVerdict(message, "manual", reason, stops=True)
 
 

@@ -30,7 +30,7 @@ _UNBOUND = frozenset({
     "openblas-devel", "pip", "python", "pytorch", "pytorch-lightning", "torchmetrics", *_BUILT,
 })  # fmt: skip
 """Packages of conda's whose builds are for no Python, and those that the set names."""
-_SEEN = "what the channels hold could not be seen"
+_SEEN = "fixer cannot tell what the channels hold"
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def _solved(text: str, gone: Sequence[Pin], newest: MinorRelease, target: str) -
     steps = [_renewed(pin, newest) for pin in gone]
     steps += _along(text, items, channels, torch, any(pin.name == "python" for pin in gone), newest)
     names = "`, `".join(shown(pin) for pin in gone)
-    message = f"`{names}` cannot stand beside Lightning {target}"
+    message = f"`{names}` cannot be installed with Lightning {target}"
     together = ", ".join(step.said for step in steps)
     reason = f"Lightning {target} needs Python {newest.python} and torch>={newest.beside['torch'].floor}, "
-    reason += f"and these work together: {together}"
+    reason += f"and these releases work together: {together}"
     if why := _why_not(gone, items, channels, torch):
         return Conflict(tuple(gone), message, "manual", f"{reason}; not rewritten: {why}")
     edits = tuple(edit for step in steps for edit in step.edits)
@@ -174,7 +174,7 @@ def _why_not(gone: Sequence[Pin], items: Sequence[CondaItem], channels: Sequence
     moved = {pin.place for pin in gone}
     others = [item.stated for item in items if item.place not in moved and _is_bound(item)]
     if others:
-        return f"whether a build for that Python is there could not be seen of {', '.join(others[:3])}"
+        return f"fixer cannot tell whether a build for that Python is there of {', '.join(others[:3])}"
     if not torch or _channel(channels, "pytorch"):
         return ""
     if any(_name(item) == "cudatoolkit" for item in items) or not _channel(channels, "conda-forge"):

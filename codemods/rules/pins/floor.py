@@ -80,7 +80,7 @@ def _asked_for_by_lightning(pin: Pin, needed: str, own: Manifest, area: Area, ta
 
 
 def _verdict(pin: Pin, own: Manifest, area: Area, needed: str) -> PinVerdict:
-    message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
+    message = f"`{shown(pin)}` allows releases that the rewritten code does not run on"
     asked = f"what was rewritten needs {pin.name}>={needed}"
     if not admits_from(pin.meant, needed, pin.language):
         message = f"`{shown(pin)}` is too old for the rewritten code"
@@ -91,7 +91,5 @@ def _verdict(pin: Pin, own: Manifest, area: Area, needed: str) -> PinVerdict:
     why = why_not(pin, own, area) or (behind and f"raise it together with {shown(behind[0])}, which is built for it")
     wanted = floored(pin.meant, needed, pin.language)
     if why or wanted is None:
-        return PinVerdict(
-            message, "manual", f"{asked}; {why or 'its conditions leave no room for that: write it anew'}"
-        )
+        return PinVerdict(message, "manual", f"{asked}; {why or 'its conditions leave no room for that: rewrite it'}")
     return PinVerdict(message, "safe", f"{asked}: {pin.specifier or 'any version'} becomes {wanted}", wanted)

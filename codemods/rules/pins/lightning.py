@@ -26,16 +26,16 @@ from codemods.lightning.pins.specifier import (
 ADVISORY = "GHSA-w37p-236h-pfx3"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 _PLATFORMS = (("linux", "Linux", "posix"), ("darwin", "Darwin", "posix"), ("win32", "Windows", "nt"))
-_RESOURCES = "it imports pkg_resources, which setuptools 82 took out: ask for setuptools<82 beside it"
+_RESOURCES = "it imports pkg_resources, which setuptools 82 removed: require setuptools<82 too"
 
 ADVICE: dict[Problem | None, str] = {
-    "hashed": "its hashes are those of the old release: renew the file with the tool that wrote it",
-    "locked": "the file lists a whole environment, resolved together: renew it with the tool that wrote it",
+    "hashed": "its hashes are those of the old release: update the file with the tool that wrote it",
+    "locked": "the file lists a whole resolved environment: update it with the tool that wrote it",
     "unplaced": "its place in the file could not be proven: edit it by hand",
-    "invalid": "no tool that follows the standard reads it: write it anew",
-    "address": "fixer cannot tell which Lightning stands there: move the fork too, or ask for a release by number",
-    "variable": "its release is in a variable: look where that is set",
-    "ignored": "a comment says to leave it",
+    "invalid": "no tool that follows the standard reads it: rewrite it",
+    "address": "fixer cannot tell which Lightning that is: move the fork too, or require a release by number",
+    "variable": "its release is in a variable: change it where the variable is set",
+    "ignored": "a comment says not to change it",
 }
 _WHAT: dict[Problem | None, str] = {
     "address": "comes from an address",
@@ -45,14 +45,14 @@ _WHAT: dict[Problem | None, str] = {
 
 
 LEFT_BEHIND = (
-    "it comes from an address that is none of Lightning's own releases: what was changed there is left behind; look "
-    "what it is, and whether the release has it"
+    "it is installed from an address that is not one of Lightning's own releases: "
+    "check whether the release has what was changed there"
 )
-_LOCK = "renew the lock file, if one is made from it"
+_LOCK = "update the lock file, if one is made from it"
 _FURTHER = {
     **dict.fromkeys(("requirements", "pyproject", "pipfile", "setup.py", "setup.cfg"), _LOCK),
-    "dockerfile": "the base image decides about Python and torch: see that they are new enough",
-    "workflow": "see that the Python it runs on is new enough",
+    "dockerfile": "the base image brings Python and torch: check that they are new enough",
+    "workflow": "check that its Python is new enough",
 }
 
 
@@ -118,12 +118,12 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
         needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
         said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
         known = pin.problem == "address" and pin.repaired
-        advice = f"it names {pin.name} {pin.meant}: ask for a release by number" if known else ADVICE[pin.problem]
+        advice = f"it names {pin.name} {pin.meant}: require a release by number" if known else ADVICE[pin.problem]
         return PinVerdict(said, "manual", advice + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:
         return None
-    problem = "it applies to no Python that Lightning 2.6 runs on: take it out" if dead else ADVICE.get(pin.problem)
+    problem = "it applies to no Python that Lightning 2.6 runs on: remove it" if dead else ADVICE.get(pin.problem)
     fits = fitting(pin, area, target)
     wanted = fits or guarded(pin.meant, target, pin.language)
     if wanted is None:
@@ -140,33 +140,33 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     elif wanted != pin.meant:
         message, reason = _malicious(pin, wanted)
     else:
-        message, reason = f"`{shown(pin)}` is not a valid requirement", f"it plainly means {wanted}"
+        message, reason = f"`{shown(pin)}` is not a valid requirement", f"it means {wanted}"
     if problem:
         return PinVerdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}", stops=stops)
     if pin.repaired and not pin.is_address and wanted != pin.meant:
-        reason += f"; pip refuses to read it as it was, which plainly meant {pin.meant}"
+        reason += f"; pip refuses to read it as it was, which meant {pin.meant}"
     reason += f"; {short[0]}: {short[1]}" if short else ""
     if pin.fork:
         return PinVerdict(message, "unsafe", f"{reason}; {LEFT_BEHIND}", wanted, stops)
     if pin.language == "conda" and any(clause.version == target for clause in clauses(wanted)):
-        reason = f"{reason}; whether the channels have {target} could not be seen"
+        reason = f"{reason}; fixer cannot tell whether the channels have {target}"
         return PinVerdict(message, "unsafe", reason, wanted, stops)
     return PinVerdict(message, "safe", reason, wanted, stops)
 
 
 def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unraised: tuple[Pin, ...]) -> tuple[str, str]:
     if not admits(pin.meant, target, pin.language):
-        message = f"`{shown(pin)}` does not admit Lightning {target}, which the rewritten code is for"
+        message = f"`{shown(pin)}` does not allow Lightning {target}, which the rewritten code needs"
     else:
-        message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
+        message = f"`{shown(pin)}` allows releases that the rewritten code does not run on"
     since, asked = max(area.needs, Version("2.0")), pin.specifier.strip() or "any version"
-    reason = f"the code now uses what exists since Lightning {since}: {asked} becomes {wanted}"
+    reason = f"the rewritten code needs Lightning {since} or later: {asked} becomes {wanted}"
     if pin.name == "pytorch-lightning" and pin.language != "conda" and only_refused(pin.meant, pin.language):
-        reason += "; pip 24.1 and later refuse to install what it asked for"
+        reason += "; pip 24.1 and later refused to install it"
     if admits_malicious(pin):
-        reason += f"; it also admitted malicious releases ({ADVISORY})"
+        reason += f"; it also allowed malicious releases ({ADVISORY})"
     if area.left:
-        reason += f"; left for a person: {listed(area.left)}"
+        reason += f"; left to repair by hand: {listed(area.left)}"
     if unraised:
         reason += f"; it cannot be installed before {', '.join(map(shown, unraised))} is raised too"
     if area.elsewhere:
@@ -185,25 +185,25 @@ def _elsewhere(area: Area) -> str:
 def _malicious(pin: Pin, wanted: str) -> tuple[str, str]:
     named = " and ".join(bad for bad in MALICIOUS if admits(pin.meant, bad, pin.language))
     return (
-        f"`{shown(pin)}` admits {named}: malicious ({ADVISORY})",
+        f"`{shown(pin)}` allows {named}: malicious ({ADVISORY})",
         f"malicious releases must not be installed from an index that still has them: it becomes {wanted}",
     )
 
 
 def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
     """That a requirement does not admit the target, and why it stays so."""
-    message = f"`{shown(pin)}` does not admit Lightning {target}"
+    message = f"`{shown(pin)}` does not allow Lightning {target}"
     if area.rewritten and not _stays(pin, area):
-        why = "it excludes that release by name, asks for a newer one or contradicts itself: decide which you mean"
+        why = "it excludes that release by name, asks for a newer one or contradicts itself: keep one condition"
         return message, f"{why}; the rewritten code needs 2.0 or later"
     left = area.waiting
-    advice = f"raise it when these places are done: {listed(left)}" if left else "raise it when you want to move"
+    advice = f"raise it when these places are repaired: {listed(left)}" if left else "raise it when you want to move"
     old = [text for text in ("2.4.0", "2.5.0", "2.6.0") if admits_from(pin.meant, text, pin.language)]
     if not old and not any(other.name == "setuptools" for other in area.pins):
-        advice += f"; as long as it stays, {_RESOURCES}"
+        advice += f"; until then {_RESOURCES}"
     if pin.name == "pytorch-lightning" and only_refused(pin.meant, pin.language):
-        advice += "; pip 24.1 and later refuse to install what it asks for (uv does not)"
-    return message, f"the rewritten code runs on what it asks for; {advice}"
+        advice += "; pip 24.1 and later refuse to install it (uv does not)"
+    return message, f"the rewritten code runs on the release that it requires; {advice}"
 
 
 def is_dead(pin: Pin) -> bool:

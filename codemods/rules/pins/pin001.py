@@ -152,8 +152,8 @@ def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[
         return
     place = text.span(pin.place, pin.end)
     if minor.resources and "setuptools" not in asked:
-        message = f"Lightning {facts.target} imports pkg_resources, which setuptools 82 took out"
-        yield Match(place, message, "manual", "nothing asks for setuptools here: add setuptools<82")
+        message = f"Lightning {facts.target} imports pkg_resources, which setuptools 82 removed"
+        yield Match(place, message, "manual", "setuptools is not required here: add setuptools<82")
 
 
 def _in_python(facts: Facts, word: bytes) -> list[str]:
@@ -207,7 +207,7 @@ def _lock(text: TextFile, others: dict[str, Manifest], facts: Facts) -> Iterator
     for bad in _HELD_BAD.finditer(text.text):
         message = f"{name} holds a malicious release of Lightning ({ADVISORY})"
         command = _RENEW.get(name, ("", "the tool that wrote it"))[1]
-        reason = f"whoever installs from it gets it: exclude it in the requirements, then run `{command}`"
+        reason = f"everyone who installs from it gets it: exclude it in the requirements, then run `{command}`"
         yield Match(text.span(*bad.span()), message, "manual", reason, stops=True)
     manifest, command = _RENEW.get(name, ("", ""))
     source = others.get(f"{folder}/{manifest}" if folder else manifest)
@@ -219,8 +219,8 @@ def _lock(text: TextFile, others: dict[str, Manifest], facts: Facts) -> Iterator
     ):
         return
     place = text.span(held.start(), held.end())
-    message = f"{name} holds the Lightning that {manifest} asked for before"
-    yield Match(place, message, "manual", f"lock files are not edited: run `{command}`", stops=True)
+    message = f"{name} still holds the Lightning that {manifest} required before"
+    yield Match(place, message, "manual", f"fixer does not edit lock files: run `{command}`", stops=True)
 
 
 def _includes(text: TextFile, facts: Facts) -> Iterator[Match]:
@@ -230,8 +230,11 @@ def _includes(text: TextFile, facts: Facts) -> Iterator[Match]:
     for place, name in included(text.text):
         path = posixpath.normpath(f"{folder}/{name.removeprefix('file:')}" if folder else name.removeprefix("file:"))
         if "://" not in name and "$" not in name and not path.startswith("..") and path not in facts.kinds:
-            message = f"`{name}` is not read: its requirements are not looked at"
-            reason = "it is not there, or its name is not that of a requirement file: look at it yourself"
+            message = f"`{name}` is not read: its requirements are not checked"
+            reason = (
+                "it is missing, or it is not named like a requirements file: "
+                "check its requirements on Lightning yourself"
+            )
             yield Match(text.span(place, place + len(name)), message, "manual", reason)
 
 
@@ -245,12 +248,12 @@ RULE = Rule(
     why=(
         "After a rewrite the old requirement installs a Lightning on which the code no longer runs. It is changed as "
         "little as will do, in its own style, for the code that the manifest is for. It waits while other places of "
-        "that code break on the target and what was rewritten still runs on a release that it admits. Where nothing "
+        "that code break on the target and what was rewritten still runs on a release that it allows. Where nothing "
         f"was rewritten only the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). "
         "What cannot be installed beside it (torch and what is built for it, torchmetrics, what else Lightning asks "
         "for, an older Python) moves with it, by a table of what each Lightning 2 "
         "needs; torch also where rewritten code needs a newer one by itself. "
-        "Addresses, hashes and lock files are left to a person."
+        "Addresses, hashes and lock files are left to you."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",

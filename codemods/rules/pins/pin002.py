@@ -26,10 +26,11 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     old = _old(facts)
     era = min(breaks[item.code] for item in old)
     evidence = tuple(item for item in old if breaks[item.code] == era)
-    message = f"No file asks for a release of Lightning, and the code uses what {era} took out"
+    message = f"No file requires a release of Lightning, and the code uses what {era} removed"
     asks = (f"lightning{raised('', facts.target)}", *unasked(facts))
     reason = (
-        f"the newest release is installed then, on which these places fail: {listed(evidence)}; mend them, and ask for "
+        "the newest release is then installed, on which these places "
+        f"fail: {listed(evidence)}; repair them, and require "
         f"{' and '.join(asks)}"
     )
     yield Match(first.span, message, "manual", reason)
@@ -74,10 +75,10 @@ RULE = Rule(
     name="no-pin",
     summary="a project that asks for no Lightning anywhere is told which one its code is for",
     why=(
-        "Without a requirement the newest release is installed, whatever the code was written for. As long as places "
-        "that break on it wait for a person, that matters. The release is told "
-        "from the places that other rules found, by the version in which each stopped working; a requirement is left "
-        "to a person, who knows which file it belongs into."
+        "Without a requirement the newest release is installed, whatever the code was written "
+        "for. That matters as long as places that break on it are left. The release is concluded "
+        "from the places that other rules found, by the version in which each stopped working; "
+        "adding the requirement is left to you, since you know which file it belongs into."
     ),
     fix="manual",
     versions="any",

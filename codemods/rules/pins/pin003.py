@@ -45,7 +45,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     elif isinstance(file, PythonFile) and file.path in facts.mentions.get(IMPORTS, ()) and not _is_stated(facts):
         for item in _imported(facts).get(file.path, ()):
             message = f"transformers has no {item.name} since {_short(item.release)}"
-            reason = f"no manifest asks for transformers: ask for transformers<{_short(item.release)}, or do without it"
+            reason = f"no manifest requires transformers: add transformers<{_short(item.release)}, or stop using it"
             yield Match(file.span(item.node), message, "manual", reason, stops=True)
 
 
@@ -99,13 +99,15 @@ def _of_manifest(text: TextFile, facts: Facts) -> Iterator[Match]:
 
 def _match(text: TextFile, pin: Pin, path: str, item: Imported) -> Match:
     place = text.span(pin.place, pin.end)
-    message = f"`{shown(pin)}` admits releases without {item.name}, which {path} imports"
+    message = f"`{shown(pin)}` allows releases without {item.name}, which {path} imports"
     asked = f"transformers has no {item.name} since {_short(item.release)}"
     capped = _capped(pin, item.release)
     if pin.problem or capped is None:
-        why = ADVICE.get(pin.problem, "") if pin.problem else "nothing older is asked for: do without it"
+        why = ADVICE.get(pin.problem, "") if pin.problem else "nothing older is asked for: stop using it"
         return Match(place, message, "manual", f"{asked}; {why}", stops=True)
-    reason = f"{asked}: {pin.specifier or 'any version'} becomes {capped}; when the code does without it, open it again"
+    reason = (
+        f"{asked}: {pin.specifier or 'any version'} becomes {capped}; remove the limit when the code no longer uses it"
+    )
     if pin.word:
         start, end = pin.word
         whole = f"'{text.text[start : pin.start]}{capped}{text.text[pin.end : end]}'"
@@ -152,7 +154,7 @@ RULE = Rule(
     name="transformers-pin",
     summary="a requirement on transformers ends before the release without a name that the code imports",
     why=(
-        "A move to another Lightning installs everything anew, and an open requirement then brings the newest "
+        "A move to another Lightning installs everything again, and an open requirement then brings the newest "
         "transformers: 4.50 has no AdamW, 5.0 no models for TensorFlow and Flax any more, and their import fails. The "
         "requirement is kept below that release, which is what the code ran on; the optimizer of torch decays weights "
         "at another moment, so it does not take its place by itself."

@@ -157,8 +157,8 @@ def _match(
     place = text.span(pin.place, pin.end)
     if edit is None:
         why = ADVICE.get(pin.problem) or "its place in the list could not be proven"
-        return Match(place, message, "manual", f"{reason}: write {_listed(asks)} beside it by hand; {why}")
-    reason = f"{reason}; {_listed(asks)} {_is(asks)} asked for beside Lightning, as nothing here does"
+        return Match(place, message, "manual", f"{reason}: write {_listed(asks)} next to it by hand; {why}")
+    reason = f"{reason}; {_listed(asks)} {_is(asks)} added next to Lightning, as nothing here requires it"
     return Match(place, message, "safe", reason, edits=(edit,))
 
 
@@ -202,7 +202,7 @@ def _unasked(file: PythonFile, base: Mapping[str, Manifest], facts: Facts) -> It
             text = _as_text(file)
             message = f"Lightning {facts.target} does not install {row.name}, which is used here"
             place = text.span(start + len(line) - len(line.lstrip()), start + len(line))
-            yield Match(place, message, "manual", f"{row.why}; no manifest asks for Lightning: ask for {row.ask} too")
+            yield Match(place, message, "manual", f"{row.why}; no manifest requires Lightning: add {row.ask}")
             return
 
 

@@ -104,7 +104,7 @@ def _match(text: TextFile, named: PythonMentions, floor: Version, asked: str) ->
     digits = ".".join(map(str, floor))
     listed = ", ".join(dict.fromkeys(f"{item.version[0]}.{item.version[1]}" for item in old if item.version))
     brought = named.brings and text.text[old[0].start : old[0].end]
-    what = f"`{brought}` has no Python newer than {listed}" if brought else f"Python {listed} is named here"
+    what = f"`{brought}` has no Python newer than {listed}" if brought else f"this requires Python {listed}"
     message = f"{what}, and {asked} needs {digits} or later"
     place = text.span(old[0].start, old[-1].end)
     edits = _edits(text.text, named, old, kept, digits)
@@ -112,8 +112,8 @@ def _match(text: TextFile, named: PythonMentions, floor: Version, asked: str) ->
         advice = named.advice.replace("{0}", digits.replace(".", "")).replace("{}", digits)
         yield Match(place, message, "manual", f"Not rewritten: {advice}", stops=named.stops)
         return
-    done = f"{listed} goes" if kept and named.listed and _is_known(kept) else f"{listed} becomes {digits}"
-    reason = f"nothing that is asked for could be installed on it: {done}"
+    done = f"{listed} is removed" if kept and named.listed and _is_known(kept) else f"{listed} becomes {digits}"
+    reason = f"the required packages cannot be installed on it: {done}"
     yield Match(place, message, "safe", reason, edits=edits, stops=named.stops)
 
 
@@ -197,8 +197,8 @@ RULE = Rule(
         "Lightning 2.6 asks for Python 3.10, and a pipeline, an image or an environment on 3.7 or 3.8 cannot install "
         "it. Where a Python is named plainly it becomes the oldest that the requirement on Lightning runs on; one that "
         "is too old goes from a list that holds a newer one. A matrix that spells its jobs out, images that bring a "
-        "torch or a CUDA along, and environments with other exact releases are left to a person. A requirement that "
-        "still admits a release for the old Python is left as it is, and so is what names it; so are jobs that run "
+        "torch or a CUDA along, and environments with other exact releases are left to you. A requirement that "
+        "still allows a release for the old Python is left as it is, and so is what names it; so are jobs that run "
         "tools alone, such as a linter, what belongs to another part of the project, and pipelines that came with code "
         "of another project, which no service reads where they lie."
     ),

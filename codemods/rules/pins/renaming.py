@@ -29,13 +29,13 @@ def renaming(
     place = None if pin.problem else name_place(text, pin)
     why = ""
     if both:
-        why = f"{name} is asked for too: take this one out"
+        why = f"{name} is asked for too: remove this one"
     elif pin.problem:
-        why = ADVICE.get(pin.problem, "it is not to be changed")
+        why = ADVICE.get(pin.problem, "it must not be changed")
     elif not admits_from(specifier, "2.0.0", pin.language):
-        why = f"it admits no release since 2.0: raise it, and ask for {name}"
+        why = f"it allows no release since 2.0: raise it, and ask for {name}"
     elif place is None:
-        why = f"its name stands elsewhere: write {name} by hand"
+        why = f"its name is elsewhere: write {name} by hand"
     if why or place is None:
         return PinVerdict(message, "manual", why), None
     reason = f"--namespace asks for it: {name} has the same releases and extras"

@@ -34,16 +34,18 @@ def builds(text: str, own: Manifest, area: Area, target: str) -> Conflict | None
     gone = [pin for pin in stated if pin.name == "torch" or not admits(pin.meant, newest.beside[pin.name].exact)]
     wanted = [(pin, _renewed(pin, newest.beside[pin.name].exact)) for pin in gone]
     names = "`, `".join(shown(pin) for pin in gone)
-    message = f"`{names}` cannot stand beside Lightning {target}"
+    message = f"`{names}` cannot be installed with Lightning {target}"
     together = ", ".join(f"{pin.name}{new or '==' + newest.beside[pin.name].exact}" for pin, new in wanted)
-    reason = f"Lightning {target} needs torch>={newest.beside['torch'].floor}, and these work together: {together}"
+    reason = (
+        f"Lightning {target} needs torch>={newest.beside['torch'].floor}, and these releases work together: {together}"
+    )
     index = _ANY_INDEX.search(text)
     if not all(new for _, new in wanted) or not index:
         way = f"choose the build of the machine that it is for, with --extra-index-url {_index(_CUDA)}"
         return Conflict(tuple(gone), message, "manual", f"{reason}; it names builds for one CUDA: {way}")
     edits = [TextEdit(pin.start, pin.end, new) for pin, new in wanted if new]
     edits += [TextEdit(*match.span("build"), _CUDA) for match in _INDEX.finditer(text)]
-    reason = f"{reason}; what the machine that it is for has could not be seen"
+    reason = f"{reason}; fixer cannot tell what the machine that it is for has"
     return Conflict(tuple(gone), message, "unsafe", reason, tuple(edits))
 
 

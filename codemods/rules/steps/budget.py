@@ -18,7 +18,7 @@ def told(steps: Any, epochs: Any, window: Any, batches: Any, ranks: int) -> tupl
         message, advice = f"max_steps={steps} comes to {place}", "max_epochs says it for any number of devices"
     elif type(epochs) is int and steps < each * epochs:
         message = f"max_steps={steps} ends training after {place}, before max_epochs={epochs} ({each * epochs} steps)"
-        advice = "keep the limit that you mean"
+        advice = "keep one of the two"
     else:
         return None
     where = "one device" if ranks == 1 else f"{ranks} devices"

@@ -80,15 +80,18 @@ def _interpolated(file: TextFile, facts: Facts, section: Section, entry: Mapping
         why = (
             "the project reads trainer.max_steps; read trainer.estimated_stepping_batches there"
             if reads
-            else "max_epochs is given too, and what comes first ends training; keep one"
+            else "max_epochs is given too, and training ends at the limit that is reached first; keep one of the two"
             if here is not None and not same
-            else "the mapping stands on one line or in several places"
+            else "the mapping is on one line or in several places"
         )
         yield Match(span, message, "manual", f"Not rewritten: {why}.")
         return
     start, end = _line(file.text, entry)
     edit = TextEdit(start, end, "") if same else TextEdit(entry.key_at[0], entry.value_at[1], f"max_epochs: {epochs}")
-    reason = "max_epochs ends at the same place on any number of devices. What the resolver does is taken by its name."
+    reason = (
+        "max_epochs ends at the same place on any number of devices. fixer "
+        "assumes that the resolver does what its name says."
+    )
     yield Match(span, message, "unsafe", reason, edits=(edit,))
 
 
@@ -96,13 +99,13 @@ def _refused(file: TextFile, facts: Facts, section: Section, count: Count | None
     """Why a count does not end where `max_epochs` does."""
     limit = next((name for name in LIMITS if section.get(name) is not None), None)
     if limit:
-        return f"{limit} makes an epoch shorter than what is counted here"
+        return f"{limit} makes an epoch shorter than the loader is"
     batches = count.first("batches") if count else None
     settings = read_settings(file.path, facts)
     if batches and type(settings.get(ast.unparse(batches.node))) is int:
-        return f"`{ast.unparse(batches.node)}` is a number of its own, not the length of a loader"
+        return f"`{ast.unparse(batches.node)}` is a fixed number, not the length of a loader"
     if count and "cases" in count.marks:
-        return "a case gives another number of steps, for which max_epochs has to be another too"
+        return "in one case it is another number of steps, for which max_epochs has to differ too"
     return None
 
 

@@ -52,7 +52,7 @@ def anew(file: PythonFile, function: Function, reader: TermReader) -> Iterator[M
             if index and period and not owned and not _of_epoch(node, parents):
                 message = f"`{index}`, which begins at 0 in each epoch, is compared with `{period}`"
                 reason = (
-                    "What it decides begins anew with each epoch, and counts batches, of which accumulation takes "
+                    "It starts at 0 in each epoch and counts batches, of which accumulation takes "
                     "several for a step. Not rewritten: compare self.trainer.global_step, which counts the optimizer "
                     "steps of the whole training; or, if each epoch is meant, say so by the name."
                 )

@@ -65,7 +65,7 @@ def _irregular(step: Function) -> str | None:
     if len(optimizers) > 1 or len(steps) > 1:
         return "several optimizers step in one batch, which the count does not know"
     if not steps:
-        return "training_step steps the optimizer where it is not seen"
+        return "training_step steps the optimizer in code that fixer cannot follow"
     for node in walk(step):
         if isinstance(node, LOOPS) and any(inner is steps[0] for inner in walk(node)):
             return "the optimizer steps in a loop, several times a batch"

@@ -42,7 +42,7 @@ class PlainExpression(ast.NodeTransformer):
         function, dotted = node.func, self.reader.resolve(node.func)
         own = dotted is not None and dotted.partition(".")[0] not in NUMERIC
         if own and isinstance(function, ast.Name) and function.id in ("ceil", "floor"):
-            self.why.append(f"what `{dotted}` rounds to is not seen")
+            self.why.append(f"fixer cannot tell what `{dotted}` rounds to")
             return ast.Call(ast.Name("int", ast.Load()), node.args, node.keywords)
         other = isinstance(function, ast.Attribute) and function.attr in ("val_dataloader", "test_dataloader")
         if other and isinstance(function, ast.Attribute) and ast.unparse(function.value) == self.trained:
@@ -59,8 +59,8 @@ class PlainExpression(ast.NodeTransformer):
         if not several or not isinstance(key, int | str) or any(word in str(key) for word in ("val", "test")):
             return False
         self.why.append(
-            f"the length of `{text}` is not followed"
+            f"fixer does not follow the length of `{text}`"
             if text == self.trained
-            else f"which of several loaders decides how long an epoch is, `{text}` or another, is not seen"
+            else f"fixer cannot tell which of several loaders decides how long an epoch is, `{text}` or another"
         )
         return True

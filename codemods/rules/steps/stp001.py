@@ -69,7 +69,8 @@ def _in_one_case(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
         epochs = _epochs(trainer, count) if count and count.is_total else None
         if count and epochs and not _is_right(trainer, count):
             advice = (
-                f"Not rewritten: give max_epochs={epochs} there; beside another limit, what comes first ends training"
+                f"Not rewritten: give max_epochs={epochs} there; if another limit is "
+                "given, training ends at the one that is reached first"
             )
             yield manual(file, trainer.keyword, f"{MESSAGE} in one case: there it means max_epochs={epochs}", advice)
             return
@@ -84,7 +85,7 @@ def _unfollowed(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
     count = reader.read(plain.visit(copy_of(trainer.script.follow(trainer.keyword.value))))
     epochs = _epochs(trainer, count) if count and count.is_total and plain.why else None
     if epochs:
-        advice = f"Not rewritten: {plain.why[0]}; give the Trainer max_epochs={epochs} alone if that is what it means"
+        advice = f"Not rewritten: {plain.why[0]}; give the Trainer only max_epochs={epochs} if that is the intention"
         yield manual(file, trainer.keyword, f"{MESSAGE}: it seems to mean max_epochs={epochs}", advice)
 
 
@@ -101,7 +102,7 @@ def _spread(file: PythonFile, facts: Facts) -> Iterator[Match]:
             trainer = Trainers(script, ast.keyword("max_steps", value))
             if (epochs := _epochs(trainer, count)) and not _is_right(trainer, count):
                 message = f"{MESSAGE}: it means max_epochs={epochs}"
-                yield manual(file, value, message, f"Not rewritten: it is handed on by `**`; give max_epochs={epochs}")
+                yield manual(file, value, message, f"Not rewritten: it is passed on by `**`; give max_epochs={epochs}")
 
 
 def _epochs(trainer: Trainers, count: Count) -> str | None:
@@ -141,14 +142,18 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
     message = f"{MESSAGE}: it means max_epochs={epochs}"
     refusal = _refusal(trainer, count)
     if refusal:
-        return manual(file, place, message, f"Not rewritten: {refusal}; give the Trainer max_epochs={epochs} alone")
+        return manual(file, place, message, f"Not rewritten: {refusal}; give the Trainer only max_epochs={epochs}")
     doubts = " ".join(_doubts(trainer, count))
     level: Fix = "unsafe" if doubts else "safe"
     known = trainer.given.get("max_epochs")
     same = known is not None and file.source_of(known) == epochs
     if known is not None and not same and literal(known) not in ((True, None), (True, -1)):
         return manual(
-            file, place, message, "Not rewritten: max_epochs is given too, and what comes first ends training; keep one"
+            file,
+            place,
+            message,
+            "Not rewritten: max_epochs is given too, and training ends at the "
+            "limit that is reached first; keep one of the two",
         )
     if any(facts.mentions.get(READS, ())):
         return _computed(file, trainer, count, epochs, Match(file.span(place), message, level, doubts))
@@ -164,12 +169,12 @@ def _doubts(trainer: Trainers, count: Count) -> Iterator[str]:
     counted = counted_in(count)
     if counted is None or is_trained_on(trainer.script, counted) != "same":
         what = ast.unparse(counted) if counted is not None else _source(trainer.script.file, _measure(count).node)
-        yield f"`{what}` is taken to be that of the training, which is not seen."
+        yield f"fixer assumes that `{what}` is that of the training."
     if size := other_size(trainer.script, count):
-        yield f"Its loader takes `{size}` in a batch, which is not seen to be the same."
+        yield f"The batch size of its loader is `{size}`, which fixer assumes to be the same."
     over, under = count.shape
     if "batches" in over and "batch_size" in under:
-        yield "The number of batches is divided by the batch size again, which is taken to be a slip."
+        yield "The number of batches is divided by the batch size again, which fixer assumes to be a mistake."
 
 
 def _measure(count: Count) -> Leaf:
@@ -183,21 +188,21 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
         return "the call takes arguments by position or `**`, which may hold max_epochs"
     limit = next((name for name in LIMITS if name in trainer.given), None)
     if limit:
-        return f"{limit} makes an epoch shorter than what is counted here"
+        return f"{limit} makes an epoch shorter than the loader is"
     leaf = count.first("epochs")
     if leaf and isinstance(trainer.script.constant(leaf.node), float):
         return "the number of epochs is not whole"
     if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
         return f"`{leaf.node.id}` is assigned several times"
     if "cases" in count.marks:
-        return "a case gives another number of steps, for which max_epochs has to be another too"
+        return "in one case it is another number of steps, for which max_epochs has to differ too"
     counted, trained = counted_in(count), trainer.script.trained_on()
     for node in (leaf.node if leaf else None, counted):
         if node is not None and unseen(trainer.script, node):
             return f"`{ast.unparse(node)}` is another name where the Trainer is built"
     renewed = (set_anew(trainer.script, node) for node in (counted, leaf.node if leaf else None) if node is not None)
     if anew := next(filter(None, renewed), None):
-        return f"`{anew}` is assigned anew behind it"
+        return f"`{anew}` is assigned again after it"
     if odd := is_odd(trainer.script, count):
         return odd
     if counted is not None and is_trained_on(trainer.script, counted) == "another":
@@ -205,7 +210,7 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
         return f"`{ast.unparse(counted)}` is counted, but {other}"
     batches = count.first("batches")
     if batches and batches.origin == "named" and type(trainer.script.constant(batches.node)) is int:
-        return f"`{ast.unparse(batches.node)}` is a number of its own, not the length of a loader"
+        return f"`{ast.unparse(batches.node)}` is a fixed number, not the length of a loader"
     return None
 
 
@@ -216,7 +221,9 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, fo
     parts = processes(trainer, loader) if loader else None
     batches = _source(file, loader) if loader and parts is not None else dropped(trainer, loader)
     if batches is None:
-        reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
+        reason = (
+            "Not rewritten: the project reads trainer.max_steps, and fixer cannot tell how many devices there will be; "
+        )
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
         return manual(file, trainer.keyword, found.message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
@@ -227,8 +234,8 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, fo
     change = partial(_with_value, text=text)
     dead = dead_after(file, trainer.script.space, [trainer.keyword.value], text)
     reason = (
-        f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, the last short one with "
-        f"them, times epochs. The project reads trainer.max_steps, so it stays. {found.reason}"
+        f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, "
+        f"including the last short one, times epochs. The project reads trainer.max_steps, so it stays. {found.reason}"
     )
     imports = (("math", None),) if "math." in text else ()
     edits = (NodeEdit(trainer.keyword, change),)
@@ -281,7 +288,10 @@ def _budget(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
         return
     message, reason = found
     if script.assumed:
-        reason += f" Taken by default: {', '.join(f'`{name}`' for name in dict.fromkeys(script.assumed))}."
+        reason += (
+            " fixer assumed the defaults of these options: "
+            f"{', '.join(f'`{name}`' for name in dict.fromkeys(script.assumed))}."
+        )
     yield manual(file, trainer.keyword, message, reason)
 
 
@@ -296,7 +306,7 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if count and count.is_total and facts.uses_lightning and count.marks & {"floor", "divided", "spans"}:
             reason = (
                 "Rounding down leaves out the last, shorter accumulation window of each epoch, which steps too. Not "
-                "rewritten: what reads it is not seen; a scheduler in the module takes "
+                "rewritten: fixer cannot tell what reads it; a scheduler in the module takes "
                 "self.trainer.estimated_stepping_batches, a Trainer max_epochs alone."
             )
             yield manual(file, item.node, f"`{ast.unparse(target)}` is too small: it counts whole windows only", reason)

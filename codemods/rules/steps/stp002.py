@@ -132,11 +132,11 @@ def faults(place: StepTotal) -> tuple[str, ...]:
         ),
         ("floor" in count.marks and bool(under), "it rounds down where the last, shorter window steps too"),
         ("divided" in count.marks, "it is a float"),
-        ("spans" in count.marks and "floor" not in count.marks, "accumulation windows do not reach over epochs"),
+        ("spans" in count.marks and "floor" not in count.marks, "accumulation windows end with the epoch"),
         ("accumulate" not in under and "estimated" not in over, "accumulate_grad_batches is left out"),
         ("devices" not in under and "estimated" not in over, "several devices are left out"),
         (over == ("estimated",), "the division rounds down"),
-        (count.epochs_cancel and over != ("estimated",), "the epochs cancel"),
+        (count.epochs_cancel and over != ("estimated",), "the number of epochs cancels out"),
         (count.is_epoch, "it counts one epoch"),
     )
     return tuple(dict.fromkeys(text for wrong, text in checks if wrong))
@@ -188,18 +188,18 @@ def _refusal(file: PythonFile, facts: Facts, place: StepTotal) -> str | None:
     if place.node is None and (failing := _failing(place)) is not None:
         return f"it fails in some cases (line {failing.lineno})"
     if place.count.is_epoch:
-        return "it counts the steps of one epoch, and which of the two is meant is not seen"
+        return "it counts the steps of one epoch, and fixer cannot tell which of the two is meant"
     if "cases" in place.count.marks:
         return "it is another number in some cases"
     if (line := divided_again(file, place)) is not None:
-        return f"it is changed, or divided again, in line {line}"
+        return f"it is changed or divided again in line {line}"
     data = place.count.first("batches") or _of_loader(place)
     if data and data.role == "batches" and data.origin == "named":
-        return f"where `{file.source_of(data.node)}` comes from is not seen"
+        return f"fixer cannot tell where `{file.source_of(data.node)}` comes from"
     if not data and place.function.name == "setup":
         return "setup runs before a test too, where there is no training loader"
     if not data and _streams(file, facts):
-        return f"a loader without a length, as the project has, makes {STEPS} -1"
+        return f"with a loader that has no length, as in this project, Lightning makes {STEPS} -1"
     return None
 
 
@@ -229,15 +229,15 @@ def _level(file: PythonFile, facts: Facts, place: StepTotal) -> tuple[Fix, str]:
         text = ast.unparse(loose[0].node)
         return (
             "unsafe",
-            f"`{text}` is taken for the Trainer's max_epochs, which is not seen; then {STEPS} is what it means.",
+            f"fixer assumes that `{text}` is the Trainer's max_epochs; then {STEPS} is the same number.",
         )
     if not _knows_windows(place) and (line := used_otherwise(file, place)) is not None:
         return (
             "unsafe",
-            f"Lightning's own count of optimizer steps; where batches are counted, as line {line} may do, it is not "
-            "what is meant.",
+            f"Lightning's own count of optimizer steps; if line {line} "
+            "counts batches, it is not the number that you need.",
         )
-    return "safe", "Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
+    return "safe", "Lightning's own count of the optimizer steps of this training. It needs Lightning 1.6."
 
 
 def _knows_windows(place: StepTotal) -> bool:

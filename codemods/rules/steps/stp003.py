@@ -80,8 +80,10 @@ def _counted_twice(file: PythonFile, function: Function, reader: TermReader) -> 
         divides = isinstance(node.op, ast.Div | ast.FloorDiv) and _counted(reader, node.right)
         name = next((name for name in (STEPS, "max_steps") if _is(reader, node.left, name)), None)
         if divides and name:
-            message = f"trainer.{name} is divided by `{ast.unparse(node.right)}`, which it has counted already"
-            yield manual(file, node, message, "It is the number of optimizer steps of each device; use it as it is.")
+            message = f"trainer.{name} is divided by `{ast.unparse(node.right)}`, which it already includes"
+            yield manual(
+                file, node, message, "It is the number of optimizer steps of each device; use it without the division."
+            )
         elif isinstance(node.op, ast.Mult):
             total = next((side for side in (node.left, node.right) if _is(reader, side, STEPS)), None)
             other = node.right if total is node.left else node.left
@@ -173,7 +175,9 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: TermReader)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv) and not tested:
             count = reader.read(node.right)
             if _is(reader, node.left, "max_steps") and count and "batches" in count.shape[0]:
-                yield manual(file, node, "trainer.max_steps over batches is taken for a number of epochs", OF_EPOCHS)
+                yield manual(
+                    file, node, "trainer.max_steps divided by batches is used as a number of epochs", OF_EPOCHS
+                )
 
 
 def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader: TermReader) -> Iterator[Match]:
@@ -188,7 +192,7 @@ def _steps_of_batches(file: PythonFile, facts: Facts, function: Function, reader
             continue
         counted = next((side for side in sides if _of_batches(reader, side)), None)
         if counted is not None and any(_holds_step(side, reader) for side in sides if side is not counted):
-            message = f"global_step is held against `{ast.unparse(counted)}`, a number of batches"
+            message = f"global_step is compared with `{ast.unparse(counted)}`, a number of batches"
             reason = (
                 f"It counts optimizer steps, of which one has several batches ({where} accumulates). Not rewritten: "
                 "count by batch_idx and current_epoch, or divide the batches by trainer.accumulate_grad_batches."
@@ -227,7 +231,7 @@ def _untold(file: PythonFile, function: Function, reader: TermReader) -> Iterato
         for test in node.values if isinstance(node, ast.BoolOp) else tests:
             bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
             if _is(reader, bare, "max_steps") and not _has_sign(node):
-                yield manual(file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; -1 is true.")
+                yield manual(file, bare, "trainer.max_steps is used as a condition", f"{UNTOLD}; -1 is true.")
         alone = id(node) not in signed
         if alone and isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
             yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
@@ -371,14 +375,14 @@ BATCHES = BEFORE.replace("return self.global_step < 0.1 * total_steps", "return 
 RULE = Rule(
     code="STP003",
     name="confused-step-counts",
-    summary="steps, batches and epochs are not taken for one another",
+    summary="steps, batches and epochs are not confused",
     why=(
         "`global_step`, `max_steps` and `estimated_stepping_batches` count optimizer steps: accumulation is in them "
         "already, every optimizer of a manual loop is one more, and `optimizers(use_pl_optimizer=False)` none at all. "
         "`batch_idx` counts the batches of one epoch. `max_steps` is -1 where it was not given. What compares one with "
         "the other is wrong by a factor, silently. A product of estimated_stepping_batches and accumulate_grad_batches "
         "that is compared with global_step loses the factor; the rest is named, as is a warm-up that `batch_idx` is "
-        "compared with, which begins anew in each epoch."
+        "compared with, which begins again in each epoch."
     ),
     fix="safe",
     versions="Lightning 1.6 and later",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MESSAGE = "`max_steps=None` is a TypeError: no limit is -1"
 ROW = "M049"
-SAFE = "None meant no limit, which is -1 since 1.5."
+SAFE = "None meant no limit, which is written -1 since 1.5."
 _NULL = re.compile(r"^(?P<indent>[ ]*)max_steps:[ \t]*(?P<value>null|~|Null|NULL|None)?[ \t]*(?=#|\r?$)", re.MULTILINE)
 
 
@@ -180,7 +180,7 @@ def _handed_on(file: PythonFile) -> Iterator[Match]:
         ):
             continue
         if any(_takes(call, target.value.id) for call in file.calls if call.within == item.within):
-            reason = f"Not rewritten: `{target.value.id}` goes elsewhere too; write -1, or delete the statement."
+            reason = f"Not rewritten: `{target.value.id}` is used elsewhere too; write -1, or delete the statement."
             yield Match(file.span(node), MESSAGE, "manual", reason, ROW)
 
 
@@ -214,7 +214,7 @@ def _yaml(file: TextFile, facts: Facts) -> Iterator[Match]:
         edit = TextEdit(start, end, "-1" if found["value"] else " -1")
         span = file.span(found.start() + indent, max(end, start))
         level: Any = "safe" if target else "unsafe"
-        reason = SAFE if target else f"{SAFE} The key is taken to be an argument of the Trainer."
+        reason = SAFE if target else f"{SAFE} fixer assumes that the key is an argument of the Trainer."
         yield Match(span, MESSAGE, level, reason, ROW, edits=(edit,))
 
 

@@ -248,7 +248,7 @@ def followed(use: BatchUse, known: Mapping[str, tuple[BatchHelper, ...]]) -> Bat
         ]
         if whole and not given:
             every.append(
-                BatchUse(refusal=f"the batch is handed as a whole to `{method}`, which is not to be seen; {OWN_SPLIT}")
+                BatchUse(refusal=f"the batch is passed as a whole to `{method}`, which fixer cannot read; {OWN_SPLIT}")
             )
         for found in given:
             every.append(found if whole else _as_part(found))

@@ -68,7 +68,7 @@ def _told(file: PythonFile, index: int, call: CallNode, fitting: FitStatement | 
     if fitting is None or value is None:
         return FittedTrainer(index, text, fitting)
     if "\n" in text or not _is_readable(value):
-        return FittedTrainer(index, text, fitting, refusal="it is worked out by more than names and numbers")
+        return FittedTrainer(index, text, fitting, refusal="it is computed from more than names and numbers")
     fit = next(each for _, each, _ in fit_statements(file) if each.node.lineno == fitting.line)
     steady = all(is_steady(file, call, part, [fit]) for part in _chains(value))
     if not steady and any(isinstance(node, ast.Name) and node.id == FLAG for node in every_node(file.tree)):
@@ -127,8 +127,8 @@ def carry(
     silent = any(trainer not in giving for trainer, _ in calls)
     if silent and optional and (place := _unclear(facts, fact, fits)):
         raise NotPlain(
-            f"its Trainers are given different {FLAG}, or some of them none, and what the one at {place} fits is not "
-            "plain"
+            f"its Trainers are given different {FLAG}, or some of them none, and "
+            f"fixer cannot tell which module the one at {place} fits"
         )
     found: list[tuple[str, int]] = []
     for trainer, each in calls:
@@ -136,7 +136,7 @@ def carry(
         if trainer not in giving and not optional:
             continue
         if each is None or each.fitting is None or each.refusal:
-            why = each.refusal if each and each.refusal else "the model that it fits is not plainly to be seen there"
+            why = each.refusal if each and each.refusal else "fixer cannot tell which model it fits there"
             argument = trainer.argument(FLAG)
             given = f"is given {FLAG}={argument.text}" if argument else f"is given no {FLAG}"
             raise NotPlain(f"the Trainer at {place} {given}, and {why}: set self.{FLAG} in the module instead")

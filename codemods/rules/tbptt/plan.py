@@ -39,8 +39,8 @@ UNHEARD = {
 }
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 ACCUMULATES = (
-    "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
-    "same as"
+    "accumulates gradients: 1.x lost all but the last chunk of a window's "
+    "batches, so there is no earlier training to reproduce"
 )
 MISPLACED = (
     "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "
@@ -98,7 +98,11 @@ def _verdict(
 ) -> TbpttVerdict | None:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
-        return TbpttVerdict(item, "the class is not at the top of its module") if item.named or item.flagged else None
+        return (
+            TbpttVerdict(item, "the class is not at the top level of its module")
+            if item.named or item.flagged
+            else None
+        )
     if facts.kind(fact) not in (MODULE, None):
         return None
     own = _sets_flag(facts, shown, item, fact)
@@ -249,7 +253,7 @@ def _nowhere(facts: Facts) -> str:
     outside = [path for path in paths if path not in facts.files and facts.kinds.get(path) != "docs"]
     if not outside:
         return f"the project does not set `{FLAG}` for the class"
-    return f"what {outside[0]} says of `{FLAG}` is not followed: set self.{FLAG} from it in the module"
+    return f"fixer does not follow what {outside[0]} does with `{FLAG}`: set self.{FLAG} from it in the module"
 
 
 def _is_unset(facts: Facts, shown: Mapping[str, TbpttFileSummary], item: TbpttClass, fact: ClassFact) -> bool:
@@ -270,7 +274,7 @@ def _judge_whole(item: TbpttClass) -> None:
 def _doubts(facts: Facts, item: TbpttClass, moves: bool, given: TrainerSettings) -> Iterator[str]:
     if given.elsewhere:
         yield (
-            f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk "
+            f"{given.elsewhere}: with manual optimization more than 1 is an error, and 1.x lost all but the last chunk "
             "of a window's batches by it."
         )
     counts = counting(facts)
@@ -293,7 +297,7 @@ def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configure
     if configured.count is None:
         raise NotPlain("configure_optimizers returns one optimizer or several")
     if configured.count == 1 and item.hooks.reads:
-        raise NotPlain(f"`{min(item.hooks.reads)}` reads the optimizer's index, which is 0 for one: put 0 in its place")
+        raise NotPlain(f"`{min(item.hooks.reads)}` reads the optimizer's index, which is 0 for one: put 0 instead")
     if configured.frequencies:
         raise NotPlain("the optimizers have a frequency, by which 1.x took one of them for all chunks of a batch")
     if not configured.fixed and (waiting or len(set(configured.schedules)) > 1):
@@ -301,7 +305,7 @@ def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configure
     ends = [other for other in (fact, *family(facts, fact)) if other.methods & EPOCH_ENDS]
     if waiting and ends and (item.ends_early or ends != [fact] or "training_epoch_end" in fact.methods):
         raise NotPlain(
-            f"ReduceLROnPlateau would step in on_train_epoch_end, which {ends[-1].name} has its own way with"
+            f"ReduceLROnPlateau would step in on_train_epoch_end, which {ends[-1].name} handles in its own way"
         )
 
 
@@ -321,7 +325,7 @@ def _judge_split(facts: Facts, fact: ClassFact) -> bool:
         return True
     for other in family(facts, fact):
         if SPLIT in other.methods:
-            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, defines {SPLIT}")
+            raise NotPlain(f"{other.name} ({other.path}), a base class or subclass, defines {SPLIT}")
     return False
 
 

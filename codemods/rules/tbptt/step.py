@@ -106,7 +106,7 @@ def judge_result(step: Function, count: int | None) -> None:
         keys = result_keys(step, node.value)
         if keys is None or not {"loss", STATE} <= keys:
             raise NotPlain(
-                "training_step does not plainly return a dict with `loss` and `hiddens`, "
+                "training_step does not clearly return a dict with `loss` and `hiddens`, "
                 "without which 1.x raised an error while it split batches"
             )
 

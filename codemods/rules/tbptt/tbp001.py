@@ -35,7 +35,7 @@ ADVICE = (
 )
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 MESSAGES = {
-    CLIP[0]: "manual optimization refuses Trainer(gradient_clip_val=...)",
+    CLIP[0]: "Lightning 2 refuses Trainer(gradient_clip_val=...) under manual optimization",
     FLAG: GIVEN,
 }
 
@@ -104,9 +104,9 @@ def _class_match(file: PythonFile, verdict: TbpttVerdict) -> Iterator[Match]:
             continue
         step = item.methods.get("training_step")
         place = file.head(step if step else item.node)
-        message = f"{item.node.name} relies on `{FLAG}`, which Lightning 2 no longer acts on"
+        message = f"{item.node.name} relies on `{FLAG}`, which Lightning 2.0 removed"
         if verdict.refusal:
-            split = f" `{SPLIT}` is not called any more: call it there." if SPLIT in item.methods else ""
+            split = f" `{SPLIT}` is no longer called: call it there." if SPLIT in item.methods else ""
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}{split}", "M259")
         else:
             edits = (NodeEdit(item.node, partial(_written, item=item, verdict=verdict)),)
@@ -123,7 +123,7 @@ def _class_match(file: PythonFile, verdict: TbpttVerdict) -> Iterator[Match]:
 
 
 def _reason(verdict: TbpttVerdict) -> str:
-    reason = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
+    reason = "The loop makes the same steps in the same order as 1.x did."
     if verdict.flagged:
         reason += (
             " The Trainer's flag is of Lightning before 1.5, which counted one global_step for a batch; it now counts "
@@ -336,7 +336,7 @@ RULE = Rule(
         "1.x did, or calls the class's own `tbptt_split_batch`, makes one step of each optimizer for a chunk, detaches "
         "the state whatever its structure and name, clips and steps schedulers where automatic optimization did. The "
         "flag may be set in the class, by a relative, on an instance, or, before 1.5, on the Trainer. A batch on which "
-        "1.x's default split failed or cut the wrong dimension has no old behaviour to keep and is left to a person, "
+        "1.x's default split failed or cut the wrong dimension has no old behaviour to keep and is left to you, "
         "as are accumulated gradients, of which 1.x lost all but the last chunk."
     ),
     fix="safe",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CODE = "TBP002"
 FLAG = "truncated_bptt_steps"
 CALL = b".training_step"
-MESSAGE = "training_step takes `hiddens`, which Lightning 2 never gives it"
+MESSAGE = "training_step has a parameter `hiddens`, which Lightning 2 never gives"
 
 
 def dead_steps(file: PythonFile) -> list[tuple[ClassNode, Function]]:
@@ -55,7 +55,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reason = f"Not rewritten: training_step is called by name in {min(callers)}, perhaps with a state."
             yield Match(file.head(step), MESSAGE, "manual", reason, "M260")
         elif others:
-            reason = f"Not rewritten: {others[0].name} ({others[0].path}), a relative, defines training_step too."
+            reason = (
+                f"Not rewritten: {others[0].name} ({others[0].path}), a base "
+                "class or subclass, defines training_step too."
+            )
             yield Match(file.head(step), MESSAGE, "manual", reason, "M260")
         else:
             reason = f"Nothing in the project sets `{FLAG}`, so it was None on 1.x too, and it is never read."
@@ -139,4 +142,5 @@ RULE = Rule(
     context=_context,
     present=lambda file: bool(dead_steps(file)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16172",),
+    warns=True,
 )

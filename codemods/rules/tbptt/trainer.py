@@ -18,7 +18,7 @@ from codemods.rules.tbptt.plan import TbpttVerdict
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"
-UNHEARD = "`truncated_bptt_steps` has no effect any more"
+UNHEARD = "`truncated_bptt_steps` has no effect since Lightning 2.0"
 LOOP = "a module that is to be trained in chunks needs a loop over them in its training_step"
 
 
@@ -34,7 +34,7 @@ def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[TbpttVerdict]) -
         if not (is_trainer_call(call) and (file.path, index) in moved):
             guard = guard_of(file, facts, call, FLAG)
             if guard == "unclear":
-                reason = "Not rewritten: it stands under a version check; if 2.x never gets here, leave it."
+                reason = "Not rewritten: it is inside a version check; if this code never runs on 2.x, leave it."
                 yield Match(file.span(keyword), GIVEN, "manual", reason, "M259")
             elif guard == "none":
                 yield from _given(file, call, keyword, [verdict for verdict in verdicts if verdict.refusal])
@@ -75,10 +75,10 @@ def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequ
             "without which it did not train."
         )
         yield Match(place, GIVEN, "safe", reason, "M259", edits=edits)
-        reason = f"Take it out, and where it is given or offered: {LOOP}."
+        reason = f"Remove it, and where it is given or offered: {LOOP}."
         yield Match(file.span(parameter), UNHEARD, "manual", reason, "M259")
     else:
-        reason = f"Not rewritten: no module of the project takes the state that 1.x then passed. Drop it: {LOOP}."
+        reason = f"Not rewritten: no module of the project takes the state that 1.x then passed. Remove it: {LOOP}."
         yield Match(place, GIVEN, "manual", reason, "M259")
 
 

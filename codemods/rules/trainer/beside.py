@@ -24,11 +24,11 @@ def clash(
     given = keywords(call.node)
     for name, _ in new:
         if name in given and name != item.arg:
-            return f"`{name}=` is given too; keep the one you mean"
+            return f"`{name}=` is given too; keep one of the two"
         for other, value in given.items():
             row = find(other, value, kinds_of(facts, file, call, value)) if other != item.arg else None
             if row and row.action == "write" and row.keyword == name:
-                return f"`{other}=` is to become `{name}=` too; keep the one you mean"
+                return f"`{other}=` is to become `{name}=` too; keep one of the two"
     return None
 
 

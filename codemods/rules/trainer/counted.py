@@ -40,7 +40,7 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
     name = item.arg or ""
     known, value = literal(item.value)
     if known and (value is None or value is False or (value == 0 and name == "num_processes")):
-        return ArgumentReplacement((), "safe", "it asked for nothing")
+        return ArgumentReplacement((), "safe", "it had no effect")
     if name == "auto_select_gpus":
         asked = [literal(given[word]) for word in ("gpus", "devices") if word in given]
         if known and asked and all(told and (type(number) is not int or number == -1) for told, number in asked):
@@ -53,7 +53,7 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
             (), "unsafe", f"the first devices are taken, free or not; {PICKED}, where free ones are to be picked"
         )
     if name == "ipus" and reaches(facts, "2.1.0"):
-        return ArgumentReplacement(None, "manual", "support for IPUs ended in 2.1")
+        return ArgumentReplacement(None, "manual", "Lightning 2.1 removed support for IPUs")
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
     clash = sorted(others & given.keys())
     if name == "num_processes":

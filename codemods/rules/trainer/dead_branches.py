@@ -30,7 +30,7 @@ def without_branch(file: PythonFile, facts: Facts, node: ast.Attribute, within: 
     if statement is None:
         return found
     first = statement.test.values[0] if isinstance(statement.test, ast.BoolOp) else statement.test
-    reason = "No Trainer of Lightning 2 does that, so that what stands under it is never run."
+    reason = "No Trainer of Lightning 2 does that, so that the code under it is never run."
     edit = NodeEdit(statement, _removed)
     return replace(found, reason=reason, edits=(edit,)) if first is node else None
 

@@ -18,13 +18,13 @@ from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
 
 UNSET = {
-    "strategy": ('{0} or "auto"', "it meant the choice is free"),
-    "devices": ('"auto" if {0} is None else {0}', "it left the number open"),
+    "strategy": ('{0} or "auto"', "it meant that Lightning chooses"),
+    "devices": ('"auto" if {0} is None else {0}', "it let Lightning choose the number"),
     "accelerator": ('{0} or "cpu"', "it meant the CPU, where no other argument counted devices"),
 }
 """What is written for a parameter that may be None, and what None meant."""
 COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
-OPEN = "it may be None, an error in 2.x, and what else arrives may ask for other devices than the CPU"
+OPEN = "it may be None, an error in 2.x, and the other arguments may ask for other devices than the CPU"
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
@@ -75,7 +75,7 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacem
         return None
     if len(several) > 1 or not PLUGGED | GONE_STRATEGIES.keys() >= {*names}:
         return ArgumentReplacement(
-            None, "manual", "no plugin goes by a name any more; give the strategy that one names as strategy="
+            None, "manual", "plugins can no longer be given by name; give that strategy as strategy="
         )
     strategy = named(file, facts, several[0])
     if strategy.text is None:
@@ -96,7 +96,7 @@ def _backend(
 ) -> ArgumentReplacement:
     known, value = literal(node)
     if known and value is None:
-        return ArgumentReplacement((), "safe", "it asked for nothing")
+        return ArgumentReplacement((), "safe", "it had no effect")
     if value == "ddp_cpu":
         return _on_cpu(file, given)
     if _is_single(node, given):
@@ -118,9 +118,11 @@ def _backend(
         if names:
             return ArgumentReplacement((("strategy", text),), "safe", UNUSED)
         return ArgumentReplacement(
-            (("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None"
+            (("strategy", text),), "unsafe", "fixer assumes that it names a strategy that still exists, or is None"
         )
-    return ArgumentReplacement(None, "manual", "it is not known before the program runs; give its value as strategy=")
+    return ArgumentReplacement(
+        None, "manual", "its value is only known when the program runs; give its value as strategy="
+    )
 
 
 def _option_gone(file: PythonFile, call: CallNode, node: ast.expr) -> ArgumentReplacement | None:
@@ -171,9 +173,9 @@ def _accelerator(
     elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
     if known and value is None:
         if elsewhere or COUNTING & given.keys():
-            return ArgumentReplacement((), "unsafe", "it left the choice to the other arguments")
+            return ArgumentReplacement((), "unsafe", "it let the other arguments decide")
         return ArgumentReplacement(
-            (("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16"
+            (("accelerator", '"cpu"'),), "safe", "None was the CPU; 2.x takes every accelerator that it finds", "B16"
         )
     if open_end := unset(file, call, ast.keyword("accelerator", node), given):
         unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
@@ -198,7 +200,7 @@ def _accelerator(
         )
     if {"strategy", "distributed_backend"} & given.keys():
         return ArgumentReplacement(
-            None, "manual", "another argument names the strategy too; keep one of them as strategy="
+            None, "manual", "another argument gives a strategy too; keep one of them as strategy="
         )
     if COUNTING & given.keys():
         return ArgumentReplacement(
@@ -225,7 +227,7 @@ def _strategy(
         if gone is not None:
             return ArgumentReplacement(None, "manual", gone.why, gone.row)
         if any(value.row == "B16" for value in values):
-            reason = "it may be None, which is a ValueError in 2.x; it meant that the choice is free"
+            reason = "it may be None, which is a ValueError in 2.x; it meant that Lightning chooses"
             return ArgumentReplacement((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
     if text := succeeded(file, node):
@@ -239,7 +241,7 @@ def _strategy(
     if strategy.row is None:
         return None
     reason = (
-        "None is a ValueError in 2.x; it meant that the choice is free" if "auto" in strategy.text else "its name now"
+        "None is a ValueError in 2.x; it meant that Lightning chooses" if "auto" in strategy.text else "its name now"
     )
     return ArgumentReplacement((("strategy", strategy.text),), "safe", reason, strategy.row)
 
@@ -274,10 +276,10 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
         first, last = ('"auto"' if literal(arm) == (True, None) else "" for arm in (node.body, node.orelse))
         text = f"{first or shown[0]} if {shown[1]} else {last or shown[2]}"
         return ArgumentReplacement(
-            (("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16"
+            (("devices", text),), "safe", "None is an error in 2.x; it let Lightning choose the number", "B16"
         )
     if known and value is None:
-        return ArgumentReplacement((), "safe", "None is an error in 2.x; it left the number open", "B16")
+        return ArgumentReplacement((), "safe", "None is an error in 2.x; it let Lightning choose the number", "B16")
     accelerator = given.get("accelerator")
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None

@@ -29,7 +29,7 @@ class Devices:
 CPU = Devices("cpu", "")
 FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare)
 """What may stand beside `and` and `or` without brackets."""
-UNSEEN = "it is taken to be None, a number, a list, or text with a comma"
+UNSEEN = "fixer assumes that it is None, a number, a list, or text with a comma"
 
 
 def read_gpus(node: ast.expr) -> Devices | None:

@@ -77,7 +77,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for field in structured(file, facts):
         if field.name == "gpus":
             yield _manual(
-                file, field.place, "Hydra gives it to Trainer", 'write the fields "accelerator" and "devices"'
+                file, field.place, "Hydra passes it to Trainer", 'write the fields "accelerator" and "devices"'
             )
     for call in file.calls_near({"gpus", *file.spellings("Trainer")}):
         dotted = called(file, call)
@@ -85,7 +85,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if builds_trainer(call):
             guard = guard_of(file, facts, call, "gpus") if given else "none"
             if given and guard == "unclear":
-                yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
+                yield _manual(file, given, "it is inside a version check", "if this code never runs on 2.x, leave it")
             elif given and guard == "none":
                 yield _trainer_call(file, facts, call, given)
         elif given and (is_lightnings(file, facts, call) or (dotted and _is_handed_on(file, facts, call, dotted))):
@@ -122,12 +122,12 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     if isinstance(planned, tuple):
         return _manual(file, given, *planned, row=asked.row)
     if not planned.instead and is_commented(file, call.node, given):
-        return _manual(file, given, "it says nothing any more, but a comment stands beside it", "delete it by hand")
+        return _manual(file, given, "it has no effect any more, but there is a comment next to it", "delete it by hand")
     level, reason = asked.level, _reason(asked, arguments, planned)
     if planned.doubt:
         level = "unsafe"
     if any(item.arg is None for item in call.node.keywords):
-        level, reason = "unsafe", f"{reason}; what `**` brings is taken to hold neither accelerator nor devices"
+        level, reason = "unsafe", f"{reason}; fixer assumes that `**` gives neither accelerator nor devices"
     edit = NodeEdit(call.node, partial(apply, planned=planned))
     return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
 
@@ -148,13 +148,16 @@ def plan_rewrite(
     if literal(value) == (True, None) and (others or (given and accelerator is not None) or not known):
         return Rewrite(())
     if others:
-        return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep the one you mean"
+        return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep one of the two"
     if "devices" in arguments:
-        return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep the one you mean"
+        return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep one of the two"
     if given is not None and (named_by or is_strategy(given)):
         return _with_strategy(file, asked, given, arguments, named_by or named(file, facts, given))
     if not known or not (accelerator is None or isinstance(accelerator, str)):
-        return "`accelerator=` is no literal", "say by it which hardware to use, and give the number as devices="
+        return (
+            "fixer cannot tell the value of `accelerator=`",
+            "write the hardware as accelerator=, and the number as devices=",
+        )
     if accelerator is None:
         return _without_accelerator(asked, given is not None)
     if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
@@ -164,7 +167,7 @@ def plan_rewrite(
     if accelerator in NEW_ACCELERATORS:
         return (
             f'it contradicts accelerator="{accelerator}", or may',
-            "keep the hardware you mean, and give its number as devices=",
+            "keep one kind of hardware, and give its number as devices=",
         )
     return f'no release had accelerator="{accelerator}"', "say what hardware to use"
 
@@ -213,7 +216,7 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
         if not planned.instead and not planned.values:
             return "it was the default and changed nothing"
         return "1.x trained on the CPU here; without accelerator= 2.x takes every accelerator it finds"
-    reason = "the same devices, under the keywords that 1.7 and later have for them"
+    reason = "the same devices, with the keywords of 1.7 and later"
     if planned.doubt:
         return f"{reason}; {planned.doubt}"
     if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
@@ -230,7 +233,7 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
 def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
     known, value = literal(given.value)
     if known:
-        why = f"what gpus={value!r} asks for is not the same in every 1.x release, or nothing"
+        why = f"gpus={value!r} does not mean the same in every 1.x release"
         return _manual(file, given, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
     text = file.source_of(given.value)
     short = text if len(text) <= 60 and "\n" not in text else "n"
@@ -240,8 +243,8 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
     if short == "n":
         advice += ", where n is that value"
     if "accelerator" in arguments:
-        advice = "give the number as devices=, the hardware as accelerator=, and how they work together as strategy="
-    return _manual(file, given, "its value is not known before the program runs", advice)
+        advice = "write the number as devices=, the hardware as accelerator=, and the strategy as strategy="
+    return _manual(file, given, "its value is only known when the program runs", advice)
 
 
 def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
@@ -312,9 +315,9 @@ def _surely(
     if isinstance(entry.holder, ast.AnnAssign):
         return "unsafe", f"{reason}; {NO_OTHER}"
     if open_ended:
-        return "unsafe", f"{reason}; what cannot be seen of the dictionary is taken to hold none of these"
+        return "unsafe", f"{reason}; fixer assumes that the rest of the dictionary has none of these"
     if not any(other.always for other in mine):
-        return "unsafe", f"{reason}; where it is not set, 2.x takes what it finds (1.x: the CPU)"
+        return "unsafe", f"{reason}; where it is not set, 2.x takes every accelerator that it finds (1.x: the CPU)"
     return asked.level, reason
 
 
@@ -362,8 +365,8 @@ RULE = Rule(
         "Lightning 1.7 deprecated `gpus=` and 2.0 removed it: the call is a TypeError (guide row M164, pull request "
         "16171). None and 0 asked for the CPU, which 1.x also took by default and 2.x does not, so they become "
         '`accelerator="cpu"`. Strings with a comma were ids (M016, pull request 6388); a string without one was an id '
-        "before 1.4 and a count after, and is left to a person. A value that is known only when the program runs "
-        'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is seen to be a number, '
+        "before 1.4 and a count after, and is left to you. A value that is known only when the program runs "
+        'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is certainly a number, '
         "as an option with `type=int` is, and unsafely where it may be text."
     ),
     fix="safe",

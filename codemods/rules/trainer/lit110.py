@@ -57,7 +57,7 @@ ADVICE = {
     "num_processes": 'write "accelerator": "cpu" and "devices"',
     "tpu_cores": 'write "accelerator": "tpu" and "devices"',
     "num_tpu_cores": 'write "accelerator": "tpu" and "devices"',
-    "ipus": "support for IPUs ended in 2.1",
+    "ipus": "Lightning 2.1 removed support for IPUs",
     "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
     "resume_from_checkpoint": "give it to fit(ckpt_path=...)",
     "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
@@ -77,8 +77,8 @@ FIRST = "2.0.0"
 """The oldest release to move to."""
 CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
-NONE = "it may be None, which is not taken any more"
-UNFOLDED = "what `**` brings is taken not to name it too"
+NONE = "it may be None, which is no longer accepted"
+UNFOLDED = "fixer assumes that `**` does not give it too"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -88,12 +88,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from fields.values()
     for field in structured(file, facts):
         if field.name in once() - current() - {"gpus"} - fields.keys():
-            reason = f"Hydra gives it to Trainer: {advice_for(field.name)}."
+            reason = f"Hydra passes it to Trainer: {advice_for(field.name)}."
             what = removal(field.name, field.name)
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
         elif field.name in FILLED and field.value and literal(field.value) == (True, None):
-            what = f"`{field.name}=` of Trainer does not take this value any more"
-            reason = f"Hydra gives it to Trainer: write {FILLED[field.name]}, since None is an error in 2.x."
+            what = f"`{field.name}=` of Trainer no longer takes this value"
+            reason = f"Hydra passes it to Trainer: write {FILLED[field.name]}, since None is an error in 2.x."
             yield Match(file.span(field.place), what, "manual", reason)
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)
@@ -103,7 +103,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 if item.arg is None:
                     continue
                 if release := later(facts.target).get(item.arg):
-                    reason = f"Not rewritten: {release} has it, and the target is older; delete it."
+                    reason = f"Not rewritten: it exists since {release}, and the target is older; delete it."
                     message = f"Trainer has no argument `{item.arg}` in Lightning {facts.target}"
                     yield Match(file.span(item), message, "manual", reason)
                 elif item.arg not in current() or item.arg in rows():
@@ -137,7 +137,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     if row is None:
         own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
         if name not in current() and name not in OTHERS and not own:
-            reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
+            reason = "Not rewritten: no release since 0.7 had it; delete it, or write the argument that replaced it."
             yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
         elif is_super_call(call.node, "__init__") and guard_of(file, facts, call, name) == "none":
             yield from _refusal(file, call, item)
@@ -146,7 +146,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     if guard == "both":
         return
     if guard == "unclear":
-        yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
+        yield _left(file, item, row, "it is inside a version check; if this code never runs on 2.x, leave it")
         return
     outcome = _outcome(file, facts, call, item, row)
     if isinstance(outcome, str) or (outcome.level == "unsafe" and BAR not in outcome.callback):
@@ -185,7 +185,7 @@ def _refusal(
         edits = (edit, found.edit(name, told))
         yield Match(file.span(item), what, "safe", f"{REASON}.", row or _row(name), edits)
     elif name in ELSEWHERE and asks_nothing(name, item.value) and not is_commented(file, call.node, item, beside=False):
-        yield Match(file.span(item), what, "safe", "It asked for nothing.", row or _row(name), (edit,))
+        yield Match(file.span(item), what, "safe", "It had no effect.", row or _row(name), (edit,))
 
 
 def _outcome(
@@ -219,7 +219,7 @@ def _outcome(
     if isinstance(outcome, str):
         return outcome
     if not outcome.new and is_commented(file, call.node, item, beside=False):
-        return "a comment stands beside it; delete both by hand"
+        return "there is a comment next to it; delete both by hand"
     return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome
 
 
@@ -231,11 +231,11 @@ def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Argume
         return outcome
     found = bar_among(facts, file, call, given)
     if found == "yes" and hidden:
-        return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
+        return "the callbacks hold a progress bar, which 2.x does not take together with enable_progress_bar=False"
     if found == "yes":
         return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
     if found == "perhaps":
-        reason = f"{outcome.reason}; no progress bar is taken to be among the callbacks"
+        reason = f"{outcome.reason}; fixer assumes that there is no progress bar among the callbacks"
         return replace(outcome, level="unsafe", reason=reason)
     return outcome
 
@@ -266,10 +266,10 @@ def _with_callback(
     if given is not None:
         state = are_callbacks(facts, file, call, given)
         if state == "no":
-            return f"callbacks= is no list; give {outcome.callback} among the callbacks"
+            return f"callbacks= is not a list; add {outcome.callback} to the callbacks"
         if state == "perhaps":
             taken = "a list, where it is not None" if optional else "a list"
-            level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be {taken}"
+            level, reason = "unsafe", f"{reason}; fixer assumes that `{file.source_of(given)}` is {taken}"
     if row.action == "special":
         return ArgumentOutcome(level, reason, outcome.new, outcome.callback, outcome.imports, optional)
     name = outcome.callback.partition("(")[0]
@@ -292,7 +292,7 @@ def _changed(call: cst.Call, *, name: str, outcome: ArgumentOutcome) -> cst.Call
 
 def _message(row: ArgumentRow) -> str:
     if row.argument in current():
-        return f"`{row.argument}=` of Trainer does not take this value any more"
+        return f"`{row.argument}=` of Trainer no longer takes this value"
     return removal(row.argument)
 
 
@@ -375,7 +375,7 @@ def advice_for(name: str) -> str:
         return ADVICE[name]
     last = rows().get(name, (None,))[-1]
     if last is None:
-        return "see the upgrade guide for it"
+        return "see the upgrade guide"
     return f"write {last.target.replace('{}', '...')}" if last.action in ("write", "callback") else last.reason
 
 
@@ -391,9 +391,9 @@ def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast
     gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
     if gone:
         names = ", ".join(_renamed(item.arg or "") for item in gone)
-        what = "Arguments of Trainer that were removed" if len(gone) > 1 else "An argument of Trainer that was removed"
-        reason = f"Not rewritten: {names} {'reach' if len(gone) > 1 else 'reaches'} Trainer through {through}; "
-        reason += "take them out of the call and of what fills it."
+        what = removal(gone[0].arg or "") if len(gone) == 1 else f"{names} of Trainer were removed"
+        it = "they reach" if len(gone) > 1 else "it reaches"
+        reason = f"Not rewritten: {it} Trainer through {through}; remove {names} from the call and from what fills it."
         yield Match(file.span(gone[0]), what, "manual", reason, _row(gone[0].arg or ""))
 
 
@@ -441,8 +441,8 @@ RULE = Rule(
     summary="Arguments of Trainer that were removed or renamed, by their values",
     why=(
         "Between 0.7 and 2.0 Trainer lost some fifty arguments (guide rows M044 to M052, M064, M088, M168 to M191): "
-        "the call is a TypeError. Each row of `codemods/lightning/arguments.csv` says what does the same now: "
-        "nothing where it was the default, another argument, or a callback. What needs a decision is left to a person."
+        "the call is a TypeError. A table says for each what does the same now: "
+        "nothing where it was the default, another argument, or a callback. What needs a decision is left to you."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",

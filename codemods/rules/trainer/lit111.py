@@ -72,20 +72,22 @@ def _match(
     if guard == "both":
         return
     if guard == "unclear":
-        end = ArgumentReplacement(None, "manual", "it stands under a version check; if 2.x never gets here, leave it")
+        end = ArgumentReplacement(
+            None, "manual", "it is inside a version check; if this code never runs on 2.x, leave it"
+        )
     given = keywords(call.node)
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
     if taken:
-        end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
+        end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep one of the two", end.row)
     if end.new == () and is_commented(file, call.node, item, beside=False):
-        end = ArgumentReplacement(None, "manual", "a comment stands beside it; delete both by hand", end.row)
-    message = removal(name) if name in GONE else f"`{name}=` of Trainer does not take this value any more"
+        end = ArgumentReplacement(None, "manual", "there is a comment next to it; delete both by hand", end.row)
+    message = removal(name) if name in GONE else f"`{name}=` of Trainer no longer takes this value"
     row = end.row or ROWS[name]
     if end.new is None:
         yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
         return
     if end.new and end.level == "safe" and any(other.arg is None for other in call.node.keywords):
-        end = replace(end, level="unsafe", reason=f"{end.reason}; what `**` brings is taken not to name it too")
+        end = replace(end, level="unsafe", reason=f"{end.reason}; fixer assumes that `**` does not give it too")
     edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
 
@@ -105,7 +107,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         if (why := at_times(entry, every)) and end is not None and end.new is not None:
             end = replace(end, new=None, level="manual", reason=why)
         if end is None or end.new is None:
-            end = end or ArgumentReplacement(None, "manual", "it is not known before the program runs")
+            end = end or ArgumentReplacement(None, "manual", "its value is only known when the program runs")
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
             continue
         taken = any(name in names and name != entry.name for name, _ in end.new)
@@ -114,7 +116,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         )
         if edit is None:
             asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
-            advice = f"write {asked} there" if end.new else "take it out there"
+            advice = f"write {asked} there" if end.new else "remove it there"
             yield _found(
                 file,
                 entry,
@@ -131,7 +133,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
 def _found(file: PythonFile, entry: HandedKeyword, end: ArgumentReplacement, edit: NodeEdit | None = None) -> Match:
     """A key of a dictionary, with what becomes of it."""
     name = entry.name
-    message = removal(name, name) if name in GONE else f"`{name}` of Trainer does not take this value any more"
+    message = removal(name, name) if name in GONE else f"`{name}` of Trainer no longer takes this value"
     reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
     row = end.row or ROWS[entry.name]
     return Match(file.span(entry.place), message, end.level, reason, row, (edit,) if edit else ())
@@ -173,7 +175,7 @@ def _ends(
         if end and end.new == () and item.arg and item.arg in made:
             twice = [item.arg]
         if end and twice:
-            why = f"another argument is to become `{twice[0]}=` too; write what is meant"
+            why = f"another argument is to become `{twice[0]}=` too; write one of them"
             ends[index] = ArgumentReplacement(None, "manual", why, end.row)
     return dict(zip(asked, ends, strict=True))
 
@@ -215,7 +217,7 @@ RULE = Rule(
         "`distributed_backend=` (M024), `num_processes=` (M167), `tpu_cores=` (M165) and strategies named by "
         "`accelerator=` or `plugins=` went by 2.0, None is no strategy, accelerator or number of devices there any "
         "more (run on 2.6.6), and the plugins for strategies became the strategies themselves (M092), without "
-        "num_nodes and sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to a person."
+        "num_nodes and sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to you."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",

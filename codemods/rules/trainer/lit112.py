@@ -41,7 +41,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
             yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *edits))
             continue
-        fits = _fits(file, facts, call, item) if guard == "none" else "it stands under a version check"
+        fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
         if isinstance(fits, str):
             text = file.source_of(item.value)
             advice = f"give fit(..., ckpt_path={text}) instead"
@@ -103,7 +103,7 @@ def _fits(
     """The `fit` calls that take the checkpoint, each with its file, or why they cannot be told; `newer` is a file that
     may be newer than the facts."""
     if is_commented(file, call.node, item, beside=False):
-        return "a comment stands beside it"
+        return "there is a comment next to it"
     name = kept_in(file, call)
     handed = name is not None and escapes(facts, file, call, name, "fit")
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
@@ -114,12 +114,12 @@ def _fits(
         fits = (
             fits_elsewhere(facts, file, call, newer)
             if literal(item.value)[0]
-            else "what becomes of the Trainer is not seen"
+            else "fixer cannot follow where the Trainer is used"
         )
     if isinstance(fits, str):
         if handed:
-            return f"`{name}` is handed on, perhaps to another fit"
-        return "its fit is not seen here" if name is not None else fits
+            return f"`{name}` is passed on, perhaps to another fit"
+        return "fixer cannot find the `fit` that it is for" if name is not None else fits
     if any(other.arg is None for _, fit in fits for other in fit.node.keywords):
         return "fit may be given a checkpoint already"
     given = [other.value for _, fit in fits if (other := keyword(fit.node, "ckpt_path"))]

@@ -36,14 +36,14 @@ RENAMED = {"train_dataloader": "train_dataloaders"}
 """What lr_find and scale_batch_size call an argument since 1.4."""
 KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
 GONE = "`trainer.tuner` was removed in Lightning 2.0"
-UNSEEN = "it is not seen to be a Trainer's"
+UNSEEN = "fixer cannot tell whether it is a Trainer's"
 BEFORE_UPDATE = 11
 """How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
 TUNE = b".tune("
 NEVER = {
     "safe": "Since 1.0 only `tune` obeyed it, which is not called.",
     "unsafe": (
-        "Since 1.0 only `tune` obeyed it, which no code here calls; what others do with the Trainer is not seen."
+        "Since 1.0 only `tune` obeyed it, which no code here calls; fixer cannot tell what others do with the Trainer."
     ),
 }
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
@@ -75,7 +75,7 @@ def _is_off(node: ast.expr) -> bool:
 
 def _guarded(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator[Match]:
     for name in flags:
-        reason = "Not rewritten: it stands under a version check; if 2.x never gets here, leave it."
+        reason = "Not rewritten: it is inside a version check; if this code never runs on 2.x, leave it."
         yield Match(_span(file, call, name), _gone(name), "manual", reason, FLAGS[name][0])
 
 
@@ -84,11 +84,11 @@ def _unasked(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator
     for name in flags:
         item = keyword(call.node, name)
         if item and is_commented(file, call.node, item, beside=False):
-            reason = "Not rewritten: a comment stands beside it; delete both by hand."
+            reason = "Not rewritten: there is a comment next to it; delete both by hand."
             yield Match(file.span(item), _gone(name), "manual", reason, FLAGS[name][0])
         else:
             edit = NodeEdit(call.node, partial(replaced, name=name, new=()))
-            yield Match(_span(file, call, name), _gone(name), "safe", "It asked for nothing.", FLAGS[name][0], (edit,))
+            yield Match(_span(file, call, name), _gone(name), "safe", "It had no effect.", FLAGS[name][0], (edit,))
 
 
 def _span(file: PythonFile, call: CallNode, name: str) -> Span:
@@ -125,7 +125,9 @@ def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> 
     )
     reason = f"`tune` is {' and '.join(f'Tuner(trainer).{FLAGS[flag][1]}' for flag in flags)} since 2.0"
     fix: Fix = "safe" if all(each.sure for each in asked) else "unsafe"
-    taken = "" if fix == "safe" else "; what is not known before the program runs is taken to be None, True or False"
+    taken = (
+        "" if fix == "safe" else "; fixer assumes that a value which is only known at run time is None, True or False"
+    )
     row = FLAGS[flags[0]][0]
     where = file.span(items[0])
     yield Match(where, f"{message} in Lightning 2.0", fix, f"{reason}{taken}.", row, tuple(edits), how.imports)
@@ -189,14 +191,14 @@ def _plan(
     """The `tune` statements with what is written for each, or why they cannot be told."""
     name = kept_in(file, call)
     if name is None:
-        return "what becomes of the Trainer is not seen"
+        return "fixer cannot follow where the Trainer is used"
     if any(is_commented(file, call.node, each.item, beside=False) for each in asked):
-        return "a comment stands beside it"
+        return "there is a comment next to it"
     if any(each.argument is None for each in asked):
-        return "its value is not known before the program runs"
+        return "its value is only known when the program runs"
     calls = {other.node: other for other in calls_of(file, call, name, "tune")}
     if escapes(facts, file, call, name, "tune") or not calls:
-        return "the call of `tune` that it was for is not seen"
+        return "fixer cannot find the call of `tune` that it was for"
     found = [
         (node, calls[node.value])
         for node in walk(space_of(file, call))
@@ -207,7 +209,7 @@ def _plan(
     if not all(is_steady(file, call, each.item.value, [other for _, other in found], facts) for each in asked):
         return "its value may change before `tune`"
     if any(";" in file.lines[node.lineno - 1] for node, _ in found):
-        return "another statement stands in the line of `tune`"
+        return "there is another statement on the line of `tune`"
     how = spelled(file, call, "tuner.Tuner")
     if isinstance(how, str):
         return how
@@ -302,7 +304,7 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         certain = node.value in built or stands_for_trainer(file, facts, node.value, within)
         if certain is not False:
-            yield _left(file, node, "what becomes of it is not seen" if certain else UNSEEN, "lr_find")
+            yield _left(file, node, "fixer cannot follow where it is used" if certain else UNSEEN, "lr_find")
 
 
 def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match:
@@ -322,7 +324,7 @@ def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]
     edits.append(NodeEdit(call, partial(with_keyword, name="update_attr", text="False")))
     reason = "A Tuner is built of it, which by itself sets the model's rate since 2.0, and did not before"
     if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return "unsafe", f"{reason}; what `*` or `**` brings is taken not to say so too."
+        return "unsafe", f"{reason}; fixer assumes that `*` or `**` does not give them too."
     return "safe", f"{reason}."
 
 
@@ -339,7 +341,7 @@ def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bo
             continue
         if call.node not in told and is_trainer(file, facts, call) is not False:
             reason = (
-                "Not rewritten: what it obeyed is not seen here; write Tuner(trainer).scale_batch_size(model) or "
+                "Not rewritten: fixer cannot tell what it obeyed; write Tuner(trainer).scale_batch_size(model) or "
                 "Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner, or delete it if the Trainer "
                 "was given neither flag."
             )

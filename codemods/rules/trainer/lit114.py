@@ -51,11 +51,12 @@ def _renamed(
 ) -> Iterator[Match]:
     new, row = RENAMED[method, old]
     known = is_trainer(file, facts, call)
-    message = f"`{old}=` of Trainer.{method} is called `{new}=` since 1.4"
+    message = f"`{old}=` of Trainer.{method} was renamed to `{new}=` in Lightning 1.4"
     if known is False:
         if _may_be(file, call):
             reason = (
-                f"Not rewritten: what `{method}` is called of is not seen; if it is Lightning's Trainer, rename it."
+                f"Not rewritten: fixer cannot tell on what `{method}` is called; if it "
+                f"is Lightning's Trainer, rename the argument to `{new}=`."
             )
             yield Match(file.span(item), message, "manual", reason, row)
         return
@@ -66,7 +67,7 @@ def _renamed(
     if known:
         yield Match(file.span(item), message, "safe", "The same argument.", row, (edit,))
     else:
-        reason = "The same argument, if what is called so is Lightning's Trainer."
+        reason = "The same argument, if this is Lightning's Trainer."
         yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
 
 
@@ -110,14 +111,14 @@ def names_by_position(call: ast.Call) -> list[str] | None:
 
 
 def _by_position(file: PythonFile, call: CallNode) -> Match:
-    message = "Trainer takes its arguments by name alone since 2.0, and binds those by position in another order"
+    message = "Trainer takes its arguments only by name since 2.0, and reads positional ones in another order"
     names = names_by_position(call.node)
     place = file.span(call.node.args[0])
     if names is None or keyword(call.node, names[0]):
-        reason = "Not rewritten: which arguments these are differs between the releases; name them."
+        reason = "Not rewritten: which arguments these are differs between releases; write their names."
         return Match(place, message, "manual", reason, "G17022")
     edit = NodeEdit(call.node, partial(_named, names=tuple(names)))
-    reason = f"They are {', '.join(names)} in every release that the call fits."
+    reason = f"They are {', '.join(names)} in every release that takes this call."
     return Match(place, message, "safe", reason, "G17022", (edit,))
 
 

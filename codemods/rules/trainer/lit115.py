@@ -26,7 +26,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
             if item.arg in (*NAMING, "plugins") and (place := _looks(file, call, item, bool(old))):
-                message = "DDP looks for parameters without a gradient only when told to, since Lightning 2.0"
+                message = "since Lightning 2.0 DDP no longer looks for parameters without a gradient"
                 reason = (
                     "Not rewritten: if the model leaves parameters unused, which 1.x looked for by itself, training "
                     'fails in its second step; then write strategy="ddp_find_unused_parameters_true".'
@@ -72,8 +72,8 @@ RULE = Rule(
     summary="DDP of 1.x looked for unused parameters by itself",
     why=(
         "Lightning 2.0 left find_unused_parameters at torch's default, False (pull request 16611, breakage B07), which "
-        "the upgrade guide does not list. It is named where a Trainer is written for 1.x; what the model needs is not "
-        "seen, and most need nothing."
+        "the upgrade guide does not list. It is named where a Trainer is written for 1.x; "
+        "fixer cannot tell what the model needs, and most need nothing."
     ),
     fix="manual",
     versions="Lightning 1.x -> 2.0 and later",

@@ -17,7 +17,7 @@ from codemods.rules.trainer.builders import HARDWARE
 SAID = frozenset({*HARDWARE, "devices", "distributed_backend", "num_nodes", "auto_select_gpus"})
 TESTS = frozenset({"test", "tests"})
 CPU = (
-    "1.x trained on the CPU here, 2.x takes every accelerator that it finds; delete accelerator= where that is what "
+    "1.x trained on the CPU here, 2.x takes every accelerator that it finds; delete accelerator= if that is what "
     "you want."
 )
 
@@ -28,7 +28,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not is_trainer_call(call):
             continue
         if old and not _is_test(file.path) and _says_nothing(call):
-            message = "a Trainer without accelerator= trains on other hardware since Lightning 2.0"
+            message = "a Trainer without accelerator= takes every accelerator that it finds since Lightning 2.0"
             edit = NodeEdit(call.node, partial(with_keyword, name="accelerator", text='"cpu"'))
             yield Match(file.span(call.node.func), message, "unsafe", CPU, "G16847", (edit,))
         if reaches(facts, "2.1.0") and admits_below(facts, LIGHTNING, "2.1.0"):
@@ -61,7 +61,7 @@ def _devices(file: PythonFile, call: CallNode) -> Iterator[Match]:
     core = value[0] if isinstance(value, list) and len(value) == 1 else None
     if type(core) is int and core > 0 and isinstance(accelerator, ast.Constant) and accelerator.value == "tpu":
         message = "a TPU core is counted from 0 since Lightning 2.1"
-        reason = f"Not rewritten: if it was written for an older one, it is devices=[{core - 1}] now."
+        reason = f"Not rewritten: if the code was written for an older release, write devices=[{core - 1}]."
         yield Match(file.span(devices), message, "manual", reason, "M309")
 
 
@@ -75,7 +75,7 @@ RULE = Rule(
     summary="What a Trainer runs on where the code does not say so",
     why=(
         'Lightning 2.0 made accelerator, devices and strategy "auto" (pull request 16847): a Trainer that names none '
-        "took the CPU in 1.x, and takes every GPU now, without a word. It is named where the requirements admit 1.x "
+        "took the CPU in 1.x, and takes every GPU now, without an error. It is named where the requirements allow 1.x "
         'alone, tests left out. 2.1 takes one device for devices="auto" in notebooks (guide row M314) and counts TPU '
         "cores from 0 (M309)."
     ),

@@ -19,7 +19,7 @@ INSTEAD = {
     "checkpoint_callback": "give a ModelCheckpoint among the callbacks, or enable_checkpointing=True or False",
     "progress_bar_refresh_rate": "give TQDMProgressBar(refresh_rate=...) among the callbacks",
 }
-OTHERWISE = "take it out, and give what the rule for Trainer(...) names in its place"
+OTHERWISE = "remove it, and give what the rule for Trainer(...) names instead"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -27,7 +27,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for item in call.node.keywords:
             if item.arg in REMOVED:
                 reason = (
-                    f"Not rewritten: Hydra hands it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
+                    f"Not rewritten: Hydra passes it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
                 )
                 yield Match(file.span(item), removal(item.arg), "manual", reason)
 
@@ -61,9 +61,9 @@ OTHER = OLD.replace("pytorch_lightning", "cluster")
 RULE = Rule(
     code="LIT117",
     name="trainer-instantiated",
-    summary="Removed arguments that Hydra hands on to Trainer",
+    summary="Removed arguments that Hydra passes on to Trainer",
     why=(
-        "What Hydra's `instantiate` gets besides a configuration it hands on: an argument that Trainer lost is a "
+        "What Hydra's `instantiate` gets besides a configuration it passes on: an argument that Trainer lost is a "
         "TypeError when the object is built, which nothing in the call shows."
     ),
     fix="manual",

@@ -53,9 +53,9 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
         shown = ", ".join(f"`{name}`" for name in names)
         lines = ", ".join(map(str, places))
         advice = "; ".join(f"for {name}: {advice_for(name)}" for name in names)
-        message = f"The document gives Trainer {shown}, removed by Lightning 2.0"
+        message = f"this document shows Trainer with {shown}, which Lightning 2.0 removed"
         where = f"in lines {lines}" if len(places) > 1 else f"in line {lines}"
-        yield Match(spans[0], message, "manual", f"Not rewritten: it is text, {where}; {advice}.")
+        yield Match(spans[0], message, "manual", f"Not rewritten: it is text, {where}: {advice}.")
 
 
 def _is_gone(item: ast.keyword) -> bool:
@@ -111,8 +111,9 @@ RULE = Rule(
     name="trainer-in-documents",
     summary="Documents that show a Trainer with arguments that were removed",
     why=(
-        "Who follows the README of a project that has moved gets a TypeError where it still shows `Trainer(gpus=1)`. "
-        "Text is not rewritten: what stands around the example may speak of it too."
+        "Anyone who follows the README of a project that has moved gets a "
+        "TypeError where it still shows `Trainer(gpus=1)`. "
+        "Text is not rewritten: the text around the example may mention it too."
     ),
     fix="manual",
     versions="Lightning 2.0 and later",
@@ -121,4 +122,5 @@ RULE = Rule(
     mentions=(*_SPOKEN, _NAMED),
     check=_check,
     examples=(Example(SHOWN, SHOWN, "README.md", (MODEL,)), Example(NEW, NEW, "README.md", (MODEL,))),
+    warns=True,
 )

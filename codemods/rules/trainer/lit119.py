@@ -50,12 +50,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _match(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, text: str, level: Fix) -> Match:
     name = item.arg or ""
     then, now = WHAT[name]
-    message = f"`{name}=None` of Trainer means its default since Lightning 2.0"
+    message = f"`{name}=None` of Trainer means the default since Lightning 2.0"
     reason = f"None meant {then} in 1.x, and means {now} in 2.x"
     if text.endswith("or False") and level == "safe" and (empty := _may_be_empty(facts)):
         level, reason = "unsafe", f"{reason}; a logger of {empty} may count as false"
     if asks_version(file, call.node, facts):
-        why = f"it stands under a version check; where 1.x comes here, write {name}={text}"
+        why = f"it is inside a version check; if this code runs on 1.x, write {name}={text}"
         return Match(file.span(item), message, "manual", f"Not rewritten: {why}. {reason}.")
     reason += "." if level == "safe" or not admits_from(facts, LIGHTNING, SINCE) else f"; {BEFORE_IT}."
     edit = NodeEdit(call.node, partial(with_value, name=name, text=text))
@@ -118,7 +118,7 @@ RULE = Rule(
     summary="`Trainer(logger=None)` and its like, which switched off what is on by default now",
     why=(
         "Until 1.9 None was no logger, no checkpoints, no progress bar and no summary; since 2.0 it is as if nothing "
-        "were said, without a word (run on 1.4.9 to 1.9.5, 2.1.4 and 2.6.6). False means the same in all of them. It "
+        "were said, without an error (run on 1.4.9 to 1.9.5, 2.1.4 and 2.6.6). False means the same in all of them. It "
         "is safe where the requirements or the code are those of 1.x, and asked for where they may be of 2.x too."
     ),
     fix="safe",

@@ -41,11 +41,11 @@ _SAID = re.compile(r"\w+")
 """What a text says of attributes that it may ask for by their names."""
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
 LIMITS = {"min_steps": "M247", "max_steps": "M248"}
-_OWN = "loops of one's own are gone: write the loop with Lightning Fabric, or override hooks"
+_OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, or override hooks"
 LOOPS: Mapping[str, Mapping[str, str]] = {
     "fit_loop": {
-        "running_loss": "keep a mean of the losses of your own; lr_find reads what training_step returns",
-        "split_idx": "batches are split no more",
+        "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
+        "split_idx": "batches are no longer split",
         "connect": _OWN,
         "replace": _OWN,
     },
@@ -69,8 +69,8 @@ LOOPS: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
 SANITY = ("sanity_checking", "running_sanity_check")
-FITTING = "It is asked for while fit checks sanity alone, whose checkpoint it is."
-UNCERTAIN = "it is called a trainer and taken to be Lightning's"
+FITTING = "It is read only in the sanity check of fit, whose checkpoint it is."
+UNCERTAIN = "fixer assumes that it is Lightning's Trainer, by its name"
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         return _special(file, node, within, row)
     if stored and row.action == "write":
         now = row.target.replace("{}", "trainer")
-        return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
+        return _left(file, node, row, f"setting it has no effect any more; its value is now {now}")
     if row.action == "manual" or stored:
         return _left(file, node, row, row.reason if not stored else _set_here(row))
     alone = _is_alone(within) and row.target[0] == "("
@@ -154,10 +154,10 @@ def _set(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRo
     elif _is_given_number(within):
         found = _write(file, node, row, row.target)
     else:
-        guess = replace(row, level="unsafe", reason=f"{row.reason}; it is taken for a number")
+        guess = replace(row, level="unsafe", reason=f"{row.reason}; fixer assumes that it is a number")
         found = _write(file, node, guess, row.target)
-    last = f" (last in {row.last})" if row.last else ""
-    return replace(found, message=f"`trainer.{row.attribute}` cannot be set any more{last}")
+    last = f" after Lightning {row.last}" if row.last else ""
+    return replace(found, message=f"`trainer.{row.attribute}` can no longer be set{last}")
 
 
 def _is_given_number(within: Within) -> bool:
@@ -187,11 +187,15 @@ def _is_number(within: Within) -> bool:
 
 def _set_here(row: AttributeRow) -> str:
     told = row.target == "hardware"
-    return "it is set here, which changes nothing any more" if told else f"it is set here; {row.reason}"
+    return "setting it has no effect any more" if told else f"it is set here; {row.reason}"
 
 
 def _message(row: AttributeRow) -> str:
-    return f"`trainer.{row.attribute}` was removed (last in {row.last})" if row.last else f"`trainer.{row.attribute}`"
+    return (
+        f"`trainer.{row.attribute}` was removed after Lightning {row.last}"
+        if row.last
+        else f"`trainer.{row.attribute}`"
+    )
 
 
 def _left(file: PythonFile, node: ast.expr, row: AttributeRow, why: str) -> Match:
@@ -211,14 +215,16 @@ def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Withi
     """What the Trainer runs on is asked of its strategy and its accelerator."""
     asked = question(file, facts, node.attr, file.source_of(node.value), within)
     if any(isinstance(item, ast.Call | ast.Await | ast.NamedExpr) for item in every_node(node.value)):
-        asked = "what it is asked of is worked out here, and would be twice"
+        asked = "its object is computed here, and would be computed twice"
     if isinstance(asked, str):
         return _left(file, node, row, asked)
     text = asked.text[1:-1] if asked.text[0] == "(" and _is_alone(within) else asked.text
     text = f"({text})" if isinstance(within[-1], ast.Attribute) and text.isdecimal() else text
     row = replace(row, reason=reason_of(node.attr))
     if node.attr == "tpu_cores" and not _is_number(within) and admits_below(facts, LIGHTNING, "1.6.0"):
-        row = replace(row, level="unsafe", reason="that is what it told since 1.6; before, what the Trainer was given")
+        row = replace(
+            row, level="unsafe", reason="it has held that since 1.6; before, it held what the Trainer was given"
+        )
     found = _write(file, node, row, text)
     return replace(found, imports=asked.imports)
 
@@ -245,7 +251,7 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Attribu
     if row.target == "several":
         if not _asks_for_several(node, parent):
             return _left(file, node, row, row.reason)
-        reason = "that is how many there are; it told what the Trainer was given, as -1 for all"
+        reason = "that is how many there are; it held what the Trainer was given, such as -1 for all"
         return _write(file, node, replace(row, reason=reason), "{}.num_devices")
     if row.target == "precision":
         return _compared(file, node, parent, row)
@@ -383,8 +389,7 @@ RULE = Rule(
     why=(
         "Some three hundred attributes and methods of Trainer went between 0.7 and 2.0 (guide rows M011, M039, M069 to "
         "M141, M192 to M194, M294 to M313): an AttributeError. `trainer.precision` holds a name since 2.0, so that a "
-        "comparison with 16 is silently false. Each row of `codemods/rules/trainer/attributes.csv` says what to read "
-        "instead."
+        "comparison with 16 is silently false. A table says for each what to read instead."
     ),
     fix="safe",
     versions="Lightning 0.7 - 2.0 -> 2.1 and later",

@@ -62,15 +62,15 @@ def _train(file: PythonFile, node: ast.Attribute, within: Within, certain: bool)
     parent, above = within[-1], within[-2] if len(within) > 1 else None
     if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
         return
-    message = "`trainer.train_dataloader` is what was returned since Lightning 2.0, not a CombinedLoader around it"
+    message = "`trainer.train_dataloader` is what the hook returned since Lightning 2.0, not a CombinedLoader around it"
     text = file.source_of(node)
     if parent.attr == "loaders":
         level: Fix = "safe" if certain else "unsafe"
-        reason = "What CombinedLoader held is there by itself" + ("." if certain else f"; {UNCERTAIN}.")
+        reason = "It is now the loader that CombinedLoader held" + ("." if certain else f"; {UNCERTAIN}.")
         edit = NodeEdit(parent, partial(_parsed, text=text))
         yield Match(file.span(parent), message, level, reason, edits=(edit,))
     elif parent.attr == "dataset" and isinstance(above, ast.Attribute) and above.attr == "datasets":
-        reason = "It is taken to be one loader, whose dataset is meant; of several, each has its own."
+        reason = "fixer assumes that it is one loader, whose dataset is meant; of several, each has its own."
         edit = NodeEdit(above, partial(_parsed, text=f"{text}.dataset"))
         yield Match(file.span(above), message, "unsafe", reason, edits=(edit,))
 
@@ -94,17 +94,17 @@ def _is_asked(file: PythonFile, node: ast.Attribute, within: Within) -> bool:
 
 def _list(file: PythonFile, node: ast.Attribute, within: Within, old: bool, certain: bool | None) -> Iterator[Match]:
     """A list of loaders that is indexed, looped over or counted; what else is done with it is said."""
-    message = f"`trainer.{node.attr}` is what was returned since Lightning 2.0, not a list of loaders"
+    message = f"`trainer.{node.attr}` is what the hook returned since Lightning 2.0, not a list of loaders"
     imports = ((f"{namespace_of(file)}.utilities.combined_loader", HELD),)
     taken = taken_name(file.scope.bindings, imports)
     if taken or not _takes(file, node, within):
         if certain:
-            yield Match(file.span(node), message, "manual", f"Not rewritten: look at what is done with it. {ADVICE}")
+            yield Match(file.span(node), message, "manual", f"Not rewritten: check what is done with it. {ADVICE}")
         return
     level: Fix = "safe" if old and certain else "unsafe"
     reason = ADVICE
     if not old:
-        reason += " The requirements admit both: it is taken to be written for 1.x."
+        reason += " The requirements allow both: fixer assumes that the code was written for 1.x."
     if not certain:
         reason += f" {UNCERTAIN[:1].upper()}{UNCERTAIN[1:]}."
     edit = NodeEdit(node, partial(_parsed, text=f"{HELD}({file.source_of(node)}).flattened"))
@@ -174,7 +174,7 @@ RULE = Rule(
         "1.x put the training loaders into a CombinedLoader and the others into a list, whatever had been returned; "
         "since 2.0 `trainer.train_dataloader`, `val_dataloaders`, `test_dataloaders` and `predict_dataloaders` are "
         "what was returned (pull requests 16714 and 16726; run on 1.8.6, 1.9.5 and 2.6.6). An index fails then, but a "
-        "loop goes over batches and `len` counts them, without a word."
+        "loop goes over batches and `len` counts them, without an error."
     ),
     fix="safe",
     versions="Lightning < 2.0 -> 2.0 and later",

@@ -23,8 +23,8 @@ ALL = frozenset({"log_graph", "log_hyperparams", "log_image", "log_metrics", "lo
 LOGGERS = (b"Logger)", b"Logger,", b"LoggerBase)", b"LoggerBase,")
 DEFINED = re.compile(rb"class\s+\w+\([^)]*Logger")
 MODULES = ("pl_module", "module", "model", "lightning_module")
-MESSAGE = "several loggers are no logger of their own since Lightning 1.8: `{}` is the first"
-DOUBT = "`{}` is called so and taken to be a {}"
+MESSAGE = "since Lightning 1.8 `{}` is only the first of several loggers"
+DOUBT = "fixer assumes that `{}` is a {}, by its name"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -46,7 +46,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 doubt = f"a logger of {own} may be the only one, and answer for itself"
             yield _read(file, node, place, around, doubt)
         elif certain:
-            advice = "give it to each of `loggers`, unless the first alone is to have it"
+            advice = "give it to each of `loggers`, unless only the first should have it"
             yield Match(file.span(node), _message(file, node), "manual", f"Not rewritten: {advice}.", "M081")
 
 
@@ -166,7 +166,7 @@ def _read(file: PythonFile, node: ast.Attribute, place: ast.AST, around: Within,
     held = file.source_of(node.value)
     span = file.span(node)
     if _asks(around, ast.unparse(node)):
-        why = f"a condition asks what it is; read `{held}.loggers`, which is a list whatever the Trainer was given"
+        why = f"a condition asks its type; read `{held}.loggers`, which is always a list"
         return Match(span, _message(file, node), "manual", f"Not rewritten: {why}.", "M081")
     parent = around[-1]
     if place is node:
@@ -228,9 +228,9 @@ RULE = Rule(
     summary="Several loggers are read from `loggers`, since `logger` is the first of them",
     why=(
         "A Trainer with a list of loggers had a LoggerCollection for `trainer.logger` and `self.logger`, which could "
-        "be counted, whose `experiment` was a list, and which handed on what it was given to log. Since 1.8 (guide row "
+        "be counted, whose `experiment` was a list, and which passed on what it was given to log. Since 1.8 (guide row "
         "M081) `logger` is the first of the list: an index or a loop fails, and the others get nothing that is logged "
-        "by it, without a word. `loggers` is the list, of one logger too."
+        "by it, without an error. `loggers` is the list, of one logger too."
     ),
     fix="safe",
     versions="Lightning < 1.8",

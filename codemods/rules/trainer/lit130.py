@@ -61,8 +61,8 @@ WAYS = {
     "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
 }
 """What takes the place of options that went."""
-SPOKEN = "the script or a command speaks of it"
-CPU = "1.x trained on the CPU unless told otherwise, 2.x takes what it finds"
+SPOKEN = "the script or a command mentions it"
+CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it finds"
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -180,7 +180,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     home = _home(file, facts)
     if idle:
         first = next(site for site in sites if site.trainer)
-        message = f"{' and '.join(f'`--{name}`' for name in idle)}: Trainer has no such argument any more"
+        message = f"{' and '.join(f'`--{name}`' for name in idle)}: Trainer no longer has such an argument"
         ways = "; ".join(WAYS[name] for name in idle)
         reason = f"The option stays, since {SPOKEN}; Trainer is not given it: {ways}."
         yield Match(file.span(first.call.node), message, "manual", reason, _row(first))

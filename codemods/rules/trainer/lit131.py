@@ -79,9 +79,9 @@ def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[Cl
 def _refusal(file: PythonFile, call: CallNode, dictionary: str, items: Sequence[ast.keyword]) -> str | None:
     given = keyword(call.node, dictionary)
     if given and not (isinstance(given.value, ast.Dict) and None not in given.value.keys):
-        return f"`{dictionary}=` is given too, and is no plain dictionary"
+        return f"`{dictionary}=` is given too, and is not a plain dictionary"
     if any(is_commented(file, call.node, item, beside=False) for item in items):
-        return "a comment stands beside it"
+        return "there is a comment next to it"
     return None
 
 

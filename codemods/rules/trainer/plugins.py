@@ -28,18 +28,19 @@ SPAWN = (("start_method", '"spawn"'),)
 
 @dataclass(frozen=True)
 class NewStrategy:
-    """What a class is now, with the arguments that make it the same."""
+    """What a class is now, with the arguments that make it the same, and the release that it is `gone` from."""
 
     name: str
     arguments: tuple[tuple[str, str], ...] = ()
     row: str = "M092"
+    gone: str = "1.8"
 
 
 CLASSES = {
     "DDPPlugin": NewStrategy("DDPStrategy"),
     "DDPSpawnPlugin": NewStrategy("DDPStrategy", SPAWN),
     "DeepSpeedPlugin": NewStrategy("DeepSpeedStrategy"),
-    "DDPSpawnStrategy": NewStrategy("DDPStrategy", SPAWN, "M236"),
+    "DDPSpawnStrategy": NewStrategy("DDPStrategy", SPAWN, "M236", "2.0"),
 }
 """The classes that have a successor; `codemods/rules/names/table.py` leaves their imports to LIT111."""
 HOMES = ("plugins", "plugins.training_type", "plugins.training_type.ddp", "plugins.training_type.ddp_spawn",
@@ -122,25 +123,25 @@ def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses
     if any(alias.asname for node in imports for alias in _names(node, file.path)):
         return "it is imported under another name"
     if any(node not in file.tree.body for node in imports):
-        return "its import stands in a block"
+        return "its import is in a block"
     for use in uses:
         why = _refused_use(file, facts, use)
         if why:
             return why
     wanted = tuple((f"{namespace_of(file)}.strategies", CLASSES[use.name].name) for use in uses)
     taken = taken_name(file.scope.bindings, wanted)
-    return f"the file uses the name {taken} for something else" if taken else None
+    return f"this file uses the name `{taken}` for something else" if taken else None
 
 
 def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     if use.where is None or use.trainer is None:
-        return "it is not seen to go to a Trainer"
+        return "fixer cannot tell whether it is given to a Trainer"
     given = keywords(use.trainer.node)
     if use.where.arg == "plugins":
         strategy = given.get("strategy")
         others = [given[word] for word in NAMING if word in given]
         if use.chosen and any(is_strategy(other) for other in others):
-            return "another argument names the strategy too; keep one of them as strategy="
+            return "another argument gives a strategy too; keep one of them as strategy="
         if strategy is not None and (use.chosen or not isinstance(literal(strategy)[1], str)):
             return "`strategy=` is given too"
         if isinstance(use.where.value, ast.List | ast.Tuple) and sum(
@@ -148,7 +149,7 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
         ):
             return "the plugins are put together from several lists"
         if not {*NAMING, "**"}.isdisjoint(names_of(handed(file, facts, use.trainer))):
-            return "what `**` brings may name the strategy too: give both as one strategy="
+            return "`**` may give the strategy too: give both as one strategy="
     if use.call.node.args or any(item.arg is None for item in use.call.node.keywords):
         return "its arguments are not all named"
     if use.chosen and set(RANKS) & keywords(use.call.node).keys():
@@ -159,7 +160,7 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
 def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) -> Iterator[Match]:
     for alias in _names(node, file.path):
         became = CLASSES[alias.name]
-        message = f"`{absolute(node, file.path)}.{alias.name}` is not in Lightning any more"
+        message = f"`{absolute(node, file.path)}.{alias.name}` was removed in Lightning {became.gone}"
         span = file.span(alias)
         if why:
             arguments = ", ".join(f"{name}={text}" for name, text in became.arguments)
@@ -178,7 +179,7 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) 
 
 def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Match:
     became = CLASSES[use.name]
-    message = f"`{use.name}` is not in Lightning any more"
+    message = f"`{use.name}` was removed in Lightning {became.gone}"
     if why or use.trainer is None or use.where is None:
         return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {why}.", became.row)
     given = keywords(use.trainer.node)
@@ -189,7 +190,7 @@ def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Matc
     differs = [name for name in RANKS if name in inside and name in given]
     differs = [name for name in differs if ast.dump(inside[name]) != ast.dump(given[name])]
     if differs:
-        reason = f"`{differs[0]}=` differs between the plugin and the Trainer; keep the one you mean"
+        reason = f"`{differs[0]}=` differs between the plugin and the Trainer; keep one of the two"
         return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {reason}.", "M019", unit=unit)
     index = 0
     if isinstance(use.where.value, ast.List | ast.Tuple):

@@ -21,11 +21,11 @@ from codemods.rule import NodeEdit
 if TYPE_CHECKING:
     import libcst as cst
 
-REASON = "Where it asks for nothing, as by default, it goes; else it is refused by name, as Trainer itself does now"
+REASON = "Where it has no effect, as by default, it is removed; otherwise an error names it, as Trainer's own does now"
 ELSEWHERE: Mapping[str, tuple[tuple[object, ...], str]] = {
     "auto_select_gpus": ((None, False), "give devices=find_usable_cuda_devices(n)"),
     "distributed_backend": ((None,), "give strategy="),
-    "ipus": ((None,), "support for IPUs ended in 2.1"),
+    "ipus": ((None,), "Lightning 2.1 removed support for IPUs"),
     "num_processes": ((None, 1), "give accelerator='cpu' and devices="),
     "num_tpu_cores": ((None,), "give accelerator='tpu' and devices="),
     "track_grad_norm": ((-1,), "log grad_norm(self, norm_type=...) in on_before_optimizer_step"),

@@ -27,7 +27,7 @@ def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: Python
         return _of_attribute(facts, file, call, name)
     function = call.within[0] if len(call.within) == 1 else None
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or not _gives(function, call, file):
-        return "what becomes of the Trainer is not seen"
+        return "fixer cannot follow where the Trainer is used"
     found: list[Fit] = []
     known = 1
     for other, use in _uses(facts, file, function, newer or file):
@@ -38,8 +38,8 @@ def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: Python
                 return fits
             found += [(other, fit) for fit in fits]
     if known != times_spoken(facts, function.name):
-        return f"not all that `{function.name}` is used for is seen"
-    return found or "its fit is not seen"
+        return f"fixer cannot find every use of `{function.name}`"
+    return found or "fixer cannot find its `fit`"
 
 
 def _attribute(file: PythonFile, call: CallNode) -> str | None:
@@ -60,7 +60,7 @@ def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> 
     item = next((each for each in file.classes if each.node is call.within[0]), None)
     fact = facts.files[file.path].find(item.qualname) if item and file.path in facts.files else None
     if item is None or fact is None or facts.kind(fact) != "other":
-        return "the class that keeps it has a base that is not seen"
+        return "the class that holds it has a base class that fixer cannot read"
     word = re.compile(rb"\b" + name.encode() + rb"\b")
     fits: list[Fit] = []
     for path, source in sorted(facts.sources.items()):
@@ -69,7 +69,7 @@ def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> 
         other = file if path == file.path else facts.open(path)
         if other is None:
             if source.kind in ("python", "notebook"):
-                return f"`{name}` is spoken of in {path}"
+                return f"`{name}` is mentioned in {path}"
             continue
         kin = {each.name for each in (fact, *family(facts, fact)) if each.path == path}
         if path not in facts.files:
@@ -78,7 +78,7 @@ def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> 
         if isinstance(found, str):
             return found
         fits += [(other, fit) for fit in found]
-    return fits or "not all that its fit is called by is seen"
+    return fits or "fixer cannot find every call of its `fit`"
 
 
 def _of_uses(file: PythonFile, kin: set[str], owner: str, name: str, call: CallNode) -> list[CallNode] | str:
@@ -88,7 +88,7 @@ def _of_uses(file: PythonFile, kin: set[str], owner: str, name: str, call: CallN
     if any(_is_bound_in(item, name) for item in classes):
         return f"`{name}` is set more than once"
     if any(isinstance(node, ast.Constant) and node.value == name for node in every_node(file.tree)):
-        return f"`{name}` is spoken of by its name in {file.path}"
+        return f"`{name}` is mentioned by name in {file.path}"
     called = {id(other.node.func): other for other in file.calls_near([".fit"])}
     above = {id(node.value): node for node in every_node(file.tree) if isinstance(node, ast.Attribute)}
     own = {id(node): item.qualname for item in file.classes for node in _own(item, name)}
@@ -100,14 +100,14 @@ def _of_uses(file: PythonFile, kin: set[str], owner: str, name: str, call: CallN
             continue
         if not isinstance(node.ctx, ast.Load):
             if home is None:
-                return "not all that its fit is called by is seen"
+                return "fixer cannot find every call of its `fit`"
             if home != owner or not _is_kept_by(file, node, call):
                 return f"`{name}` is set more than once"
         elif taken is None:
-            return f"`{name}` is handed on, perhaps to another fit"
+            return f"`{name}` is passed on, perhaps to another fit"
         elif taken.attr == "fit":
             if home is None or home != owner or id(taken) not in called:
-                return "not all that its fit is called by is seen"
+                return "fixer cannot find every call of its `fit`"
             fits.append(called[id(taken)])
     return fits
 
@@ -190,9 +190,9 @@ def _of_made(facts: Facts, file: PythonFile, call: CallNode) -> list[CallNode] |
         return now
     name = kept_in(file, call)
     if name is None:
-        return "what becomes of the Trainer is not seen"
+        return "fixer cannot follow where the Trainer is used"
     if escapes(facts, file, call, name, "fit"):
-        return f"`{name}` is handed on, perhaps to another fit"
+        return f"`{name}` is passed on, perhaps to another fit"
     return calls_of(file, call, name, "fit")
 
 

@@ -65,7 +65,10 @@ def _checkpoint(
         )
     if literal(value) == (True, None):
         return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
-    return "it is not seen to be a ModelCheckpoint; give one among the callbacks, or enable_checkpointing=True or False"
+    return (
+        "fixer cannot tell whether it is a ModelCheckpoint; give one among "
+        "the callbacks, or enable_checkpointing=True or False"
+    )
 
 
 def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.IfExp) -> bool:
@@ -82,7 +85,7 @@ def _stopping(
 ) -> ArgumentOutcome | str:
     if is_callback(file, facts, call, item.value, STOPPERS):
         return _among(file, call, file.source_of(item.value), row)
-    return "it is not seen to be an EarlyStopping; give one among the callbacks"
+    return "fixer cannot tell whether it is an EarlyStopping; give one among the callbacks"
 
 
 def _among(file: PythonFile, call: CallNode, text: str, row: ArgumentRow) -> ArgumentOutcome:
@@ -99,9 +102,9 @@ def _amp(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row:
     if beside := keywords(call.node).get("precision"):
         if given and literal(beside) == (True, 16 if value else 32):
             return ArgumentOutcome("safe", "`precision=` says the same")
-        return "`precision=` is given too; keep the one you mean"
+        return "`precision=` is given too; keep one of the two"
     if given and not value:
-        return ArgumentOutcome("safe", "it asked for nothing")
+        return ArgumentOutcome("safe", "it had no effect")
     if given:
         return ArgumentOutcome("safe", row.reason, (("precision", '"16-mixed"'),))
     if isinstance(item.value, ast.UnaryOp) and isinstance(item.value.op, ast.Not):
@@ -117,7 +120,9 @@ def _level(
     backend = keyword(call.node, "amp_backend")
     if backend is None or literal(backend.value) in ((True, None), (True, "native")) or refused(file, call, backend):
         return ArgumentOutcome("safe", row.reason)
-    return ArgumentOutcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
+    return ArgumentOutcome(
+        "unsafe", "Apex was removed in 2.0: torch's own mixed precision, which is about O1, replaces it"
+    )
 
 
 def _saved(
@@ -162,7 +167,7 @@ def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row
         return f"the project has a hook of its own there, which ran before; {NORM}"
     known, value = literal(item.value)
     if known and value == -1:
-        return ArgumentOutcome(row.level, "it asked for nothing")
+        return ArgumentOutcome(row.level, "it had no effect")
     if known and not _is_norm(value):
         return f"Lightning refused that value since 1.5; {NORM}"
     if "spawn" in file.text or (not known and not is_plain(item.value)):
@@ -178,7 +183,7 @@ def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row
     level, reason = row.level, row.reason
     if not known:
         made = f"*([{made}] if float({text}) > 0 else [])"
-        level, reason = "unsafe", f"{reason}; its value is taken to stay the same"
+        level, reason = "unsafe", f"{reason}; fixer assumes that its value stays the same"
     if admits_below(facts, LIGHTNING, "1.5.0"):
         level, reason = "unsafe", f"{reason}; before 1.5 they had other names, and were logged at some steps alone"
     if facts.mentions.get(SEVERAL):

@@ -28,7 +28,7 @@ VARIABLES: Mapping[str, Variable] = {
     ),
     "PL_INTER_BATCH_PARALLELISM": Variable("2.0", "M229", ""),
     "PL_RECONCILE_PROCESS": Variable(
-        "2.0", "M286", "processes that hang are ended by torchrun: start the script by it"
+        "2.0", "M286", "torchrun ends processes that hang: start the script with torchrun"
     ),
     "PL_FAULT_TOLERANT_TRAINING": Variable("2.0", "M289", "save checkpoints often, and resume by fit(ckpt_path=...)"),
 }
@@ -47,13 +47,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not isinstance(node, ast.Constant) or name not in VARIABLES:
             continue
         variable = VARIABLES[name]
-        message = f"{name} is not read since Lightning {variable.since}"
+        message = f"`{name}` is no longer read since Lightning {variable.since}"
         setting = settings.get(id(node))
         if variable.advice or setting is None:
-            advice = variable.advice or "what it switched on is gone"
+            advice = variable.advice or "the feature was removed"
             yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.", variable.row)
         else:
-            reason = "What it switched on is gone: the statement goes."
+            reason = "The feature was removed: the statement is deleted."
             yield Match(file.span(node), message, "safe", reason, variable.row, (_gone(file, setting),))
 
 
@@ -90,7 +90,7 @@ RULE = Rule(
     name="environment-variable",
     summary="Environment variables that Lightning reads no more",
     why=(
-        "Setting them does nothing any more, without a word (guide rows M130, M229, M286, M289): the backend of the "
+        "Setting them does nothing any more, without an error (guide rows M130, M229, M286, M289): the backend of the "
         "process group, parallelism between batches, fault-tolerant training and the killing of hanging processes."
     ),
     fix="safe",

@@ -38,7 +38,7 @@ FORMS = {
         "def f(x):\n    a = {'k': 1}\n    g(h(x), **a)",
         "def f(x):\n    g(h(x), k=1)",
     ),
-    "words of a method of what is worked out": (
+    "words of a method of what is computed": (
         "def f(x, y):\n    a = dict(k=1, n=y)\n    (x + g(x)).step(**a)",
         "def f(x, y):\n    (x + g(x)).step(k=1, n=y)",
     ),
@@ -84,7 +84,7 @@ KEPT = {
     "words of a name that the call binds": "def f(x):\n    a = {'k': x}\n    g((x := h()), **a)",
     "words of a name that is bound between": "def f(x):\n    a = {'k': x}\n    x = h()\n    g(x, **a)",
     "words that are given to two": "def f(x):\n    a = {'k': 1}\n    g(x, **a)\n    h(a)",
-    "words of which one that is worked out is taken out": (
+    "words of which one that is computed is taken out": (
         "def f(x):\n    a = {'k': h(x), 'n': 1}\n    a.pop('k')\n    g(**a)"
     ),
     "words of which one is taken that is not there": "def f(x):\n    a = {'k': 1}\n    a.pop('n')\n    g(**a)",
@@ -98,7 +98,7 @@ KEPT = {
     "an empty class that is asked for": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2), A)",
     "an empty class whose name is read": "import t\n\nclass A(t.T):\n    pass\nf(A(b=2).__class__)",
     "an empty class of a base that is bound again": ("import t\n\nclass A(t.T):\n    pass\nt = given()\nf(A(b=2))"),
-    "a constructor that hands on something else": (
+    "a constructor that passes on something else": (
         "import t\n\nclass A(t.T):\n\n    def __init__(self, *args, **words):\n"
         "        super().__init__(*args, b=1, **words)\nf(A(1))"
     ),
@@ -109,7 +109,7 @@ KEPT = {
     "a class that is given with a keyword of its own": (
         "import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(t.T, cls=2))"
     ),
-    "a class that is worked out": ("import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(g(), a=h()))"),
+    "a class that is computed": ("import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(g(), a=h()))"),
 }
 PROGRAMS = {
     "a method of a class that reads its class": """
@@ -313,7 +313,7 @@ def f(x):
     give(**b)
 f("ab")
 """,
-    "a loop over one that is bound anew in it": """
+    "a loop over one that is bound again in it": """
 def f(x):
     for each in (x,):
         x = 2
@@ -383,7 +383,7 @@ class Third(Both):
         super().__init__(*args, **words)
 Third(a=1)
 """,
-    "a constructor that is set behind the class": """
+    "a constructor that is set after the class": """
 class One:
     def __init__(self, a=0):
         give("one", a)

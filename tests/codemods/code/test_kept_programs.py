@@ -129,7 +129,7 @@ class A:
         return out[0]()
 emit(A().m())
 """,
-    "a function that is handed a name which is bound anew": """
+    "a function that is handed a name which is bound again": """
 def m():
     out = []
     def h(k):

@@ -22,7 +22,7 @@ FORMS = {
     "if true else": ("x = g() if True else None", "x = g()"),
     "not not": ("if not not x:\n    g()", "if x:\n    g()"),
     "bool": ("if bool(x) and True:\n    g()", "if x:\n    g()"),
-    "handed on again": ("try:\n    g()\nexcept ValueError as error:\n    print(error)\n    raise", "g()"),
+    "passed on again": ("try:\n    g()\nexcept ValueError as error:\n    print(error)\n    raise", "g()"),
     "left at once": ("while True:\n    g()\n    break", "g()"),
     "an exit stack": ("import contextlib\nwith contextlib.ExitStack():\n    g()", "import contextlib\ng()"),
     "gradients on where they are": (
@@ -93,7 +93,7 @@ FORMS = {
         "def f(x):\n    k = {'a': x}\n    y = g(**k)\n    return y",
         "def f(x):\n    return g(a=x)",
     ),
-    "a helper that binds its parameter anew": (
+    "a helper that binds its parameter again": (
         "class A:\n\n    def f(self, x):\n        return self._g(x=x)\n\n    def _g(self, x):\n        x = x + 1\n"
         "        return x",
         "class A:\n\n    def f(self, x):\n        x = x + 1\n        return x",
@@ -135,18 +135,18 @@ LEFT = {
         "import t\n\ndef given(a):\n    return t.T(a)\n\ndef h(t):\n    return given(1)"
     ),
     "a function that gives one twice": "import t\n\ndef given(a):\n    return t.T(a, a)\nf(given(g()))",
-    "a function that is handed on": "import t\n\ndef given():\n    return t.T()\nf(given)",
+    "a function that is passed on": "import t\n\ndef given():\n    return t.T()\nf(given)",
     "a function with a mark": "@g\ndef given():\n    return 1\nf(given())",
     "a keyword that is overridden": "import functools\nfunctools.partial(f, a=1)(a=2)",
     "a keyword that a dictionary may override": "import functools\nfunctools.partial(f, a=1)(**g())",
-    "a keyword that is worked out in front of an argument": "import functools\nfunctools.partial(f, a=g())(h())",
+    "a keyword that is computed before an argument": "import functools\nfunctools.partial(f, a=g())(h())",
     "gradients of a step that something else calls": (
         "import torch\n\ndef training_step(self):\n    with torch.enable_grad():\n        return g()\n\n"
         "def validation_step(self):\n    return self.training_step()"
     ),
     "another sum": "f(a=1 + x)",
     "a list with something to do": "x = [g(), h()][0]",
-    "a dictionary that is handed on": "CONFIG = {'a': 1}\nf(CONFIG['a'])\ng(CONFIG)",
+    "a dictionary that is passed on": "CONFIG = {'a': 1}\nf(CONFIG['a'])\ng(CONFIG)",
     "an error that is answered": "try:\n    g()\nexcept ValueError:\n    h()\n    raise",
     "a loop that goes on": "while True:\n    if g():\n        continue\n    break",
     "a stack that is used": "import contextlib\nwith contextlib.ExitStack() as stack:\n    stack.enter_context(g())",

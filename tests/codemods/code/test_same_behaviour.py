@@ -111,7 +111,7 @@ try:
 except ValueError:
     give("b")
 """,
-    "an attribute read behind what changes it, with a dictionary": """
+    "an attribute read after what changes it, with a dictionary": """
 class A:
     n = 0
     def nxt(self):
@@ -122,7 +122,7 @@ class A:
         return give(self.n, **k)
 A().f()
 """,
-    "an attribute read behind what changes it, with a list": """
+    "an attribute read after what changes it, with a list": """
 class A:
     n = 0
     def nxt(self):
@@ -283,7 +283,7 @@ class A:
         give("A")
 A().f()
 """,
-    "a second name of what a loop binds, read behind it": """
+    "a second name of what a loop binds, read after it": """
 def f():
     kept = []
     for i in range(3):
@@ -371,7 +371,7 @@ w = Whole()
 w.step()
 give(Whole.__doc__)
 """,
-    "a class mixed in in front of another": """
+    "a class mixed in before another": """
 class Half:
     def step(self):
         give("half")
@@ -383,7 +383,7 @@ class Whole(Half, Base):
     pass
 Whole().step()
 """,
-    "a class mixed in behind another": """
+    "a class mixed in after another": """
 class Half:
     def step(self):
         give("half")
@@ -394,7 +394,7 @@ class Whole(Base, Half):
     pass
 Whole().step()
 """,
-    "a class whose method one below hands on to": """
+    "a class whose method one below passes on to": """
 class Half:
     def step(self):
         give("half")
@@ -404,7 +404,7 @@ class Whole(Half):
         super().step()
 Whole().step()
 """,
-    "a class whose method another of one below hands on to": """
+    "a class whose method another of one below passes on to": """
 class Half:
     def step(self):
         give("half")

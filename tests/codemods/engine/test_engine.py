@@ -202,7 +202,7 @@ def test_files_of_one_change_fall_together_when_a_rule_before_took_a_part_away()
     made = run_rules({"a.py": "target()\n", "b.py": "target()\n", "c.py": "target()\n"}, first, whole)
     assert [(change.code, change.path) for change in made.changes] == [("AAA001", "a.py")]
     assert [item.applied for item in made.findings if item.code == "BAD002"] == [False, False, False]
-    assert "took a part of its change away" in made.bugs[0]
+    assert "already changed a part of this place" in made.bugs[0]
 
 
 def test_a_change_of_one_file_that_a_rule_before_made_as_well_is_no_bug() -> None:

@@ -130,4 +130,4 @@ def test_a_rule_that_fails_on_files_together_says_so_and_keeps_what_it_found() -
         return RULE.check(file, facts)  # type: ignore[arg-type]
 
     made = find(sources(KINDS["a base"]), Options((replace(RULE, check=fails),)))  # type: ignore[arg-type]
-    assert any("BWD005 could not look at all of this file" in item.message for item in made.findings)
+    assert any("BWD005 could not check all of this file" in item.message for item in made.findings)

@@ -37,7 +37,7 @@ def test_a_rule_that_fails_on_the_normal_form_says_so_and_keeps_what_it_found() 
     made = run_rules({"a.py": text}, replace(rule("LIT112"), check=_fails))  # type: ignore[arg-type]
     told, kept = made.findings
     assert (told.fix, told.span.line) == ("manual", 1)
-    assert "LIT112 could not look at all of this file" in told.message
+    assert "LIT112 could not check all of this file" in told.message
     assert "KeyError" in told.reason and "please report it" in told.reason
     assert (kept.fix, kept.span.line) == ("safe", 5)
 
@@ -150,7 +150,7 @@ LEFT = {
     "a turn whose number is read": "def f(x):\n    for i in range(1):\n        x.step(i)",
     "two cases": "def f(x):\n    match x:\n        case 1:\n            x.step()\n        case _:\n            pass",
     "a local function that is called twice": "def f(x):\n\n    def g():\n        return x.y()\n    return h(g(), g())",
-    "a local function that is handed on": "def f(x):\n\n    def g():\n        return x.y()\n    return (yield h(g))",
+    "a local function that is passed on": "def f(x):\n\n    def g():\n        return x.y()\n    return (yield h(g))",
     "a suppressed error": ("import contextlib\n\ndef f(x):\n    with contextlib.suppress(KeyError):\n        x.step()"),
 }
 
@@ -206,7 +206,7 @@ def test_a_rule_that_fails_says_so_and_the_others_go_on() -> None:
     text = SCRIPT.replace("max_epochs=3", "max_epochs=3, gpus=1")
     broken = replace(rule("LIT112"), check=_breaks)  # type: ignore[arg-type]
     told, kept = run_rules({"a.py": text}, broken, rule("LIT101")).findings
-    assert (told.code, told.fix, told.message) == ("LIT112", "manual", "LIT112 could not look at this file")
+    assert (told.code, told.fix, told.message) == ("LIT112", "manual", "LIT112 could not check this file")
     assert "KeyError" in told.reason and "please report it" in told.reason
     assert (kept.code, kept.fix) == ("LIT101", "safe")
 

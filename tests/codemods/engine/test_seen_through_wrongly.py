@@ -79,7 +79,7 @@ OVERRIDDEN = {
         f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]'),
         "import a\n\na.GIVEN.update(read())\na.run()\n",
     ),
-    "a dictionary that is handed on": (
+    "a dictionary that is passed on": (
         f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN.get("value")'),
         "from a import GIVEN, run\n\nload(GIVEN)\nrun()\n",
     ),

@@ -75,7 +75,7 @@ OPEN = {
     "a dictionary of an object": (
         f"{HEAD}\n\nclass Run:\n    def __init__(self, **given):\n        self.__dict__.update(given)\n\n{RUN}"
     ),
-    "names that are worked out": (
+    "names that are computed": (
         f"{HEAD}\n\nclass Run:\n    def __init__(self, given):\n        for key in given:\n"
         f"            self.__setattr__(key, given[key])\n\n{RUN}"
     ),

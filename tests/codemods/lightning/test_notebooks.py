@@ -34,7 +34,7 @@ HEARD = {
     "a class whose lines begin with a tab": (
         "LIT112", JOB, "from a import *\nclass K(Job):\n\ttrainer = None\n"
     ),
-    "a fit behind a line break": (
+    "a fit after a line break": (
         "LIT112", f"{TRAINER}trainer = {RESUMED}\ntrainer.fit(1)\n", "from a import *\ntrainer.fit(2)\n"
     ),
     "a name in quotes": ("LIT110", KEPT, 'from a import A\na = A()\nsetattr(a, "ws", False)\n'),

@@ -53,7 +53,7 @@ AUTOMATIC = {
     "constructor alone": SUPER,
     "annotation alone": "automatic_optimization: bool\n",
     "read": SUPER + "    print(self.automatic_optimization)\n",
-    "in front of super": f"def __init__(self):\n{SET}    super().__init__()\n",
+    "before super": f"def __init__(self):\n{SET}    super().__init__()\n",
     "on": SUPER + SET.replace("False", "True"),
     "on again": SUPER + SET + SET.replace("False", "True"),
     "a hook that sets it on": f"def setup(self, stage=None):\n{SET.replace('False', 'True')}",
@@ -63,7 +63,7 @@ SILENT = {
     "constructor alone": SUPER,
     "hyperparameters": SUPER + "    self.save_hyperparameters()\n",
     "a method that builds": f"{SUPER}    self.build()\n\ndef build(self):\n    self.x = 1\n",
-    "a method in front of super": "def __init__(self):\n    self.build()\n    super().__init__()\n",
+    "a method before super": "def __init__(self):\n    self.build()\n    super().__init__()\n",
     "a comment": "# automatic_optimization\n" + SUPER + "    self.save_hyperparameters()\n",
     "log": "# automatic_optimization\ndef training_step(self, batch, batch_idx):\n    self.log('loss', 1)\n",
 }
@@ -255,7 +255,7 @@ MODULES = {
         f"{CLASS}        self.automatic_optimization = False\n\n"
         "if not str:\n    class Model(LightningModule):\n        pass\n"
     ),
-    "behind a method in front of super": (
+    "after a method before super": (
         "class Model(LightningModule):\n    automatic_optimization = True\n\n"
         "    def __init__(self):\n        self.off()\n        super().__init__()\n\n"
         "    def off(self):\n        self.automatic_optimization = False\n"

@@ -112,8 +112,11 @@ def test_what_is_read(case: tuple[str, ConfiguredOptimizers]) -> None:
 
 
 DOUBTED = {
-    "optimizer": ("return [Lion(self), b]", "`Lion` builds is taken for an optimizer"),
-    "scheduler": ("return [a], [warm(a)]", "`warm` builds is taken for a scheduler that takes no metric, every epoch"),
+    "optimizer": ("return [Lion(self), b]", "fixer assumes that `Lion` builds an optimizer"),
+    "scheduler": (
+        "return [a], [warm(a)]",
+        "fixer assumes that `warm` builds a scheduler that takes no metric, every epoch",
+    ),
 }
 
 
@@ -125,29 +128,29 @@ def test_what_is_taken_for_granted_is_said(case: tuple[str, str]) -> None:
 
 NOT_READ = {
     "closure": ("return torch.optim.LBFGS(self.parameters())", "closure"),
-    "whatever a function gives": ("return warm(self)", "may be anything"),
+    "whatever a function gives": ("return warm(self)", "which fixer cannot follow"),
     "two things from elsewhere": ("return self.made, self.more", "may be optimizers or lists"),
-    "list handed on": ("o = [a]\nwarm(o)\nreturn o", "cannot be followed"),
-    "list changed": ("o = [a]\no.insert(0, b)\nreturn o", "cannot be followed"),
-    "dict changed": ('s = {"scheduler": StepLR(a, 1)}\ns["interval"] = "step"\nreturn [a], [s]', "cannot be told"),
-    "name of a loop": ("for o in self.all:\n    pass\nreturn o", "cannot be told"),
+    "list passed on": ("o = [a]\nwarm(o)\nreturn o", "fixer cannot follow"),
+    "list changed": ("o = [a]\no.insert(0, b)\nreturn o", "fixer cannot follow"),
+    "dict changed": ('s = {"scheduler": StepLR(a, 1)}\ns["interval"] = "step"\nreturn [a], [s]', "fixer cannot tell"),
+    "name of a loop": ("for o in self.all:\n    pass\nreturn o", "fixer cannot tell"),
     "interval worked out": ('return [a], [{"scheduler": StepLR(a, 1), "interval": self.each}]', "not a literal"),
     "frequency that may be anything": (
         'return [a], [{"scheduler": StepLR(a, 1), "frequency": warm(a)}]',
-        "works out `warm`",
+        "computes `warm`",
     ),
     "frequency that is no number": ('return [a], [{"scheduler": StepLR(a, 1), "frequency": 1.5}]', "not a number"),
     "monitor by a local function": (
         'def name():\n    return "x"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": name()}]',
-        "works out `name`",
+        "computes `name`",
     ),
     "monitor in two ways": (
         'm = "x" if self.x else "y"\nreturn [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": m}]',
-        "works out `m`",
+        "computes `m`",
     ),
     "scheduler in two ways": (
         's = StepLR(a, 1)\nif self.x:\n    s = {"scheduler": s, "interval": "step"}\nreturn [a], [s]',
-        "one way or another",
+        "in different ways",
     ),
     "plateau without a metric": ("return [a], [ReduceLROnPlateau(a)]", "without a metric"),
     "plateau that may go without": (
@@ -158,7 +161,7 @@ NOT_READ = {
     "unknown key": ('return [a], [{"scheduler": StepLR(a, 1), "opt_idx": 0}]', "opt_idx"),
     "turns worked out": (
         'n = 5 if self.x else 1\nreturn [{"optimizer": a, "frequency": n}, {"optimizer": b, "frequency": 1}]',
-        "works out `n`",
+        "computes `n`",
     ),
     "turns for one alone": ('return [{"optimizer": a, "frequency": 1}, {"optimizer": b}]', "others none"),
     "unpacked": ("return [*self.all]", "unpacks"),

@@ -39,7 +39,7 @@ def above(code: str, base: str) -> str:
 def test_a_class_below_it(code: str) -> None:
     text, name = PROGRAMS[code]
     (reason,) = refusals({"train.py": text + CHILD.replace("NAME", name)}, code)
-    assert "Child (train.py), a relative of the class, sets `automatic_optimization`" in reason
+    assert "Child (train.py), a base class or subclass, sets `automatic_optimization`" in reason
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_class_below_it(code: str) -> None:
 )
 def test_a_class_above_it_that_has_the_last_word(base: str) -> None:
     (reason,) = refusals({"train.py": above("OPT001", base)}, "OPT001")
-    assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
+    assert "Base (train.py), a base class or subclass, sets `automatic_optimization`" in reason
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_constructor_above_a_class_whose_flag_goes_into_its_body(head: str) ->
     files = {"train.py": above("OPT001", BASE)}
     files["train.py"] = files["train.py"].replace(f"{own}def __init__(self):\n        super().__init__()\n", own + head)
     (reason,) = refusals(files, "OPT001")
-    assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
+    assert "Base (train.py), a base class or subclass, sets `automatic_optimization`" in reason
 
 
 @pytest.mark.parametrize("base", [BASE, "class Base(LightningModule):\n    " + TRUE])

@@ -169,7 +169,7 @@ LOOPED = "for _ in range(2):\n        trainer.fit(model, data)\n    trainer = No
         "trainer = Trainer(**config['trainer'])\n    helper(trainer)\n    trainer = 1",
         "trainer = Trainer(**config['trainer'])\n    other_trainer().fit(model)",
     ],
-    ids=["fitted twice", "in a loop", "handed on", "bound twice", "another Trainer"],
+    ids=["fitted twice", "in a loop", "passed on", "bound twice", "another Trainer"],
 )
 def test_where_it_would_be_handed_over_twice_or_not_at_all_it_is_left(build: str) -> None:
     files = program(DICT[0], build)
@@ -178,4 +178,4 @@ def test_where_it_would_be_handed_over_twice_or_not_at_all_it_is_left(build: str
     assert b"automatic_optimization" not in made.final().get("train.py", b"")
     reasons = [finding.reason for finding in made.findings if finding.code == "OPT001" and finding.path == "models.py"]
     assert len(reasons) == 1
-    assert "grad_batches also stands in train.py" in reasons[0]
+    assert "grad_batches is also in train.py" in reasons[0]

@@ -22,8 +22,9 @@ Answer = Callable[[FleetTask], "TaskOutcome | None"]
 
 
 def finding(code: str = "LIT101", *, applied: bool = True, stops: bool = False, reason: str = "") -> dict[str, Any]:
-    """A finding of a report."""
-    return {"code": code, "applied": applied, "stops": stops, "reason": reason}
+    """A finding of a report, at one place."""
+    place = {"applied": applied, "stops": stops, "reason": reason}
+    return {"code": code, **place, "places": [place]}
 
 
 def report(task: FleetTask, **more: Any) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
         ),
         (
             '[[repository]]\naddress = "https://g.org/a/b"\n[[repository]]\naddress = "https://h.org/a/b"\n',
-            "1 names stand for several repositories, such as 'a/b'",
+            "1 names are used for several repositories, such as 'a/b'",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_one_repository_may_do_without_the_proof_that_all_have_to_pass(tmp_path:
 @pytest.mark.parametrize("address", ["https://x:glpat-123@example.org/a", "https://glpat-123@example.org/a"])
 def test_an_address_with_a_password_is_refused_and_not_shown(ask: Ask, address: str) -> None:
     said = ask("fleet", "run", address)
-    assert "it holds a name or a password; take it out" in said.complaint()
+    assert "it holds a name or a password; remove it" in said.complaint()
     assert "glpat" not in said.out + said.err
 
 

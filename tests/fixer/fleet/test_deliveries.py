@@ -432,7 +432,7 @@ def test_a_delivery_that_failed_is_made_again_without_another_plan(acme: Organis
         assert state.retry([]) == ["acme/a", "acme/b"]
     run(acme)
     assert states(acme) == {"a": "delivered", "b": "failed"}
-    assert rows(tmp_path)["acme/b"].reason == "its clone is gone; `fixer fleet retry` makes it anew"
+    assert rows(tmp_path)["acme/b"].reason == "its clone is missing; `fixer fleet retry` makes it again"
     with opened(tmp_path / "state") as state:
         state.retry([])
     run(acme)

@@ -73,7 +73,7 @@ def test_what_needs_nothing_is_left_out(tmp_path: Path) -> None:
     run(tmp_path, repositories(tmp_path, ["a", "b"]), engine := RecordedEngine(answer))
     assert {name: (row.state, row.reason) for name, row in rows(tmp_path).items()} == {
         "a": ("left out", "nothing to change"),
-        "b": ("left out", "nothing to rewrite; 1 places are left by hand"),
+        "b": ("left out", "nothing to rewrite; 1 finding left to repair by hand"),
     }
     assert {task.step for task in engine.tasks} == {"plan"}
 

@@ -58,7 +58,9 @@ MANUAL = Finding(
     "the class builds its optimizers in a function of another package; write the loop over chunks by hand",
 )
 
-OLD = Environment("baseline", "3.10.14", (("lightning", "1.9.5"), ("torch", "2.8.0")), "the newest the pins admit")
+OLD = Environment(
+    "baseline", "3.10.14", (("lightning", "1.9.5"), ("torch", "2.8.0")), "the newest the requirements allow"
+)
 NEW = Environment("target", "3.10.14", (("lightning", "2.6.6"), ("torch", "2.8.0")), "the target")
 TRAINED = Recording(
     script="train.py",
@@ -127,7 +129,7 @@ RUN = Result(
 )
 STOP = Stop(MANUAL.path, 41, MANUAL.message, MANUAL.reason, "TBP001")
 NOT_READY = replace(RUN, readiness=Readiness(False, "2.6.6", (STOP,)))
-NOTHING = Result("check", BASE, "2.6.6", messages=("no file holds anything that a rule looks at: nothing to do",))
+NOTHING = Result("check", BASE, "2.6.6", messages=("no file has anything that a rule checks: nothing to do",))
 BROKEN = Result("run", None, "2.6.6", error="no repository here: run fixer inside a git repository")
 
 HOSTILE = (

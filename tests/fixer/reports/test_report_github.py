@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
-from fixer.reports import OutputFormat, render
+from fixer.reports import OutputFormat, render, words
+from fixer.reports.causes import causes
 from fixer.result import Result
 from tests.fixer.reports.samples import BROKEN, CHECK, HOSTILE, MANUAL, RESULTS, RULES, RUN, SAFE
 
@@ -20,7 +21,7 @@ def report(result: Result) -> str:
 
 def test_a_finding_is_a_warning_at_its_place() -> None:
     lines = report(CHECK).splitlines()
-    assert lines[0] == (
+    assert lines[-1] == (
         "::warning file=train.py,line=31,endLine=31,col=23,endColumn=29,title=LIT101 trainer-gpus::"
         "`gpus` was removed from Trainer in 2.0%0Asafe: the same devices"
     )
@@ -59,13 +60,25 @@ def test_a_rule_that_is_not_known_has_its_code_as_title() -> None:
     assert "title=XYZ001::" in report(replace(CHECK, findings=(replace(SAFE, code="XYZ001"),)))
 
 
+def test_one_cause_is_one_annotation_with_its_further_places() -> None:
+    other = replace(SAFE, path="b.py", message="`gpus` is read here", reason="as well")
+    lines = report(replace(CHECK, findings=(other, SAFE, replace(SAFE, path="z.py")))).splitlines()
+    assert len(lines) == 1 and lines[0].startswith("::warning file=b.py,line=31")
+    assert (
+        "%0Aalso at train.py:31:23: `gpus` was removed from Trainer in 2.0 (the same devices)%0Aalso at z.py:31:23"
+        in lines[0]
+    )
+
+
 @settings(max_examples=100, deadline=None)
 @given(RESULTS)
 def test_every_line_is_one_command(result: Result) -> None:
     hostile = replace(result, messages=(*result.messages, HOSTILE), error=HOSTILE)
     lines = report(hostile).split("\n")
     assert lines.pop() == ""
-    count = len(result.findings) + len(result.evidence) + len(result.skipped) + len(hostile.messages) + 1
+    done = [item for item in result.findings if words.is_done(result, item)]
+    count = len(causes(done, {})) + len(causes((item for item in result.findings if item not in done), {}))
+    count += len(result.evidence) + len(result.skipped) + len(hostile.messages) + 1
     count += result.readiness is not None
     assert len(lines) == count
     assert all(COMMAND.fullmatch(line) for line in lines)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 from fixer.reports import OutputFormat, render
-from fixer.reports.json_report import schema
+from fixer.reports.json_report import each_place, schema
 from fixer.result import Result, Skipped
-from tests.fixer.reports.samples import CHECK, NEW, REPAIRED, RESULTS, RULES, RUN, TRAINED
+from tests.fixer.reports.samples import CHECK, MANUAL, NEW, REPAIRED, RESULTS, RULES, RUN, SAFE, TRAINED
 from verify.evidence import RequirementFit
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -35,7 +35,7 @@ def objects(node: Any) -> list[Any]:
 def test_the_schema_is_a_schema_that_names_and_describes_everything() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     fixed = [node for node in objects(schema()) if isinstance(node, dict) and node.get("additionalProperties") is False]
-    assert len(fixed) == 20
+    assert len(fixed) == 21
     for node in fixed:
         assert sorted(node["required"]) == sorted(node["properties"])
         assert all("description" in field for field in node["properties"].values())
@@ -62,13 +62,24 @@ def test_the_schema_refuses_other_words(path: str) -> None:
 def test_the_fields_hold_what_the_result_holds() -> None:
     loaded = report(RUN)
     assert (loaded["command"], loaded["branch"], loaded["target"]) == ("run", "fixer/lightning-2.6.6", "2.6.6")
-    finding = loaded["findings"][0]
+    finding = next(item for item in loaded["findings"] if item["applied"])
     assert (finding["code"], finding["row"], finding["path"]) == ("LIT101", "M017", "train.py")
     assert [finding[name] for name in ("line", "column", "end_line", "end_column")] == [31, 23, 31, 29]
     assert finding["applied"] and finding["id"] == loaded["commits"][0]["findings"][0]
     assert loaded["evidence"][0]["before"]["failure"]["place"] == "train.py:31"
     assert loaded["evidence"][0]["environments"][0]["packages"]["lightning"] == "1.9.5"
     assert loaded["evidence"][1]["after"]["weights"] == {"layer.weight": 1.5}
+
+
+def test_one_cause_is_one_finding_and_each_place_keeps_what_is_said_of_it() -> None:
+    others = (replace(SAFE, path="a.py", message="elsewhere", reason="why not"), replace(SAFE, path="z.py", row="M018"))
+    loaded = report(replace(RUN, findings=(SAFE, *others, MANUAL)))
+    assert [(item["code"], len(item["places"])) for item in loaded["findings"]] == [("TBP001", 1), ("LIT101", 3)]
+    flat = each_place(loaded)
+    assert sorted(item["id"] for item in flat) == sorted(item.id for item in (SAFE, *others, MANUAL))
+    assert {(item["path"], item["row"], item["message"], item["reason"]) for item in flat if item["fix"] == "safe"} == {
+        (item.path, item.row, item.message, item.reason) for item in (SAFE, *others)
+    }
 
 
 def test_numbers_that_json_cannot_hold_are_null() -> None:

@@ -59,7 +59,7 @@ def test_the_body_tells_the_whole_run() -> None:
     assert "- `bbbbbbbbbb` LIT101: `Trainer(gpus=...)` becomes `accelerator=` (1 finding)" in body
     assert "<details><summary><code>src/model.py</code> +2 -1</summary>\n\n```diff\n" in body
     assert "- `src/model.py:40:9` [TBP001](https://lightning.ai" in body
-    assert "<br>manual: the class builds its optimizers" in body
+    assert "<br>by hand: the class builds its optimizers" in body
     assert "- not read: `data/huge.py`: larger than 1 MB" in body
     assert "- uncommitted changes in 1 file are left out" in body
     assert "fixer run . --target 2.6.6\ngit diff 3f2a1bc49d..fixer/lightning-2.6.6\n" in body
@@ -146,13 +146,13 @@ def test_diffs_that_do_not_fit_are_left_out_with_a_note() -> None:
     assert "<code>a.py</code>" in body and "<code>b.py</code>" not in body
     note = "1 more diffs are left out, since a pull request holds 65,536 characters: "
     assert f"{note}`git diff 3f2a1bc49d..fixer/lightning-2.6.6` shows them." in body
-    assert "### Left for a person" in body and "### Reproduce" in body
+    assert "### Left for you" in body and "### Reproduce" in body
 
 
 def test_nothing_makes_the_body_too_long() -> None:
     result = replace(
         RUN,
-        findings=many(3000, "é" * 5000),
+        findings=tuple(replace(item, code=f"TBP{at}") for at, item in enumerate(many(3000, "é" * 5000))),
         files=tuple(FileDiff(f"{index}.py", unified(f"{index}.py", "", "é\n" * 900)) for index in range(200)),
         evidence=tuple(replace(REPAIRED, group=f"g{index}", reason="r" * 9000) for index in range(100)),
         commits=tuple(Commit(f"{index:040x}", "A", "g", "s" * 3000, ()) for index in range(100)),
@@ -171,8 +171,8 @@ def test_the_findings_of_check_are_all_left() -> None:
 
 
 def test_what_a_check_finds_is_not_left_by_it() -> None:
-    assert "### Found" in report(CHECK) and "### Left for a person" not in report(CHECK)
-    assert "### Left for a person" in report(RUN) and "### Found" not in report(RUN)
+    assert "### Found" in report(CHECK) and "### Left for you" not in report(CHECK)
+    assert "### Left for you" in report(RUN) and "### Found" not in report(RUN)
 
 
 def test_the_same_branch_is_asked_for_with_the_same_options() -> None:

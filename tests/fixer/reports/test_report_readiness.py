@@ -36,19 +36,19 @@ def test_to_merge_is_offered_only_where_nothing_stops() -> None:
 )
 def test_the_uses_that_stop_it_are_a_list(format: OutputFormat, place: str) -> None:
     told = render(NOT_READY, format, RULES)
-    assert "Not ready: 1 use stops it on Lightning 2.6.6" in told and place in told
+    assert "Not ready to merge: 1 place fails on Lightning 2.6.6" in told and place in told
     assert "Not ready" not in render(READY, format, RULES)
 
 
 def test_what_to_do_stands_with_each() -> None:
     after = render(NOT_READY, OutputFormat.text, RULES).partition("Not ready")[2]
     assert STOP.todo in after
-    assert after.rstrip().endswith("not ready: 1 use stops it.")
+    assert after.rstrip().endswith("not ready: 1 place fails.")
 
 
 def test_an_answer_that_was_not_seen_says_so() -> None:
     told = render(UNSEEN, OutputFormat.text, RULES)
-    assert "Ready to merge, as far as is known: nothing was run\n" in told
+    assert "Ready to merge, as far as fixer knows: nothing was run\n" in told
     assert "Ready to merge\n" in render(READY, OutputFormat.text, RULES)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixer.reports import OutputFormat, render
+from fixer.reports.causes import causes
 from fixer.reports.diff import unified
 from fixer.reports.replacements import replacements
 from fixer.result import FileDiff, Result
@@ -35,6 +36,11 @@ ARTIFACT = fixed(["uri"], uri={**TEXT, "pattern": r"^[A-Za-z0-9_.~/%-]*$"}, uriB
 REGION = fixed(["startLine"], startLine=LINE, startColumn=LINE, endLine=LINE, endColumn=LINE)
 LOCATION = fixed(
     ["physicalLocation"], physicalLocation=fixed(["artifactLocation"], artifactLocation=ARTIFACT, region=REGION)
+)
+RELATED = fixed(
+    ["physicalLocation", "message"],
+    physicalLocation=fixed(["artifactLocation"], artifactLocation=ARTIFACT, region=REGION),
+    message=MESSAGE,
 )
 RULE = fixed(
     ["id"],
@@ -66,6 +72,7 @@ RESULT = fixed(
     locations={"type": "array", "items": LOCATION, "minItems": 1},
     partialFingerprints={"type": "object", "additionalProperties": TEXT},
     properties=BAG,
+    relatedLocations={"type": "array", "minItems": 1, "items": RELATED},
     fixes={"type": "array", "minItems": 1, "items": FIX},
 )
 NOTIFICATION = fixed(["message"], message=MESSAGE, level=LEVEL, locations={"type": "array", "items": LOCATION})
@@ -112,14 +119,15 @@ def run_of(result: Result) -> Any:
 def test_any_result_is_a_log(result: Result) -> None:
     run = run_of(result)
     rules = run["tool"]["driver"]["rules"]
-    assert len(run["results"]) == len(result.findings)
-    assert [rules[item["ruleIndex"]]["id"] for item in run["results"]] == [item.code for item in result.findings]
-    prints = [item["partialFingerprints"]["fixerFinding/v1"] for item in run["results"]]
+    found = causes(result.findings, RULES)
+    assert [rules[item["ruleIndex"]]["id"] for item in run["results"]] == [cause.first.code for cause in found]
+    assert sum(1 + len(item.get("relatedLocations", ())) for item in run["results"]) == len(result.findings)
+    prints = [item["partialFingerprints"]["fixerFinding/v2"] for item in run["results"]]
     assert len(set(prints)) == len(prints)
 
 
 def test_a_result_names_rule_level_and_region() -> None:
-    first = run_of(CHECK)["results"][0]
+    first = run_of(CHECK)["results"][-1]
     assert (first["ruleId"], first["level"]) == ("LIT101", "warning")
     place = first["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "train.py", "uriBaseId": "SRCROOT"}
@@ -146,7 +154,7 @@ def test_a_fix_makes_of_the_old_file_the_new_one(before: str, after: str) -> Non
 
 
 def test_what_a_commit_repairs_carries_its_fix() -> None:
-    first, *others = run_of(RUN)["results"]
+    *others, first = run_of(RUN)["results"]
     (change,) = first["fixes"][0]["artifactChanges"]
     assert change["artifactLocation"]["uri"] == "train.py"
     assert [made["insertedContent"]["text"] for made in change["replacements"]] == ["trainer = Trainer(devices=1)\n"]
@@ -158,11 +166,11 @@ def test_what_a_commit_repairs_carries_its_fix() -> None:
 def test_a_fix_that_cannot_be_said_is_left_out() -> None:
     for before, after in (("x = '\udce9'\n", "y = '\udce9'\n"), ("\ufeffx\n", "\ufeffy\n")):
         run = run_of(replace(RUN, files=(FileDiff("train.py", unified("train.py", before, after)),)))
-        assert "fixes" not in run["results"][0]
+        assert not any("fixes" in item for item in run["results"])
 
 
 def test_a_malicious_release_is_an_error_until_it_is_excluded() -> None:
-    grave = replace(SAFE, code="PIN001", message="`lightning` admits 2.6.2 and 2.6.3: malicious")
+    grave = replace(SAFE, code="PIN001", message="`lightning` allows 2.6.2 and 2.6.3: malicious")
     levels = [
         run_of(replace(result, findings=(replace(grave, applied=applied),)))["results"][0]["level"]
         for result, applied in ((CHECK, False), (CHECK, True), (RUN, True))
@@ -171,7 +179,7 @@ def test_a_malicious_release_is_an_error_until_it_is_excluded() -> None:
 
 
 def test_what_is_repaired_is_a_note_and_what_stands_a_warning() -> None:
-    assert [item["level"] for item in run_of(RUN)["results"]] == ["note", "warning", "warning"]
+    assert [item["level"] for item in run_of(RUN)["results"]] == ["warning", "warning", "note"]
 
 
 def test_rules_carry_their_words() -> None:
@@ -194,10 +202,10 @@ def test_fingerprints_survive_lines_that_move_and_tell_twins_apart() -> None:
         spans = [replace(MANUAL.span, line=line, end_line=line + 1) for line in lines]
         findings = tuple(replace(MANUAL, span=span) for span in spans)
         results = run_of(replace(CHECK, findings=findings))["results"]
-        return [item["partialFingerprints"]["fixerFinding/v1"] for item in results]
+        return [item["partialFingerprints"]["fixerFinding/v2"] for item in results]
 
     assert prints(10, 20) == prints(14, 27)
-    assert len(set(prints(10, 20))) == 2
+    assert len({*prints(10), *prints(10, 20), *prints(10, 20, 30)}) == 3
 
 
 def test_a_notebook_has_no_region() -> None:

@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 
 from codemods.finding import Span
+from fixer.readiness import Readiness
 from fixer.reports import OutputFormat, Style, render
 from fixer.reports.diff import unified
+from fixer.reports.glossary import entry
 from fixer.result import FileDiff, Result, Skipped
 from tests.fixer.reports.samples import (
     BROKEN,
@@ -49,11 +51,11 @@ def last(result: Result) -> str:
     return report(result).splitlines()[-1]
 
 
-def test_check_lists_one_finding_a_line_by_place() -> None:
+def test_check_lists_a_finding_a_line_and_first_what_is_left_to_do_by_hand() -> None:
     findings = [line for line in report(CHECK).splitlines() if re.match(r"\S+:\d+:\d+ ", line)]
     assert findings == [
-        "src/cli.py:8:5 LIT101 `gpus` takes a value that is not known here [unsafe]",
         "src/model.py:40:9 TBP001 `training_step` takes `hiddens`, which Lightning 2 no longer passes [manual]",
+        "src/cli.py:8:5 LIT101 `gpus` takes a value that is not known here [unsafe]",
         "train.py:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe]",
     ]
 
@@ -66,8 +68,8 @@ def test_reasons_stand_below_what_is_not_safe_and_with_verbose_below_all() -> No
 
 def test_neighbours_with_one_reason_share_it() -> None:
     assert report(replace(CHECK, findings=many(300, "think first"))).count("think first") == 1
-    listed = report(replace(CHECK, findings=many(300, "think first"))).partition("\n\n")[0]
-    assert len(listed.splitlines()) == 301
+    listed = report(replace(CHECK, findings=many(300, "think first")), verbose=True).partition("\n\n")[0]
+    assert len(listed.splitlines()) == 302
 
 
 ALIKE = tuple(replace(SAFE, path=f"configs/{number}.yaml") for number in range(5))
@@ -75,28 +77,60 @@ ALIKE = tuple(replace(SAFE, path=f"configs/{number}.yaml") for number in range(5
 
 def test_what_is_the_same_in_many_places_is_said_once() -> None:
     lines = report(replace(CHECK, findings=(*ALIKE, UNSAFE))).splitlines()
-    assert lines[:3] == [
-        "configs/0.yaml:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe]",
-        "    and in 4 more places: configs/1.yaml:31:23, configs/2.yaml:31:23, configs/3.yaml:31:23, ...",
+    assert lines[1:5] == [
         "src/cli.py:8:5 LIT101 `gpus` takes a value that is not known here [unsafe]",
+        f"    {UNSAFE.reason}",
+        "configs/0.yaml:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe]",
+        "    and in 4 more places: configs/1.yaml:31:23, configs/2.yaml:31:23, configs/3.yaml:31:23, and 1 more",
     ]
-    assert lines[-1].startswith("6 findings in 6 files: 5 can be repaired")
+    assert lines[-1].startswith("2 findings at 6 places in 6 files; to repair: 1 by `fixer fix`")
     every = report(replace(CHECK, findings=ALIKE), verbose=True)
     assert [path for path in (item.path for item in ALIKE) if f"{path}:31:23 LIT101" not in every] == []
 
 
-def test_a_few_places_and_other_reasons_stand_for_themselves() -> None:
-    assert "more place" not in report(replace(CHECK, findings=ALIKE[:3]))
+def test_what_is_said_otherwise_of_a_place_is_told_there() -> None:
     reasons = tuple(replace(item, fix="unsafe", reason=item.path) for item in ALIKE)
-    assert "more place" not in report(replace(CHECK, findings=reasons))
+    text = report(replace(CHECK, findings=reasons))
+    assert "more place" not in text and all(f"    {item.path}\n" in text for item in reasons)
+    named = report(replace(CHECK, findings=(SAFE, replace(SAFE, path="z.py", message="`gpus` is read here"))))
+    assert "\n    also z.py:31:23 `gpus` is read here\n" in named
 
 
-def test_a_long_check_ends_with_what_stops_the_move() -> None:
-    some = tuple(replace(item, code="LIT223") for item in many(60, "think first"))
-    text = report(replace(CHECK, findings=(*some, replace(MANUAL, stops=True))))
-    left = text[text.index("Left for you") :]
-    assert re.findall(r"^ +(\d+) (\w{3}\d{3}) ", left, re.MULTILINE) == [("1", "TBP001"), ("60", "LIT223")]
-    assert "Left for you" not in report(replace(CHECK, findings=many(50, "think first")))
+def test_of_a_cause_with_many_names_the_first_are_told() -> None:
+    named = tuple(
+        replace(MANUAL, path=f"{n:02}.py", message=f"`name_{n}` was removed", reason=f"{n}") for n in range(14)
+    )
+    text = report(replace(CHECK, findings=named))
+    assert text.count("also ") == 4 and "    and at 9 more places with other names; see them with --verbose\n" in text
+    assert (
+        text.count(" was removed") == 5
+        and report(replace(CHECK, findings=named), verbose=True).count(" was removed") == 14
+    )
+
+
+def test_what_fails_on_the_target_comes_first_and_what_only_warns_last() -> None:
+    late = replace(MANUAL, code="TBP009")
+    rules = {**RULES, "TBP009": replace(RULES["TBP001"], code="TBP009", warns=True)}
+    text = render(
+        replace(CHECK, findings=(late, UNSAFE, replace(MANUAL, path="z.py", stops=True))), OutputFormat.text, rules
+    )
+    heads = [
+        "Fails on Lightning 2.6.6\nz.py",
+        "Runs, but may give other results\nsrc/cli.py",
+        "Works, but is out of date\nsrc/model.py",
+    ]
+    assert [text.index(head) for head in heads] == sorted(text.index(head) for head in heads)
+
+
+def test_a_check_ends_with_what_to_type_and_how_much_that_does() -> None:
+    text = report(replace(CHECK, arguments=("src", "--unsafe-fixes")))
+    assert text[text.index("What to do first") :].splitlines()[1:4] == [
+        "  fixer fix src                 repairs 1 of 3 findings; `fixer run` does it on a new branch, and proves it",
+        "  fixer fix src --unsafe-fixes  repairs 1 more, in a way that is probably right: read the diff",
+        "  fixer explain TBP001          1 finding to repair by hand: begin at src/model.py:40:9",
+    ]
+    assert "fixer run" not in report(replace(CHECK, base=None))
+    assert "What to do first" not in report(replace(CHECK, findings=()))
 
 
 def test_many_findings_are_said_to_have_a_shorter_form() -> None:
@@ -109,11 +143,11 @@ def test_many_findings_are_said_to_have_a_shorter_form() -> None:
     [
         (
             (SAFE, UNSAFE, MANUAL),
-            "3 findings in 3 files: 1 can be repaired (`fixer fix`), 1 with `--unsafe-fixes`, 1 needs a person.",
+            "3 findings in 3 files; to repair: 1 by `fixer fix`, 1 by `fixer fix --unsafe-fixes`, 1 by hand.",
         ),
-        ((SAFE, SAFE, MANUAL), "3 findings in 2 files: 2 can be repaired (`fixer fix`), 1 needs a person."),
-        ((SAFE,), "1 finding in 1 file: 1 can be repaired (`fixer fix`)."),
-        ((MANUAL, MANUAL), "2 findings in 1 file: 2 need a person."),
+        ((SAFE, SAFE, MANUAL), "2 findings at 3 places in 2 files; to repair: 1 by `fixer fix`, 1 by hand."),
+        ((SAFE,), "1 finding in 1 file; to repair: 1 by `fixer fix`."),
+        ((MANUAL, MANUAL), "1 finding at 2 places in 1 file; to repair: 1 by hand."),
     ],
 )
 def test_check_ends_with_what_can_be_done(findings: tuple, line: str) -> None:  # type: ignore[type-arg]
@@ -121,7 +155,7 @@ def test_check_ends_with_what_can_be_done(findings: tuple, line: str) -> None:  
 
 
 def test_nothing_to_do_is_said_in_the_words_of_the_command() -> None:
-    assert report(NOTHING) == "no file holds anything that a rule looks at: nothing to do\n"
+    assert report(NOTHING) == "no file has anything that a rule checks: nothing to do\n"
     assert report(replace(NOTHING, messages=())) == "No findings.\n"
 
 
@@ -137,7 +171,7 @@ def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
         "src/model.py  +2  -1",
         "Commits on fixer/lightning-2.6.6",
         "bbbbbbbbbb LIT101: `Trainer(gpus=...)` becomes `accelerator=`  repaired",
-        "repaired  (rung: trains)  lightning-2.6.6: TBP001, LIT101",
+        "repaired  (rung: trains)  group lightning-2.6.6: TBP001, LIT101",
         "before                     after",
         "Lightning         1.9.5                      2.6.6",
         "ended             TypeError at train.py:31   trained",
@@ -153,7 +187,7 @@ def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
     assert "train.py:31:23" not in report(RUN) and "train.py:31:23" in report(RUN, verbose=True)
     assert last(RUN) == (
         "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; 1 left for `--unsafe-fixes`, "
-        "1 left for a person; proof: 1 repaired, 1 preserved."
+        "1 left to repair by hand; proof: 1 repaired, 1 preserved."
     )
 
 
@@ -175,7 +209,7 @@ def test_what_is_left_is_told_kind_by_kind() -> None:
     other = replace(MANUAL, code="LIT101", path="src/a.py", reason="other")
     text = report(replace(RUN, findings=(MANUAL, other, replace(MANUAL, path="src/z.py"))))
     left = text[text.index("Left for you") :]
-    assert left.index("src/a.py") < left.index("other") < left.index("src/model.py") < left.index("src/z.py")
+    assert left.index("src/model.py") < left.index("src/z.py") < left.index("src/a.py") < left.index("\n      other")
     assert left.count("builds its optimizers") == 1
 
 
@@ -184,7 +218,7 @@ def test_fix_marks_what_it_did() -> None:
     assert "train.py:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe, applied]" in text
     assert "[manual]" in text
     assert last(FIX) == (
-        "Changed 2 files (+3 -2), 1 finding repaired; 1 left for `--unsafe-fixes`, 1 left for a person."
+        "Changed 2 files (+3 -2), 1 finding repaired; 1 left for `--unsafe-fixes`, 1 left to repair by hand."
     )
 
 
@@ -229,7 +263,7 @@ def test_diff_in_colour_shows_both_sides_and_no_control_characters() -> None:
     text = report(replace(DIFF, files=(file,)), color=True, width=80)
     assert "\x1b[31m-\x1b[0m" in text and "\x1b[32m+\x1b[0m" in text
     assert "\n-x\n+[red]z[/red]\\x1b[2J\n" in STYLE.sub("", text)
-    assert text.rstrip().endswith("1 file (+1 -1) would change and repair 1 finding; 1 left for a person.\x1b[0m")
+    assert text.rstrip().endswith("1 file (+1 -1) would change and repair 1 finding; 1 left to repair by hand.\x1b[0m")
 
 
 def test_diff_in_colour_says_at_a_hunk_what_it_repairs() -> None:
@@ -268,7 +302,7 @@ def test_markup_and_commands_in_texts_are_only_text() -> None:
 
 def test_a_finding_is_one_line_when_piped_and_wrapped_on_a_terminal() -> None:
     result = replace(CHECK, findings=(replace(SAFE, message="word " * 60),))
-    assert report(result).splitlines()[0].endswith("[safe]")
+    assert report(result).splitlines()[1].endswith("[safe]")
     assert all(cell_len(line) <= 80 for line in report(result, width=80).splitlines())
 
 
@@ -315,20 +349,19 @@ def test_a_run_with_hundreds_left_fits_one_screen() -> None:
     lines = report(huge, width=100).splitlines()
     assert len(lines) <= 70
     assert len(report(replace(huge, evidence=RUN.evidence[:1], skipped=()), width=100).splitlines()) <= 50
-    assert "Left for you  300 findings; why, and every place: --verbose" in lines
-    assert "  10 LIT101 old 101 [manual]" in lines
-    assert "       src/101.py:1:1, src/101.py:2:1, src/101.py:3:1 and 7 more" in lines
-    assert "  and 25 more kinds; see them with --verbose" in lines
+    assert "Left for you  30 findings" in lines
+    assert "  src/101.py:1:1 LIT101 old 101 [by hand]" in lines
+    assert "      and in 9 more places: src/101.py:2:1, src/101.py:3:1, src/101.py:4:1, and 6 more" in lines
+    assert "  and 25 more; see them with --verbose" in lines
     assert "  and 55 more; see them with --verbose" in lines and "    not in target `name_0`, and 89 more" in lines
     full = report(huge, verbose=True)
     assert all(f"{finding.path}:{finding.span.line}:1 " in full for finding in kinds) and "`name_89`" in full
 
 
-def test_kinds_that_are_left_are_told_by_what_most_of_them_say() -> None:
-    findings = [replace(UNSAFE, path=f"{number}.py", message="a" if number < 3 else "b") for number in range(12)]
-    text = report(replace(RUN, findings=(*findings, MANUAL)))
-    assert f"  12 LIT101 b, and others [unsafe]\n       {'0.py:8:5, 1.py:8:5, 10.py:8:5'} and 9 more\n" in text
-    assert f"   1 TBP001 {MANUAL.message} [manual]\n       src/model.py:40:9\n" in text
+def test_what_is_left_says_whether_unsafe_fixes_do_it() -> None:
+    text = report(RUN)
+    left = text[text.index("Left for you") :]
+    assert "[by hand]" in left and "[--unsafe-fixes does it]" in left
 
 
 def test_numbers_are_shown_where_all_is_asked_for() -> None:
@@ -378,4 +411,20 @@ def test_groups_of_one_run_do_not_repeat_what_it_said() -> None:
     other = replace(PRESERVED, group="B", touched=(FileCoverage("b.py", "not loaded"),))
     text = report(replace(RUN, evidence=(PRESERVED, other)))
     assert text.count("largest difference") == 1
-    assert "  preserved in part  (rung: same)  B: AMP001\n    for the same reason\n    not executed  b.py: " in text
+    assert (
+        "  preserved in part  (rung: same)  group B: AMP001\n    for the same reason\n    not executed  b.py: " in text
+    )
+
+
+def test_a_run_says_that_the_work_is_safe_and_how_to_undo_it() -> None:
+    assert "Your files and your branch are unchanged; `git branch -D fixer/lightning-2.6.6` removes" in report(RUN)
+    assert "`git restore FILE` undoes it" in report(FIX)
+    assert "outside of a git repository" in report(replace(FIX, base=None))
+    assert "removes the new branch" not in report(CHECK) and "restore" not in report(CHECK)
+
+
+def test_words_are_explained_where_they_come_up() -> None:
+    shown = {"rung": RUN, "manual": CHECK, "trust": replace(RUN, readiness=Readiness(True, "2.6.6"))}
+    assert [word for word, result in shown.items() if f"explain {word}`" not in report(result)] == []
+    assert "`fixer explain baseline`" in report(replace(CHECK, findings=many(51, "")))
+    assert all(entry(word) for word in (*shown, "baseline", "group", "verdict", "inconclusive", "undo"))

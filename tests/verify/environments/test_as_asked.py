@@ -146,7 +146,7 @@ def test_another_torch_is_said_where_no_build_of_the_pinned_one_is_here(
 ) -> None:
     asked = chosen("lightning==2.6.6\ntorch==2.3.1\ntorchvision==0.18.1\n", tmp_path, index, monkeypatch)
     assert asked.differs == (("torch", "2.3.1", "2.13.0+cpu"), ("torchvision", "0.18.1", "0.28.0"))
-    assert "torch 2.3.1+cpu cannot be had here" in asked.why and not asked.excluded
+    assert "torch 2.3.1+cpu is not available here" in asked.why and not asked.excluded
 
 
 def test_a_build_of_the_pinned_torch_is_taken_where_there_is_one(
@@ -288,7 +288,7 @@ OLD = Request("g", ("A",), ("train.py",), "2.6.6", None, (), (), written="2021-0
             "preserved",
             "conforms",
             "installed today as requirements.txt ask, it does not train (ImportError: cannot import name AdamW); "
-            "ran with packages of the day when the code was written; 8 losses",
+            "ran with packages from when the code was written; 8 losses",
         ),
         (NEITHER, "inconclusive", "conforms", "neither tree trains"),
     ],

@@ -59,7 +59,7 @@ def test_without_a_network_the_proof_goes_on_with_what_is_here(tmp_path: Path) -
     wanted = RequiredVersions("pytorch-lightning", frozenset({"numpy", "no-such-package"}))
     ready = target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None)
     assert (ready.interpreter.path, ready.absent) == (Path(sys.executable), frozenset({"no-such-package"}))
-    assert "as no other is to be had: pytorch-lightning==2.6.6 cannot be installed: no address" in (
+    assert "as no other is available: pytorch-lightning==2.6.6 cannot be installed: no address" in (
         ready.environment.reason
     )
     assert ready.environment.reason.endswith("beside this torch: no-such-package")

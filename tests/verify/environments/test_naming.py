@@ -127,7 +127,7 @@ def test_packages_that_the_project_brings_along_are_not_fetched(tmp_path: Path) 
     )
     found = asked(tmp_path, "timm", "DCN", "einops", "kornia", "pandas")
     assert found.packages == {"numpy", "pandas"}
-    assert found.left["timm"] == "lies in the project, in third_party/timm"
+    assert found.left["timm"] == "is in the project, in third_party/timm"
     assert "git submodule of the project (ext/DCN)" in found.left["DCN"] == found.left["einops"]
     assert found.left["kornia"] == "is the project's own distribution"
     write(tmp_path, requirements__txt="timm\n")

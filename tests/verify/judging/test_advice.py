@@ -148,7 +148,7 @@ def test_what_is_to_be_done_can_be_pasted(kind: str, message: str, text: str, tm
 
 @pytest.mark.parametrize(
     ("failure", "said"),
-    [(Failure("ValueError", "it is no picture", "data.py:7"), "mend it by hand"), (None, "too little time")],
+    [(Failure("ValueError", "it is no picture", "data.py:7"), "fix it by hand"), (None, "too little time")],
 )
 def test_made_up_data_is_blamed_only_for_a_failure(failure: Failure | None, said: str, tmp_path: Path) -> None:
     ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
@@ -163,7 +163,7 @@ def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
     failure = Failure("TypeError", "it is no number", "data.py:7")
     ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
     (fact,) = last_resort([Evidence("g", (), None, "inconclusive", "x", after=ended)])
-    assert fact.text.startswith("train.py stops at data.py:7: mend that, or name a command")
+    assert fact.text.startswith("train.py stops at data.py:7: fix that, or name a command")
     assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
 
 

@@ -68,7 +68,7 @@ def test_without_a_failure_there_is_nothing() -> None:
     assert stopped_at(None, (GPUS,), [left(GPUS)]) is None
 
 
-METRIC = ("model.py", "Accuracy wants to be told its task since torchmetrics 0.11")
+METRIC = ("model.py", "`Accuracy` requires `task=` since torchmetrics 0.11")
 
 
 @pytest.mark.parametrize(

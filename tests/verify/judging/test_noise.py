@@ -67,7 +67,7 @@ def test_runs_that_end_otherwise_differ_by_no_number(fitted: bool) -> None:
     one = raw(1.0)
     old = one if fitted else replace(one, recording=replace(one.recording, fitted=False))
     judgement = judge(old, raw(*LOSSES), (), noise=float("inf"))
-    assert "two runs of the tree before do not end alike" in told_of(judgement)
+    assert "two runs of the tree before end differently" in told_of(judgement)
     assert "inf" not in told_of(judgement)
 
 

@@ -11,9 +11,9 @@ BOTH = ("pytorch_lightning",)
 @pytest.mark.parametrize(
     ("after", "said"),
     [
-        (("pytorch-lightning==1.8.6",), "`pytorch-lightning==1.8.6` does not admit 2.6.6"),
-        (("pytorch-lightning<2.6",), "does not admit 2.6.6"),
-        (("PyTorch_Lightning>=3",), "does not admit 2.6.6"),
+        (("pytorch-lightning==1.8.6",), "`pytorch-lightning==1.8.6` does not allow 2.6.6"),
+        (("pytorch-lightning<2.6",), "does not allow 2.6.6"),
+        (("PyTorch_Lightning>=3",), "does not allow 2.6.6"),
     ],
 )
 def test_requirements_that_were_rewritten_wrongly_are_named(after: tuple[str, ...], said: str) -> None:

@@ -110,7 +110,7 @@ def test_a_script_is_held_against_the_requirements(
     one = raw("a.py", loaded)
     evidence = proven(monkeypatch, tmp_path, {"a.py": (one, one)}, **OTHER_PINS)
     assert (evidence.verdict, evidence.rung) == ("regressed", None)
-    assert evidence.reason == "`pytorch-lightning<2.5,>=2.0` does not admit 2.6.6"
+    assert evidence.reason == "`pytorch-lightning<2.5,>=2.0` does not allow 2.6.6"
 
 
 def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.Mon
     request = replace(REQUEST, changed=("model.py",), **OTHER_PINS)
     evidence = prove(root, root, request, lambda text: None)
     assert (evidence.verdict, evidence.rung) == ("regressed", None)
-    assert evidence.reason == "`pytorch-lightning<2.5,>=2.0` does not admit 2.6.6"
+    assert evidence.reason == "`pytorch-lightning<2.5,>=2.0` does not allow 2.6.6"
     assert "also: trained by itself" in told_of(evidence)
 
 
@@ -160,7 +160,7 @@ def test_what_fails_in_one_of_two_runs_is_neither_a_regression_nor_a_repair(
     evidence = proven(monkeypatch, tmp_path, {"a.py": (old, new)}, {"a.py": again})
     assert evidence.verdict == (verdict if second == "alike" else "inconclusive")
     tree = {"before": "the tree before", "after": "the patched tree"}.get(second)
-    assert (evidence.reason == f"two runs of {tree} do not end alike") == (second != "alike")
+    assert (evidence.reason == f"two runs of {tree} end differently") == (second != "alike")
     assert ("also: in the first run, " in told_of(evidence)) == (second != "alike")
 
 
@@ -176,7 +176,7 @@ def test_a_package_that_the_environment_lacks_is_no_regression(
     runs = {"a.py": (raw("a.py", ["a.py", "net.py"]), raw("a.py", ["a.py"], gone))}
     evidence = proven(monkeypatch, tmp_path, runs)
     assert evidence.verdict == verdict, evidence.reason
-    assert ("torch, which the tree before imports too, is not there" in told_of(evidence)) == (name == "torch")
+    assert ("torch, which the tree before imports too, is missing" in told_of(evidence)) == (name == "torch")
 
 
 def test_what_is_run_is_said_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

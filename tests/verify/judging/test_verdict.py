@@ -173,7 +173,7 @@ def test_norms_of_gradients_are_given_more_room() -> None:
 def test_other_numbers_up_to_a_failure_are_a_change_and_no_repair() -> None:
     judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), ())
     assert short(judgement) == ("changed", "trains")
-    assert "trains now, with other numbers up to that failure: loss 1: 1 became -1" in judgement.reason
+    assert "trains now, with different numbers up to that failure: loss 1: 1 became -1" in judgement.reason
     assert "no optimizer holds w" in judge(failed(), raw(unheld=("w",)), ()).reason
 
 
@@ -181,7 +181,7 @@ def test_other_numbers_up_to_a_failure_are_a_change_and_no_repair() -> None:
 def test_losses_before_a_failure_that_differ_by_themselves_are_not_called_the_same(noise: float) -> None:
     judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), (), noise=noise)
     assert short(judgement) == ("repaired", "trains")
-    assert "not compared: the losses up to that failure: two runs of the tree before d" in told_of(judgement)
+    assert "not compared: the losses up to that failure: two runs of the tree before" in told_of(judgement)
     assert "the same" not in told_of(judgement)
     assert (judgement.max_difference, judgement.tolerance) == (None, None)
     little = judge(failed(losses=(1.0,)), raw(losses=(1.02, 0.5)), (), noise=0.01)
@@ -233,7 +233,7 @@ def test_losses_before_a_failure_that_have_another_sum_in_a_step_are_not_called_
     new = replace(raw(losses=then, optimizer_steps=passes[-1] + 1), passes=passes)
     judgement = judge(old, new, ())
     assert judgement.verdict == "changed"
-    assert f"with other numbers up to that failure: {said}" in judgement.reason
+    assert f"with different numbers up to that failure: {said}" in judgement.reason
 
 
 def test_a_failure_that_is_new_is_a_regression() -> None:
@@ -261,7 +261,7 @@ def test_another_failure_after_fit_is_not_passing() -> None:
     other = replace(BOOM, type="AttributeError")
     judgement = judge(raw(failure=BOOM), raw(failure=other), ())
     assert short(judgement) == ("inconclusive", "trains")
-    assert judgement.reason.endswith("after `fit` they fail otherwise; the patched tree: AttributeError: boom at "
+    assert judgement.reason.endswith("after `fit` they fail differently; the patched tree: AttributeError: boom at "
                                      "train.py:3")  # fmt: skip
     assert "also: the tree before fails: ValueError: boom at train.py:3" in told_of(judgement)
     assert judge(raw(failure=BOOM), raw(), ()).verdict == "preserved"
@@ -280,7 +280,7 @@ def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[f
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (failed(), failed(), "neither tree trains; both end alike: ValueError"),
+        (failed(), failed(), "neither tree trains; both fail in the same way: ValueError"),
         (None, RAW, "trains; the tree before could not be run\nnot compared: the tree before was not run: no network"),
         (None, None, "no network"),
         (RAW, failed(ended="it ran longer than 5 seconds"), "longer than 5 seconds"),
@@ -354,7 +354,7 @@ def test_a_process_that_was_aborted_is_neither_a_regression_nor_a_repair() -> No
 def test_a_process_that_is_aborted_after_its_training_hides_no_other_number() -> None:
     judgement = judge(RAW, raw(failure=CRASH), ())
     assert short(judgement) == ("inconclusive", "trains")
-    assert "both train alike" in judgement.reason and "MPI_INIT" in judgement.reason
+    assert "both train the same" in judgement.reason and "MPI_INIT" in judgement.reason
     other = judge(RAW, raw(failure=CRASH, losses=tuple(loss * 2 for loss in RECORDING.losses)), ())
     assert other.verdict == "changed"
     assert judge(RAW, raw(failure=BOOM), ()).verdict == "regressed"

@@ -198,7 +198,7 @@ def evaluate(net, x):
 
 evaluate(nn.Linear(8, 8), torch.rand(4, 8)).parameters()
 """,
-    "a name bound anew": """
+    "a name bound again": """
 with torch.autocast("cuda"):
     net = nn.Linear(8, 8)
     with torch.no_grad():

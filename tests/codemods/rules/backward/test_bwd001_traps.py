@@ -76,21 +76,21 @@ NAMED = {
         + raw("with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()"),
         "amp.initialize of apex is called in train.py",
     ),
-    "object of the module": (raw("self.objective.backward()"), "cannot be told"),
+    "object of the module": (raw("self.objective.backward()"), "cannot tell"),
     "flag by a parameter": (
         BEFORE.replace("__init__(self, net)", "__init__(self, net, automatic)").replace("= False", "= automatic"),
-        "not plainly False",
+        "not clearly False",
     ),
     "flag in a branch": (
         BEFORE.replace("        self.automatic", "        if net:\n            self.automatic"),
-        "not plainly False",
+        "not clearly False",
     ),
     "automatic subclass": (
         BEFORE + "\n\nclass Plain(Model):\n    def __init__(self):\n        super().__init__()\n"
         "        self.automatic_optimization = True\n",
-        "not plainly False",
+        "not clearly False",
     ),
-    "base from another library": (BEFORE.replace("lightning.pytorch import", "mine import"), "do not plainly lead"),
+    "base from another library": (BEFORE.replace("lightning.pytorch import", "mine import"), "cannot be followed"),
     "overridden hook": (
         raw("self.backward(loss)") + "\n    def backward(self, loss):\n        loss.backward()\n",
         "overridden in Model",

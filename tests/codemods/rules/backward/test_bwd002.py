@@ -104,7 +104,7 @@ def test_left_alone(name: str) -> None:
 def test_an_argument_that_is_not_seen_is_named() -> None:
     made = run_rules({"train.py": changed(PAIR.replace("True", "self.keep"))}, RULE, unsafe=True)
     assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
-    assert "whether `retain_graph` is True is not seen" in made.findings[0].reason
+    assert "fixer cannot tell whether `retain_graph` is True" in made.findings[0].reason
 
 
 def test_a_pass_with_a_comment_of_its_own_is_left_to_a_person() -> None:
@@ -201,7 +201,7 @@ def test_a_pass_through_weights_that_were_stepped_fails_before_and_ends_at_them_
 
 NAMED = {
     "never zeroed": ("        g.zero_grad()\n", ""),
-    "zeroed behind the step": (
+    "zeroed after the step": (
         "        g.zero_grad()\n",
         "",
         "        g.step()\n",
@@ -294,7 +294,7 @@ def test_ddp_waits_for_weights_that_a_pass_is_kept_from(strategy: str) -> None:
 FINE = {
     "held to the critic": ("(d_loss)", "(d_loss, inputs=list(self.critic.parameters()))"),
     "detached": ("judged = self.critic(fake)", "judged = self.critic(fake.detach())"),
-    "computed anew": ("judged = self.critic(fake)", "judged = self.critic(self.generator(batch[0]))"),
+    "computed again": ("judged = self.critic(fake)", "judged = self.critic(self.generator(batch[0]))"),
     "no gradient": (
         "        fake = self.generator(batch[0])\n",
         "        with torch.no_grad():\n            fake = self.generator(batch[0])\n",

@@ -200,9 +200,9 @@ def test_hooks_that_look_first_are_unsafe() -> None:
     ("text", "why"),
     [
         (EARLY_BEFORE + "\n    def all(self, p):\n        self.reduce(p, None)\n", "used elsewhere too"),
-        (LOOP + "        p.register_hook(lambda grad, *, p=p: reduce(p.grad))\n", "parameters are not plain"),
-        (LOOP + "        p.register_hook(lambda grad, /: reduce(p.grad))\n", "parameters are not plain"),
-        (LOOP + "        p.register_hook(lambda grad=None, p=p: reduce(p.grad))\n", "parameters are not plain"),
+        (LOOP + "        p.register_hook(lambda grad, *, p=p: reduce(p.grad))\n", "more than plain parameters"),
+        (LOOP + "        p.register_hook(lambda grad, /: reduce(p.grad))\n", "more than plain parameters"),
+        (LOOP + "        p.register_hook(lambda grad=None, p=p: reduce(p.grad))\n", "more than plain parameters"),
         (
             LOOP + "        def hook(\n            grad,\n            p=p,  # its own\n        ):\n"
             "            reduce(p.grad)\n\n        p.register_hook(hook)\n",

@@ -49,9 +49,9 @@ def test_state_kept_on_the_module_is_named() -> None:
 
 
 NEEDED = {
-    "pass behind it": f"{CALL}\n        self.manual_backward(self.net(batch).sum())",
-    "gradient behind it": f"{CALL}\n        torch.autograd.grad(self.net(batch).sum(), self.w)",
-    "helper behind it": f"{CALL}\n        self.descend()",
+    "pass after it": f"{CALL}\n        self.manual_backward(self.net(batch).sum())",
+    "gradient after it": f"{CALL}\n        torch.autograd.grad(self.net(batch).sum(), self.w)",
+    "helper after it": f"{CALL}\n        self.descend()",
     "loop": f"for _ in range(2):\n            {CALL}",
     "closure": f"def closure():\n            {CALL}\n\n        optimizer.step(closure)",
     "nothing kept": FREED,
@@ -67,7 +67,7 @@ def test_left_alone(name: str) -> None:
 def test_an_argument_that_is_not_seen_is_named() -> None:
     made = run_rules({"train.py": changed(CALL, CALL.replace("True", "self.keep"))}, RULE, unsafe=True)
     assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
-    assert "whether `retain_graph` is True is not seen" in made.findings[0].reason
+    assert "fixer cannot tell whether `retain_graph` is True" in made.findings[0].reason
 
 
 def test_other_classes_are_left_alone() -> None:

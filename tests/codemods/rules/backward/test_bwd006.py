@@ -54,7 +54,7 @@ SILENT = {
     "gradient that is used": changed(
         "        optimizer.zero_grad()\n        self.manual_backward(fool", "        self.manual_backward(fool"
     ),
-    "step behind it": changed(
+    "step after it": changed(
         "first = self.last.weight.grad.norm()\n", "first = self.last.weight.grad.norm()\n        optimizer.step()\n"
     ),
     "nothing read": changed("first = self.last.weight.grad.norm()", "first = 1"),

@@ -226,7 +226,7 @@ def test_a_strategy_that_may_come_from_elsewhere_is_named(script: str, path: str
     assert made.changes == ()
     (found,) = made.findings
     assert found.fix == "manual"
-    assert f"if {path}, which speaks of it" in found.reason
+    assert f"if {path}, which mentions it" in found.reason
 
 
 def test_a_strategy_that_is_spelled_out_is_none_of_another_file() -> None:
@@ -291,10 +291,10 @@ def test_left_alone(name: str) -> None:
 
 
 REFUSED = {
-    "a branch": (changed(SECOND, f"        if batch_idx:\n    {SECOND}"), "stands in a branch"),
+    "a branch": (changed(SECOND, f"        if batch_idx:\n    {SECOND}"), "is in a branch"),
     "a loop over what has no length": (
         changed(SECOND, f"        for part in self.parts(batch):\n    {SECOND}"),
-        "stands in a loop",
+        "is in a loop",
     ),
     "a loop that is left early": (
         changed(
@@ -302,7 +302,7 @@ REFUSED = {
             "        parts = batch[1].split(4)\n        for index, part in enumerate(parts):\n"
             f"    {SECOND}            if index > 2:\n                break\n",
         ),
-        "stands in a loop",
+        "is in a loop",
     ),
     "two optimizers": (
         changed("optimizer = self.optimizers()", "optimizer, _ = self.optimizers()"),

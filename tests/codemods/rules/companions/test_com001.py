@@ -133,7 +133,7 @@ def test_an_older_torch_keeps_it(pin: str) -> None:
     ("call", "why"),
     [
         ("StepLR(o, 3, verbose=find())", "may do more"),
-        ("StepLR(o, 3,\n    verbose=True,  # of old\n)", "a comment stands beside it"),
+        ("StepLR(o, 3,\n    verbose=True,  # of old\n)", "there is a comment next to it"),
     ],
 )
 def test_what_may_be_lost_is_left_to_a_person(call: str, why: str) -> None:

@@ -24,15 +24,15 @@ def found(text: str, pins: tuple[str, ...] = ()) -> list[tuple[int, str]]:
 def test_an_import_of_it_is_named_with_what_its_calls_need(head: str, call: str) -> None:
     ((_, reason),) = found(f"{head}\noptimizer = {call}(parameters, lr=1e-3, correct_bias=False)\n")
     line = head.count("\n") + 2
-    assert f"In line {line} give eps=1e-6 and weight_decay=0.0" in reason
-    assert f"In line {line} leave out correct_bias" in reason
+    assert f"In line {line} add eps=1e-6 and weight_decay=0.0" in reason
+    assert f"In line {line} remove correct_bias" in reason
 
 
 def test_what_is_given_is_not_asked_for() -> None:
     ((_, reason),) = found("from transformers import AdamW\nAdamW(parameters, 1e-3, (0.9, 0.99), 1e-6, 0.1)\n")
     assert "line 2" not in reason
     ((_, reason),) = found("from transformers import AdamW\nAdamW(parameters, **given)\n")
-    assert "In line 2 see that eps=1e-6" in reason
+    assert "In line 2 add eps=1e-6" in reason
 
 
 def test_the_class_by_its_module_is_named_where_it_is_read() -> None:

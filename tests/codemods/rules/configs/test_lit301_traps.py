@@ -63,7 +63,7 @@ def test_a_trainer_of_the_project_is_named() -> None:
 def test_unmistakable_keys_without_proof_are_a_finding() -> None:
     files = {"m.py": LIGHTNING, "a.yaml": "run:\n  gpus: 1\n  max_epochs: 3\n  gradient_clip_val: 1.0\n"}
     (reason,) = refusals(files, "LIT301")
-    assert "nothing shows that it is given to Trainer; if it is, write accelerator: gpu and devices" in reason
+    assert "fixer cannot tell whether it is given to Trainer; if it is, write accelerator: gpu and devices" in reason
 
 
 def test_an_alias_is_left() -> None:
@@ -107,7 +107,7 @@ def test_a_comment_beside_a_key_goes_only_when_asked_for() -> None:
 def test_a_section_that_is_called_trainer_is_named() -> None:
     files = {"m.py": LIGHTNING, "a.yaml": "trainer:\n  gpus: '0'\n", "b.yaml": "cluster:\n  gpus: 2\n"}
     (reason,) = refusals(files, "LIT301")
-    assert "nothing shows that it is given to Trainer" in reason
+    assert "fixer cannot tell whether it is given to Trainer" in reason
 
 
 def test_a_template_that_is_no_yaml_is_a_finding() -> None:

@@ -121,7 +121,7 @@ def test_levels(pins: tuple[str, ...], level: str) -> None:
             "        return super().train(mode)\n",
         ),
     ],
-    ids=["nothing more", "no mode", "no module", "set by a hook", "handed on"],
+    ids=["nothing more", "no mode", "no module", "set by a hook", "passed on"],
 )
 def test_untouched(text: str) -> None:
     assert text != PROGRAM
@@ -132,7 +132,7 @@ def test_untouched(text: str) -> None:
     ("text", "reason"),
     [
         ("    def on_validation_model_train(self):\n        print()\n\n", "has on_validation_model_train already"),
-        ("    @logged\n    def on_train_start(self):\n        print()\n\n", "not a plain method"),
+        ("    @logged\n    def on_train_start(self):\n        print()\n\n", "not an ordinary method"),
     ],
 )
 def test_left_with_the_reason(text: str, reason: str) -> None:

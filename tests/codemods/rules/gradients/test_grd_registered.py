@@ -41,7 +41,7 @@ TRAINED = {
                  "    def forward(self, x):\n        return self.layers[0](x).detach()\n", "without gradients"),
     "a teacher": ("self.teachers = [nn.Linear(4, 4)]",
                   "    def forward(self, x):\n        return self.teachers[0](x)\n", "on purpose"),
-    "handed on": (USES, f"{HEADED}\nself.rest = nn.Sequential(self.head)",
+    "passed on": (USES, f"{HEADED}\nself.rest = nn.Sequential(self.head)",
                   adam("[*self.layer.parameters(), *self.rest.parameters()]")),
     "unused": ("return self.layer(x).sum()", HEADED, adam("self.layer.parameters()")),
     "a parameter that is fixed": ("return (self.layer(x) * self.scale).sum()",
@@ -132,10 +132,10 @@ USED = {
                  "    def forward(self, x):\n        return self.layers[0](x).detach()\n", "without gradients"),
     "a teacher": ("self.teachers = [nn.Linear(4, 4)]",
                   "    def forward(self, x):\n        return self.teachers[0](x)\n", "on purpose"),
-    "handed on": ("self.layers = [nn.Linear(4, 4)]",
-                  "    def forward(self, x):\n        return run(self.layers, x)\n", "handed to `run`"),
+    "passed on": ("self.layers = [nn.Linear(4, 4)]",
+                  "    def forward(self, x):\n        return run(self.layers, x)\n", "passed to `run`"),
     "added": ("self.layers = [nn.Linear(4, 4)]",
-              "    def forward(self, x):\n        return run(self.layers + [x])\n", "not followed"),
+              "    def forward(self, x):\n        return run(self.layers + [x])\n", "does not follow"),
 }  # fmt: skip
 
 

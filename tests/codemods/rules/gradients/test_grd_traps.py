@@ -173,7 +173,7 @@ REFUSED = {
     "integer": ("return self.layer(x).long().sum()", "before it"),
     "list of numbers": ("return torch.tensor([self.layer(part).sum() for part in x]).mean()", "torch.stack"),
     "another type": ("return torch.tensor(self.layer(x).sum(), dtype=torch.float64)", ".to(...)"),
-    "unknown": ("return self.other(x).item()", "not seen to have a gradient"),
+    "unknown": ("return self.other(x).item()", "what is inside has a gradient"),
     "number in use": (
         "loss = self.layer(x).sum().item()\nself.history.append(loss)\nreturn torch.tensor(loss)",
         "also used in line",

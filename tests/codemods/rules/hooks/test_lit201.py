@@ -37,9 +37,9 @@ def changed(text: str, *replacements: tuple[str, str]) -> dict[str, str]:
 
 
 REFUSED = {
-    "async hook": ((HOOK, HOOK.replace("def", "async def")), "not a plain method"),
-    "hook of the class": ((HOOK, "    @staticmethod\n" + HOOK), "not a plain method"),
-    "hook that yields": ((HOOK, HOOK + "        yield outputs\n"), "not a plain method"),
+    "async hook": ((HOOK, HOOK.replace("def", "async def")), "not an ordinary method"),
+    "hook of the class": ((HOOK, "    @staticmethod\n" + HOOK), "not an ordinary method"),
+    "hook that yields": ((HOOK, HOOK + "        yield outputs\n"), "not an ordinary method"),
     "taken by another": (
         (HOOK, "    def test_run(self, outs):\n        return map(self.validation_epoch_end, outs)\n\n" + HOOK),
         "used by name",
@@ -79,15 +79,15 @@ REFUSED = {
     ),
     "new hook that is not plain": (
         (HOOK, "    @torch.no_grad()\n    def on_validation_epoch_end(self):\n        ...\n\n" + HOOK),
-        "both",
+        "merge the two",
     ),
-    "hook behind a batch that is not plain": (
+    "hook after a batch that is not plain": (
         (
             STEP,
             "    @torch.no_grad()\n    def on_validation_batch_end(self, *given):\n        ...\n\n"
             "    @torch.no_grad()\n" + STEP,
         ),
-        "not a plain method",
+        "not an ordinary method",
     ),
 }
 
@@ -152,7 +152,7 @@ def test_an_unknown_base_is_a_finding_and_no_rewrite() -> None:
     text = BEFORE.replace("(LightningModule)", "(Task)").replace(
         "import torch\n", "import torch\nfrom kit import Task\n"
     )
-    assert "cannot be told" in refusals({"model.py": text}, "LIT201")[0]
+    assert "cannot tell" in refusals({"model.py": text}, "LIT201")[0]
 
 
 def test_a_subclass_elsewhere_that_overrides_the_step_is_heard_behind_each_batch() -> None:

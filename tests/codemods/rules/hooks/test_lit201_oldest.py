@@ -78,7 +78,7 @@ def test_a_class_with_the_later_name_keeps_that_and_the_older_one_is_named() -> 
     both = MODEL.replace("    def test_step", later)
     made = run_rules({"a.py": both}, rule("LIT201"), rule("LIT211"), unsafe=True)
     left = [finding for finding in made.findings if finding.fix == "manual"]
-    assert [finding.code for finding in left] == ["LIT211"] and "later hook" in left[0].reason
+    assert [finding.code for finding in left] == ["LIT211"] and "hook that replaced it" in left[0].reason
     after = made.final()["a.py"].decode()
     assert "def validation_end(self, outputs)" in after and "def on_validation_epoch_end(self)" in after
 
@@ -113,8 +113,8 @@ def test_a_relative_with_the_other_name_keeps_it_too(files: dict[str, str]) -> N
     assert made.bugs == () and made.changes == ()
     assert [item.fix for item in made.findings] == ["manual", "manual"]
     told = " ".join(item.reason for item in made.findings)
-    assert "a relative of the class, defines validation_end" in told
-    assert "a relative of the class, defines validation_epoch_end" in told
+    assert "a base class or subclass, defines validation_end" in told
+    assert "a base class or subclass, defines validation_epoch_end" in told
 
 
 def test_one_rule_speaks_of_them() -> None:

@@ -43,7 +43,7 @@ REFUSED = {
     "class written twice": (BEFORE + "\n\n" + BEFORE, "two classes"),
     "backward at the end": (
         training('        return {"loss": self.layer(batch).mean()}\n') + '        outputs[0]["loss"].backward()\n',
-        "propagates back",
+        "calls backward",
     ),
 }
 
@@ -256,7 +256,7 @@ def test_hook_that_looks_at_its_locals_gets_them() -> None:
 COLLECTED = {
     "return in finally": DEF
     + "        try:\n            return {}\n        finally:\n            return {'error': 1}\n",
-    "statement behind a return": DEF + "        return {}; print(1)\n",
+    "statement after a return": DEF + "        return {}; print(1)\n",
     "step under another name too": STEP + "\n    test_step = validation_step\n",
     "step by getattr": STEP
     + '\n    def test_step(self, b, i):\n        return getattr(self, "validation_step")(b, i)\n',
@@ -296,7 +296,7 @@ CHILD = "class Child(Net):\n    def validation_step(self, batch, batch_idx):\n  
         ("from .model import Model as Net\n", "from pkg import *\n\n\n"),
         ("from .model import Model\n\nNet = Model\n", "from pkg import Net\n\n\n"),
     ],
-    ids=["renamed", "renamed behind a star", "assigned"],
+    ids=["renamed", "renamed after a star", "assigned"],
 )
 def test_subclass_that_knows_the_class_by_another_name_is_heard(exports: str, imports: str) -> None:
     files = {"pkg/__init__.py": exports, "pkg/model.py": BEFORE, "train.py": imports + CHILD}
@@ -333,7 +333,7 @@ def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
         "outputs = [one for group in outputs for one in group]\n        print([one['error'] for one in outputs])",
         "for one in outputs:\n            for one in one:\n                print(one['error'])",
     ],
-    ids=["bound anew", "one name for both"],
+    ids=["bound again", "one name for both"],
 )
 def test_a_hook_that_flattens_its_outputs_gets_a_list_for_each_dataloader(body: str) -> None:
     step = "def validation_step(self, batch, batch_idx, dataloader_idx)"

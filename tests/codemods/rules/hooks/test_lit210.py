@@ -63,7 +63,7 @@ def test_left_alone(text: str) -> None:
 def test_outputs_with_a_default_that_are_read_are_silent_today() -> None:
     text = MODULE + "    def on_train_epoch_end(self, outputs=None):\n        print(outputs)\n"
     [reason] = refusals({"a.py": text}, "LIT210")
-    assert "all that 2.x gives it" in reason
+    assert "on 2.x it always has that value" in reason
 
 
 def test_outputs_with_a_default_that_nothing_reads_harm_nothing() -> None:
@@ -187,7 +187,7 @@ def test_a_parameter_of_the_hooks_own_is_left_to_its_default() -> None:
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
     outputs = text.replace("padding=False", "outputs=None").replace("padding", "outputs")
     (finding,) = run_rules({"a.py": outputs}, rule("LIT210")).findings
-    assert "reads `outputs`" in finding.reason
+    assert "uses `outputs`" in finding.reason
 
 
 @pytest.mark.parametrize("base", ["LightningModule", "LightningDataModule"])
@@ -259,12 +259,12 @@ def test_a_default_of_the_stage_stays() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        ("named = dict", "named = lambda step: step", "is not seen"),
-        ("named = dict", "def named(step):\n            return step", "is not seen"),
-        ("self.step = ", "print(locals())\n            self.step = ", "is not seen"),
-        (":  # the step", " and f'{step=}':", "is not seen"),
+        ("named = dict", "named = lambda step: step", "fixer cannot tell"),
+        ("named = dict", "def named(step):\n            return step", "fixer cannot tell"),
+        ("self.step = ", "print(locals())\n            self.step = ", "fixer cannot tell"),
+        (":  # the step", " and f'{step=}':", "fixer cannot tell"),
         (":  # the step", " and stage:", "a `stage` of its own"),
-        (", step):", ", step, other):", "takes `step`, `other`"),
+        (", step):", ", step, other):", "it has the parameters `step`, `other`"),
         (", step):", ", *step):", "more than plain arguments"),
         ("    def setup", "    @staticmethod\n    def setup", "decorated"),
     ],
@@ -425,7 +425,7 @@ def test_what_early_stopping_asks_of_its_classes() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("        print(pl_module)\n", "the hook reads `pl_module`"),
+        ("        print(pl_module)\n", "the hook uses `pl_module`"),
         ("\n    def on_fit_end(self, *given):\n        self._run_early_stopping_check(*given)\n", "calls it too"),
     ],
 )

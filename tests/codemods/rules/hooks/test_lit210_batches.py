@@ -45,7 +45,7 @@ def test_the_index_of_a_callback_too() -> None:
 def test_more_than_the_index_is_left(more: str) -> None:
     text = f"{MODULE}    def on_train_batch_start(self, batch, batch_idx, index{more}):\n        print(index)\n"
     [reason] = refusals({"a.py": text}, "LIT210")
-    assert "reads `index`" in reason
+    assert "uses `index`" in reason
 
 
 @pytest.mark.parametrize("name", GIVEN_BATCHES)

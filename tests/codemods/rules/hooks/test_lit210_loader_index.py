@@ -50,8 +50,8 @@ STEP = PROGRAM.split("\n\ndef main")[0]
     ("old", "new", "why"),
     [
         ("self.seen.append(which)", "self.seen.append(dataloader_idx)", "of its own"),
-        ("self.seen.append(which)", "self.seen.append(lambda which: which)", "not seen"),
-        ("self.seen.append(which)", "self.seen.append(f'{which}')", "not seen"),
+        ("self.seen.append(which)", "self.seen.append(lambda which: which)", "fixer cannot tell"),
+        ("self.seen.append(which)", "self.seen.append(f'{which}')", "fixer cannot tell"),
         ("self.seen.append(which)", "self.validation_step(batch, 0, which=1)", "seems to give it"),
     ],
 )

@@ -165,7 +165,7 @@ KEPT = "pass\n\n    def setup(self, trainer, pl_module, stage):\n        self.ru
 @pytest.mark.parametrize(
     ("hook", "body", "other", "pins", "level", "why"),
     [
-        (STATE, "pass", "", (), "safe", "reads nothing of that"),
+        (STATE, "pass", "", (), "safe", "uses none of that"),
         (STATE, "if trainer.global_rank == 0:\n            os.makedirs(trainer.log_dir)", "", (), "safe", ""),
         (STATE, "print(trainer.global_step)", "", (), "unsafe", "takes `trainer`"),
         (STATE, "trainer.logger = None", "", (), "unsafe", "takes `trainer`"),
@@ -289,7 +289,7 @@ def test_a_count_of_batches_is_that_of_before_the_batch() -> None:
 def test_a_decorator_that_may_count_the_arguments_forbids_the_new_name(decorator: str) -> None:
     text = RANKED.replace("@rank_zero_only", f"@{decorator}")
     [reason] = refusals({"a.py": text}, "LIT211")
-    assert "not a plain method" in reason
+    assert "not an ordinary method" in reason
 
 
 def test_a_hook_of_rank_zero_is_called_under_its_new_name() -> None:

@@ -45,12 +45,12 @@ UNSURE = {
         "by name",
     ),
     "step with hidden states": ("batch, batch_idx", "batch, batch_idx, hiddens", "hidden states"),
-    "no step": ("training_step(", "predict_step(", "no plain training_step"),
-    "decorated step": ("    def training_step(", "    @run\n    def training_step(", "no plain training_step"),
+    "no step": ("training_step(", "predict_step(", "no simple training_step"),
+    "decorated step": ("    def training_step(", "    @run\n    def training_step(", "no simple training_step"),
     "step of the base class": (
         "return {",
         "return super().training_step(batch, batch_idx) or {",
-        "no plain training_step",
+        "no simple training_step",
     ),
 }
 
@@ -217,7 +217,7 @@ class Model(LightningModule):
 def test_a_step_end_leaves_the_autocast_region_of_its_step(path: str, said: str, leaves: bool) -> None:
     files = {"a.py": WORKING, path: said}
     [finding] = run_rules(files, rule("LIT211")).findings
-    assert finding.fix == "safe" and ("behind the autocast region" in finding.reason) == leaves
+    assert finding.fix == "safe" and ("after the autocast region" in finding.reason) == leaves
     text = rewritten(files, rule("LIT211"))["a.py"]
     assert (text == OUTSIDE) == leaves and ("autocast(" in text) == leaves
     assert run_rules({"a.py": text, path: said}, rule("LIT211")).findings == ()
@@ -261,7 +261,7 @@ def test_what_may_differ_in_autocast_leaves_it(body: str) -> None:
 def test_a_torch_of_its_own_leaves_a_doubt() -> None:
     text = "from mine import torch\n" + WORKING
     [finding] = run_rules({"a.py": text, "t.py": "Trainer(precision=16)\n"}, rule("LIT211")).findings
-    assert finding.fix == "unsafe" and "speaks of a precision" in finding.reason
+    assert finding.fix == "unsafe" and "sets a precision" in finding.reason
 
 
 HALF = "Trainer(precision=16)\n"
@@ -315,4 +315,4 @@ def test_what_joined_the_copies_of_data_parallel_is_left(path: str, said: str, e
     [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
     assert finding.fix == level
     assert ("DataParallel" in finding.reason) == ("dp" in said and "ddp" not in said and "mesh" not in said)
-    assert ("do in training_step what it does besides." in finding.reason) == (level == "manual"), finding.reason
+    assert ("move the rest of its code into training_step." in finding.reason) == (level == "manual"), finding.reason

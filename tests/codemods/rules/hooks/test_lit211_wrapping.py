@@ -39,16 +39,16 @@ def test_what_ddp_does_by_itself_goes_with_its_import(text: str) -> None:
 
 KEPT = {
     "unused parameters": (("parameters=False", "parameters=True"), 'strategy="ddp_find_unused_parameters_true"'),
-    "unused parameters by a name": (("parameters=False", "parameters=self.odd"), "DDPStrategy of your own"),
-    "another argument": (("find_unused_parameters=False", "broadcast_buffers=False"), "DDPStrategy of your own"),
-    "other arguments by **": (("find_unused_parameters=False", "**self.how"), "DDPStrategy of your own"),
-    "another wrapper": (("model = Light", "model = Own"), "DDPStrategy of your own"),
-    "another model": (("Parallel(model", "Parallel(self.net"), "DDPStrategy of your own"),
+    "unused parameters by a name": (("parameters=False", "parameters=self.odd"), "your own DDPStrategy"),
+    "another argument": (("find_unused_parameters=False", "broadcast_buffers=False"), "your own DDPStrategy"),
+    "other arguments by **": (("find_unused_parameters=False", "**self.how"), "your own DDPStrategy"),
+    "another wrapper": (("model = Light", "model = Own"), "your own DDPStrategy"),
+    "another model": (("Parallel(model", "Parallel(self.net"), "your own DDPStrategy"),
     "something besides": (
         ("        return model", "        self.wrapped = model\n        return model"),
-        "of your own",
+        "your own",
     ),
-    "another result": (("        return model", "        return self"), "DDPStrategy of your own"),
+    "another result": (("        return model", "        return self"), "your own DDPStrategy"),
 }
 
 

@@ -142,7 +142,7 @@ LEFT = {
     "logs by itself": ("        loss =", '        self.log("c", 1)\n        loss =', "logs by itself"),
     "an attribute of that name": ("        loss =", "        self.log = []\n        loss =", "of its own"),
     "a method of that name": ("    def ", "    def log(self, text):\n        ...\n\n    def ", "of its own"),
-    "decorated": ("    def ", "    @torch.no_grad()\n    def ", "not a plain method"),
+    "decorated": ("    def ", "    @torch.no_grad()\n    def ", "not an ordinary method"),
     "an array of NumPy": ("loss =", "loss = batch.mean().numpy()\n        batch =", "an array of NumPy"),
     "an array of NumPy that is written out": ('{"a": loss}', '{"a": loss.detach().numpy()}', "an array of NumPy"),
     "pictures": (
@@ -224,7 +224,7 @@ def test_a_dict_of_which_nothing_is_left_goes_with_its_name() -> None:
     text = hook.replace(RETURN, 'out = {"log": {"a": loss}}\n        return out')
     assert rewritten({"train.py": text}, LIT)["train.py"].endswith('        self.log_dict({"a": loss})\n')
     told = text.replace("        out =", "        # for later\n        out =")
-    assert "a comment stands beside" in refusals({"train.py": told}, "LIT213")[0]
+    assert "there is a comment next to" in refusals({"train.py": told}, "LIT213")[0]
 
 
 def test_what_both_hold_is_logged_once() -> None:

@@ -152,7 +152,7 @@ def test_other_things_called_log_say_nothing() -> None:
     [
         ('{"val_loss": sum(outputs)}', '{**self.more, "val_loss": 1}', "not written out"),
         ("return {", "result = {}\n        result['val_loss'] = 1\n        return result or {", "not written out"),
-        ("    def ", "    @torch.no_grad()\n    def ", "not a plain method"),
+        ("    def ", "    @torch.no_grad()\n    def ", "not an ordinary method"),
         ("        return", '        self.log("more", 1)\n        return', "logs by itself"),
         ("    def ", "    def log(self):\n        ...\n\n    def ", "of its own"),
     ],

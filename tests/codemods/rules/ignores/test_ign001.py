@@ -68,11 +68,12 @@ def test_what_serves_or_cannot_be_judged_stays(line: str) -> None:
 def test_a_code_that_no_rule_has_is_named_with_the_nearest() -> None:
     line = "Trainer(gpus=1)  # fixer: ignore[LIT101, AMP0O1, LIT, QXQXQX]"
     assert judged(line) == [
-        "`AMP0O1` in `# fixer: ignore[...]` is no rule [manual] It leaves nothing out; did you mean AMP001 or "
-        "AMP006 or AMP005?",
-        "`LIT` in `# fixer: ignore[...]` is no rule [manual] A comment takes whole codes, and LIT is the beginning of "
-        "several: name those that it is for.",
-        "`QXQXQX` in `# fixer: ignore[...]` is no rule [manual] It leaves nothing out: remove it.",
+        "`AMP0O1` in `# fixer: ignore[...]` is not a rule [manual] It silences nothing; write AMP001 or "
+        "AMP006 or AMP005 if you meant it.",
+        "`LIT` in `# fixer: ignore[...]` is not a rule [manual] A comment "
+        "needs whole codes, and LIT is the beginning of "
+        "several: name the ones that it is for.",
+        "`QXQXQX` in `# fixer: ignore[...]` is not a rule [manual] It silences nothing: remove it.",
     ]
 
 
@@ -81,7 +82,7 @@ def test_a_comment_alone_on_its_line_is_told_where_it_belongs() -> None:
     made = run_rules({"train.py": text}, *all_rules())
     assert [(item.code, item.fix) for item in made.findings] == [("IGN001", "manual"), ("LIT101", "safe")]
     assert made.findings[0].reason == (
-        "It stands alone on its line, where no finding begins or ends: put it behind the place that it is for."
+        "It is alone on its line, where no finding begins or ends: put it at the end of the line that it is for."
     )
 
 

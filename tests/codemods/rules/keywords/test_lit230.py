@@ -89,7 +89,7 @@ def test_nothing_is_sure_of_what_early_stopping_watched_where_nothing_logs_it(sa
     ("call", "said"),
     [
         ("ModelCheckpoint(period=1, every_n_epochs=2)", "given too"),
-        ('ModelCheckpoint(monitor=name, mode="auto")', "not known"),
+        ('ModelCheckpoint(monitor=name, mode="auto")', "cannot tell what it watches"),
         ("ModelCheckpoint(prefix=find())", "filename="),
         ('ModelCheckpoint(filepath="a/{epoch}", dirpath="b")', "dirpath="),
     ],

@@ -60,9 +60,9 @@ else:
 """,
             (FLAG, ""),
         ),
-        "stands in a branch",
+        "is in a branch",
     ),
-    "no super().__init__()": (changed((SUPER + FLAG, "")), "no plain `super().__init__(...)`"),
+    "no super().__init__()": (changed((SUPER + FLAG, "")), "no simple `super().__init__(...)`"),
     "1.x parameters": (changed((FLAG, ""), ("batch_idx):", "batch_idx, optimizer_idx):")), "Lightning 1.x"),
     "a Trainer that clips": (
         changed((FLAG, ""), (TRAINER, "Trainer(gradient_clip_val=0.5)")),

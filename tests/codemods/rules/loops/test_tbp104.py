@@ -9,7 +9,7 @@ from tests.codemods.support import rewritten, rule, run_rules
 
 CODE = "TBP104"
 REWRITTEN = {
-    "zero_grad in front of the step of a window": (
+    "zero_grad before the step of a window": (
         step("""
 optimizer = self.optimizers()
 self.manual_backward(self.loss(batch) / 4)
@@ -23,7 +23,7 @@ if (batch_idx + 1) % 4 == 0:
         changed((BACKWARD + STEP, BACKWARD + ZERO + STEP)),
         BACKWARD + STEP,
     ),
-    "optimizer asked for behind backward": (
+    "optimizer asked for after backward": (
         step("""
 loss = self.loss(batch)
 self.manual_backward(loss)
@@ -48,7 +48,7 @@ def test_is_rewritten(text: str, held: str) -> None:
 REFUSED = {
     "two statements on a line of the step": (
         changed((ZERO + BACKWARD, "            self.manual_backward(loss); optimizer.zero_grad()\n")),
-        "not plain",
+        "fixer cannot tell",
     ),
     "no zero_grad, two steps": (
         step("""
@@ -60,7 +60,7 @@ else:
     self.log("first", 1.0)
     optimizer.step()
 """),
-        "not plain",
+        "fixer cannot tell",
     ),
 }
 
@@ -108,7 +108,7 @@ def test_a_forward_pass_behind_the_step_may_want_a_step_of_its_own() -> None:
             text=text,
         ),
         CODE,
-        "not plain here",
+        "cannot tell where it belongs here",
     )
 
 

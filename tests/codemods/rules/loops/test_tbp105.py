@@ -8,7 +8,7 @@ from tests.codemods.loop_programs import BACKWARD, DETACH, STEP, ZERO, assert_re
 
 CODE = "TBP105"
 REWRITTEN = {
-    "clipping stays in front of the step": (
+    "clipping stays before the step": (
         changed((BACKWARD + STEP, BACKWARD + "            self.clip_gradients(optimizer, 0.5)\n")),
         "            self.clip_gradients(optimizer, 0.5)\n            optimizer.step()\n",
     ),
@@ -31,8 +31,8 @@ REFUSED = {
         step("return self.loss(batch)"),
         "Delete `automatic_optimization = False`",
     ),
-    "no step and no zero_grad": (changed((ZERO + BACKWARD + STEP, BACKWARD)), "not plain"),
-    "step behind a loop that carries nothing": (
+    "no step and no zero_grad": (changed((ZERO + BACKWARD + STEP, BACKWARD)), "fixer cannot tell"),
+    "step after a loop that carries nothing": (
         step("""
 optimizer = self.optimizers()
 for part in batch[0].split(4):

@@ -56,7 +56,7 @@ def test_is_left_to_a_person(text: str, why: str) -> None:
 
 CUTS = {
     "of each batch": changed((DETACH, SELDOM.replace("% 2 == 0", "% 1 == 0"))),
-    "in front of the next sum": changed(
+    "before the next sum": changed(
         (START, f"{START}        total = 0\n"),
         (BACKWARD, SUM),
         (DETACH, DETACH + "            total = total.detach()\n"),

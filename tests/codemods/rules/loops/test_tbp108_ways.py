@@ -13,7 +13,7 @@ FIT = "    trainer.fit(Model(), loader)\n"
 WAYS = {
     "a dictionary": f"    options = {{'gradient_clip_val': 0.5}}\n    trainer = Trainer(**options)\n{FIT}",
     "a factory that is called twice": f"    build()\n    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
-    "a factory that hands on": f"    trainer = build(gradient_clip_val=0.5)\n{FIT}\n\ndef build(**given):\n"
+    "a factory that passes on": f"    trainer = build(gradient_clip_val=0.5)\n{FIT}\n\ndef build(**given):\n"
     "    return Trainer(**given)\n",
     "an option": "    import argparse\n\n    parser = argparse.ArgumentParser()\n"
     "    parser.add_argument('--clip', type=float, default=0.5)\n    args = parser.parse_args()\n"

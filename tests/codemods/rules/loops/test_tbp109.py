@@ -51,7 +51,7 @@ REFUSED = {
                 "        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]\n",
             )
         ),
-        "in one way or another",
+        "in different ways",
     ),
     "two optimizers": (
         changed(

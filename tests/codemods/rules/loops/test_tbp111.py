@@ -171,14 +171,14 @@ def changed(old: str, new: str, text: str = BEFORE) -> str:
 CALL = "        out, self.state = self.rnn(batch, self.state)\n"
 HOOK = "    def configure_optimizers"
 SILENT = {
-    "set anew for each batch": changed(CALL, f"        self.state = None\n{CALL}"),
-    "set anew by a method": changed(CALL, f"        self.reset()\n{CALL}")
+    "set again for each batch": changed(CALL, f"        self.state = None\n{CALL}"),
+    "set again by a method": changed(CALL, f"        self.reset()\n{CALL}")
     + "\n    def reset(self):\n        self.state = None\n",
-    "set anew in a hook": changed(
+    "set again in a hook": changed(
         HOOK, f"    def on_train_batch_start(self, *_):\n        self.state = None\n\n{HOOK}"
     ),
     "set by who holds the module": changed(HOOK, f"    def reset(self):\n        self.state = None\n\n{HOOK}"),
-    "cut behind the call": changed(CALL, f"{CALL}        self.state = tuple(h.detach() for h in self.state)\n"),
+    "cut after the call": changed(CALL, f"{CALL}        self.state = tuple(h.detach() for h in self.state)\n"),
     "cut in a hook": changed(
         HOOK, f"    def on_train_batch_end(self, *_):\n        self.state = repackage(self.state)\n\n{HOOK}"
     ),
@@ -193,10 +193,10 @@ SILENT = {
     "Lightning's own chunks": changed("batch, batch_idx)", "batch, batch_idx, hiddens)"),
     "never trained": changed("def training_step", "def predict_step"),
     "no LightningModule": changed("(LightningModule)", "(torch.nn.Module)"),
-    "chunks, set anew for each": changed(
+    "chunks, set again for each": changed(
         "            out, self.state", "            self.state = None\n            out, self.state", program(CHUNK_STEP)
     ),
-    "chunks, set anew by a method": changed(
+    "chunks, set again by a method": changed(
         "            out, self.state", "            self.reset()\n            out, self.state", program(CHUNK_STEP)
     ).replace(HOOK, f"    def reset(self):\n        self.state = None\n\n{HOOK}"),
 }
@@ -225,7 +225,7 @@ def test_an_epoch_may_begin_anew() -> None:
 REFUSED = {
     "a subclass": (
         BEFORE + "\n\nclass Child(Model):\n    def on_train_batch_end(self, *_):\n        self.state = None\n",
-        "Child (train.py), a relative",
+        "Child (train.py), a base class or subclass",
     ),
     "another way to the next round": (
         changed(
@@ -236,7 +236,7 @@ REFUSED = {
         "several ways",
     ),
     "a name that is taken": (BEFORE + "\n\napply_to_collection = 1\n", "`apply_to_collection`"),
-    "statements on one line": (changed("        return out", "        note(out); return out"), "not plain"),
+    "statements on one line": (changed("        return out", "        note(out); return out"), "too complex"),
 }
 
 
@@ -326,11 +326,11 @@ RESET = "\n    def reset(self):\n        self.state = None\n"
 WITH_RESET = PART.replace("        return out\n", f"        return out\n{RESET}")
 CALLED = "        return self.encoder("
 TENDED = {
-    "set anew for each batch": WITH_RESET.replace(CALLED, f"        self.encoder.reset()\n{CALLED}"),
-    "set anew by who builds it": WITH_RESET + "\n\ndef begin(model):\n    model.encoder.reset()\n",
+    "set again for each batch": WITH_RESET.replace(CALLED, f"        self.encoder.reset()\n{CALLED}"),
+    "set again by who builds it": WITH_RESET + "\n\ndef begin(model):\n    model.encoder.reset()\n",
     "set from outside": PART.replace(CALLED, f"        self.encoder.state = None\n{CALLED}"),
-    "set anew in its forward": PART.replace("        out, self", "        self.state = None\n        out, self"),
-    "cut behind the call": PART.replace(
+    "set again in its forward": PART.replace("        out, self", "        self.state = None\n        out, self"),
+    "cut after the call": PART.replace(
         "        return out", "        self.state = self.state.detach()\n        return out"
     ),
     "called without gradients": PART.replace(
@@ -351,7 +351,7 @@ def test_a_part_that_somebody_tends_is_left_alone(text: str) -> None:
 
 def test_a_part_that_may_be_set_anew_by_somebody_is_named() -> None:
     (reason,) = refusals({"train.py": WITH_RESET}, "TBP111")
-    assert "Encoder.reset sets it anew, and whether that is called for each batch cannot be seen" in reason
+    assert "Encoder.reset sets it again, and fixer cannot tell whether that is called for each batch" in reason
 
 
 def test_a_part_that_is_set_anew_once_an_epoch_is_cut() -> None:
@@ -360,7 +360,7 @@ def test_a_part_that_is_set_anew_once_an_epoch_is_cut() -> None:
     assert [finding.fix for finding in made.findings] == ["safe"]
 
 
-@pytest.mark.parametrize("reset", ["", "        self.encoder.reset()\n"], ids=["goes on", "set anew for each batch"])
+@pytest.mark.parametrize("reset", ["", "        self.encoder.reset()\n"], ids=["goes on", "set again for each batch"])
 def test_chunks_of_a_part_are_cut_at_the_end_of_each_round(reset: str) -> None:
     loop = "            optimizer.step()\n"
     method = RESET if reset else ""

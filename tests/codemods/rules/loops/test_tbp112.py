@@ -14,7 +14,7 @@ FOUND = {
     "in a dictionary": changed(("return loss", 'return {"loss": loss}'), text=BEFORE),
     "logged on the way": changed((LOSS, f'{LOSS}            self.log("loss", loss)\n'), text=BEFORE),
     "with numbers kept": changed((LOSS, f"{LOSS}            losses.append(loss.item())\n"), text=BEFORE),
-    "cut behind the loss": changed(
+    "cut after the loss": changed(
         ("            state = state.detach()\n", ""), (LOSS, f"{LOSS}            state = state.detach()\n"), text=BEFORE
     ),
 }
@@ -85,7 +85,7 @@ RIGHT = {
         ("super().__init__()\n", "super().__init__()\n        self.automatic_optimization = False\n"),
         text=BEFORE,
     ),
-    "made behind the loop": changed((LOSS, ""), ("return loss", "loss = out.mean()\n        return loss"), text=BEFORE),
+    "made after the loop": changed((LOSS, ""), ("return loss", "loss = out.mean()\n        return loss"), text=BEFORE),
     "bound by a with": changed(
         (LOSS, "            with self.loss_of(out) as loss:\n                pass\n"), text=BEFORE
     ),

@@ -73,7 +73,7 @@ UNCLEAR = {
     "at times": STAGED.format("self.by_hand"),
     "and on again": HOOKS["setup"] + "\n    def on_train_epoch_start(self):\n" + OFF.replace("False", "True"),
     "while it trains": "    def on_train_batch_start(self, batch, batch_idx):\n" + OFF,
-    "of a stage that is bound anew": STAGED.format("stage == 'fit'").replace(
+    "of a stage that is bound again": STAGED.format("stage == 'fit'").replace(
         "        if", "        stage = self.stage\n        if", 1
     ),
 }

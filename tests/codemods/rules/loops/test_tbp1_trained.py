@@ -61,7 +61,7 @@ WHILE = changed(
 )
 FAILS = {
     "no detach in a while loop": (changed((DETACH, ""), text=WHILE), RIGHT, "RuntimeError"),
-    "step in front of the last pass": (changed((BACKWARD + STEP, KEPT + STEP + SECOND)), SUMMED, "RuntimeError"),
+    "step before the last pass": (changed((BACKWARD + STEP, KEPT + STEP + SECOND)), SUMMED, "RuntimeError"),
     "no detach": (changed((DETACH, "")), RIGHT, "RuntimeError"),
     "no detach of a tensor": (changed(("            hiddens = hiddens.detach()\n", ""), text=GRU), GRU, "RuntimeError"),
     "pair detached as a tensor": (

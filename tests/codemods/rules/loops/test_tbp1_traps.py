@@ -25,7 +25,7 @@ from tests.codemods.support import run_rules
 
 TRAPS = {
     "the loop that is right": RIGHT,
-    "zero_grad behind the step": changed((ZERO, ""), (STEP, STEP + ZERO)),
+    "zero_grad after the step": changed((ZERO, ""), (STEP, STEP + ZERO)),
     "two optimizers": step("""
 g, d = self.optimizers()
 d.zero_grad()
@@ -217,7 +217,7 @@ for _ in range(8):
         ("        hiddens = None\n", "        hiddens = None\n        total_state = 0.0\n"),
         (STEP, STEP + "            total_state = torch.add(total_state, loss.detach())\n"),
     ),
-    "state cut in front of the call": changed(
+    "state cut before the call": changed(
         (DETACH, ""),
         (
             "            out, hiddens = self.rnn(part, hiddens)\n",
@@ -310,7 +310,7 @@ for start in range(0, 16, 4):
             "        if self.automatic_optimization:\n            return self.loss(batch)\n        x, y = batch\n",
         ),
     ),
-    "flag behind the base class": changed((SUPER + FLAG, SUPER + FLAG + "        self.more = 1\n")),
+    "flag after the base class": changed((SUPER + FLAG, SUPER + FLAG + "        self.more = 1\n")),
     "automatic optimization": changed(
         (FLAG, ""),
         (ZERO + BACKWARD + STEP, "            losses.append(loss)\n"),

@@ -89,8 +89,8 @@ def test_a_name_that_another_file_takes_from_here_stays_there() -> None:
     ("text", "why"),
     [
         ("from torchmetrics import PSNR\nm = PSNR()\n", "say data_range="),
-        ("from torchmetrics import PSNR\nm = PSNR(1.0)\n", "by their places"),
-        ("from torchmetrics import SSIM\n", "the numbers are others"),
+        ("from torchmetrics import PSNR\nm = PSNR(1.0)\n", "by position"),
+        ("from torchmetrics import SSIM\n", "so did its numbers"),
         ("from torchmetrics import FID\n", "image.fid.FrechetInceptionDistance"),
         ("from torchmetrics.functional import wer\nwer(predictions=a, references=b)\n", "`predictions` is given"),
         ("from torchmetrics import SNR\nm = SNR(**kw)\n", "`**` is given"),
@@ -150,7 +150,7 @@ def test_two_classes_of_one_name_go_together() -> None:
     stuck = MODEL + SECOND.replace("self.score(out, y)", "wrap(self.score)")
     assert after(stuck, TASKS, NAMES) == stuck
     reasons = [item.reason for item in run_rules({"a.py": stuck}, TASKS).findings]
-    assert len(reasons) == 2 and any("waits for a person" in reason for reason in reasons)
+    assert len(reasons) == 2 and any("has to be repaired by hand" in reason for reason in reasons)
 
 
 def test_what_stands_beside_a_name_that_waits_waits_too() -> None:

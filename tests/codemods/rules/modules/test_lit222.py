@@ -232,6 +232,6 @@ def test_what_a_class_of_another_library_makes_is_named() -> None:
     text = "from zoo import Model, pick\n\nModel(1).load_from_checkpoint('a')\npick(1).load_from_checkpoint('a')\n"
     (reason,) = refusals({"a.py": text}, "LIT222")
     assert reason == (
-        "Not rewritten: what `Model` makes is not seen, but it is called like a class; "
-        "where it is an instance, write Model.load_from_checkpoint(...)."
+        "Not rewritten: fixer cannot tell what `Model` makes, but it is called like a class; "
+        "if it is an instance, write Model.load_from_checkpoint(...)."
     )

@@ -64,13 +64,13 @@ HOOKS = {
     "clipping by norm": program(trainer="gradient_clip_val=0.05"),
     "clipping by value": program(trainer='gradient_clip_val=0.01, gradient_clip_algorithm="value"'),
     "clipping of its own": program(more=OWN_CLIP, trainer="gradient_clip_val=0.01"),
-    "clipping behind a hook": program(
+    "clipping after a hook": program(
         more='def on_before_optimizer_step(self, optimizer, optimizer_idx):\n    self.log("lr", '
         'optimizer.param_groups[0]["lr"])\n',
         trainer="gradient_clip_val=0.05",
     ),
     "warm-up": program(more=WARM),
-    "warm-up behind the step": program(more=LATE),
+    "warm-up after the step": program(more=LATE),
     "zero_grad of its own": program(more=ZERO),
     "before zero_grad": program(
         more="def on_before_zero_grad(self, optimizer):\n    with torch.no_grad():\n"
@@ -91,7 +91,7 @@ WINDOWS = {
         trainer="accumulate_grad_batches=3, gradient_clip_val=0.05",
     ),
     "accumulation, some left out": program(SKIPPED, trainer="accumulate_grad_batches=2"),
-    "accumulation, warm-up behind the step": program(more=LATE, trainer="accumulate_grad_batches=2"),
+    "accumulation, warm-up after the step": program(more=LATE, trainer="accumulate_grad_batches=2"),
     "accumulation, warm-up": program(more=WARM, trainer="accumulate_grad_batches=2"),
 }
 

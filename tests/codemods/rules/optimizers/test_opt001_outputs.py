@@ -50,7 +50,7 @@ READ = {
     "a step left out": (MEANS, program(SKIPPED)),
     "turns": (MEANS, program(configure=TURNS)),
     "three of them": (MEANS, SHAPES["three of them"]),
-    "handed on": (HANDED_ON, program()),
+    "passed on": (HANDED_ON, program()),
     "windows": (MEANS, program(trainer="accumulate_grad_batches=2")),
     "windows of dicts": (FAKES, program(SHARED, trainer="accumulate_grad_batches=2")),
 }
@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         reading(MEANS.replace("outputs[0][0]", "outputs[0]['loss']"), program()),
         "takes each of the outputs for a dict",
     ),
-    "more than the outputs": (reading(MEANS.replace("outputs)", "*outputs)", 1), program()), "no plain"),
+    "more than the outputs": (reading(MEANS.replace("outputs)", "*outputs)", 1), program()), "not an ordinary method"),
     "another hook there": (
         reading(f"{MEANS}\ndef on_train_epoch_end(self):\n    ...\n", program()),
         "has on_train_epoch_end too",
@@ -113,8 +113,8 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         "by name",
     ),
     "called in another file": ({**reading(MEANS, program()), "more.py": CALLER}, "by name in more.py"),
-    "a callback behind it": ({**reading(MEANS, program()), "more.py": WATCHER}, "calls before the module's"),
-    "a relative": ({**reading(MEANS, program()), "more.py": CHILD}, "a relative of the class"),
+    "a callback after it": ({**reading(MEANS, program()), "more.py": WATCHER}, "calls before the module's"),
+    "a base class or subclass": ({**reading(MEANS, program()), "more.py": CHILD}, "a base class or subclass"),
     "its list's name": (
         reading(f"{MEANS}\ndef test(self):\n    return self.training_step_outputs\n", program()),
         "already uses",
@@ -123,7 +123,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         reading(MEANS, SHAPES["a number that varies"]),
         "no lists where there is one optimizer",
     ),
-    "results of two kinds": (reading(MEANS, SHAPES["default None, results of two kinds"]), "is not plain"),
+    "results of two kinds": (reading(MEANS, SHAPES["default None, results of two kinds"]), "fixer cannot tell"),
     "a plateau": (
         reading(MEANS, {"train.py": program()["train.py"].replace("return [g, d], []", PLATEAU)}),
         "ReduceLROnPlateau",

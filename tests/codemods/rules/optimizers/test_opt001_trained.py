@@ -66,7 +66,7 @@ SHAPES = {
     "prefix shared, same key logged twice": program(SHARED),
     "default None, results of two kinds": program(MIXED),
     "ordered dicts": {path: f"from collections import OrderedDict\n{text}" for path, text in program(ORDERED).items()},
-    "index handed on": program(HANDED),
+    "index passed on": program(HANDED),
     "a tuple of optimizers": program(configure=configured("g, d")),
     "three of them": program(THREE, configured("[g, d, t]", WITH_THIRD)),
     "a step left out": program(SKIPPED),

@@ -48,14 +48,14 @@ REFUSED = {
             ),
             ("return [generator, discriminator], []", "return generator if self.one else [generator, discriminator]"),
         ),
-        "reads the index, which cannot be found",
+        "reads the index, which is not known",
     ),
     "step of a module that is a part": (
         changed(
             ("class GAN(LightningModule):", "class Steps(torch.nn.Module):"),
             ("def main", "class GAN(Steps, LightningModule):\n    pass\n\n\ndef main"),
         ),
-        "takes its training_step from it, but it is no LightningModule itself",
+        "takes its training_step from it, but it is not a LightningModule itself",
     ),
     "optimizer in backward": (
         method("def backward(self, loss, optimizer, optimizer_idx):\n    optimizer.scale(loss).backward()"),
@@ -65,8 +65,11 @@ REFUSED = {
         method("def lr_scheduler_step(self, scheduler, optimizer_idx, metric):\n    scheduler.step()"),
         "lr_scheduler_step",
     ),
-    "another order": (changed((STEP, STEP.replace("batch_idx, optimizer_idx", "optimizer_idx, batch_idx"))), "plain"),
-    "by keyword only": (changed((STEP, STEP.replace("optimizer_idx", "*, optimizer_idx"))), "plain method"),
+    "another order": (
+        changed((STEP, STEP.replace("batch_idx, optimizer_idx", "optimizer_idx, batch_idx"))),
+        "ordinary method",
+    ),
+    "by keyword only": (changed((STEP, STEP.replace("optimizer_idx", "*, optimizer_idx"))), "ordinary method"),
     "decorated": (changed((STEP, "    @torch.enable_grad()\n" + STEP)), "decorated with `@torch.enable_grad()`."),
     "name of the loop": (changed((STEP, STEP.replace("batch,", "output,"))), "a parameter `output`"),
     "method of that name": (method("def training_step_for(self):\n    pass"), "already has a method"),
@@ -81,7 +84,7 @@ REFUSED = {
                 f"        {RETURN}",
             )
         ),
-        "several kinds",
+        "different kinds",
     ),
     "scheduler every half epoch": (
         changed(
@@ -112,7 +115,7 @@ REFUSED = {
             ),
             (TRAINER, "accumulate_grad_batches=2"),
         ),
-        "take turns",
+        "have a frequency",
     ),
     "manual at times": (
         changed(("super().__init__()", "super().__init__()\n        self.automatic_optimization = not self.fast")),
@@ -120,9 +123,9 @@ REFUSED = {
     ),
     "flag as a property": (
         method("@property\ndef automatic_optimization(self):\n    return True"),
-        "automatic_optimization in a way of its own",
+        "automatic_optimization in its own way",
     ),
-    "step taken by name": (changed((SETUP, "    test_step = training_step\n\n" + SETUP)), "by name in line"),
+    "step used by name": (changed((SETUP, "    test_step = training_step\n\n" + SETUP)), "by name in line"),
     "step called on another": (BEFORE + "\n\nGAN().training_step(1, 0, 0)\n", "by name in line"),
     "two classes of a name": (BEFORE + "\n\n" + BEFORE.split("\n\n\n", 1)[1], "two classes"),
     "weights averaged": (changed((TRAINER, "callbacks=[StochasticWeightAveraging()]")), "replaces the schedulers"),
@@ -176,7 +179,7 @@ MORE = {
     "caller": ("from train import GAN\n\nGAN().training_step(None, 0, 1)\n", "called by name in more.py"),
     "subclass with a hook": (
         "from train import GAN\n\n\nclass Child(GAN):\n    def optimizer_step(self, *args):\n        ...\n",
-        "Child (more.py), a relative of the class, defines optimizer_step",
+        "Child (more.py), a base class or subclass, defines optimizer_step",
     ),
     "subclass that calls another's step": (
         "from train import GAN\n\n\nclass Child(GAN):\n    def training_step(self, batch, batch_idx, optimizer_idx):\n"
@@ -213,7 +216,7 @@ LOOK = {
             "train.py": changed((TRAINER, "**config"), ("    trainer.fit", "    run.fit")),
             "conf.yaml": "gradient_clip_val: 0.5\nmodel: train.GAN\n",
         },
-        "gradient_clip_val also stands in conf.yaml",
+        "gradient_clip_val is also in conf.yaml",
         "    gradient_clip_val = 0.0\n",
     ),
     "accumulation from a function": (
@@ -223,7 +226,7 @@ LOOK = {
     ),
     "optimizer of another library": (
         {"train.py": changed(("torch.optim.Adam(self.g", "self.made(self.g"))},
-        "taken for an optimizer",
+        "builds an optimizer",
         "",
     ),
     "a value of its own by the name of the Trainer's": (
@@ -243,7 +246,7 @@ LOOK = {
                 (TRAINER, "precision=16"),
             )
         },
-        "left out of global_step",
+        "no longer counts in global_step",
         "if loss is not None:\n                self.manual_backward(loss)\n                optimizer.step()\n",
     ),
 }

@@ -116,7 +116,7 @@ LEFT = {
     "        torch.nn.utils.clip_grad_norm_(self.parameters(), 1.0)\n        optimizer.step()\n": "uses gradients",
     "        print(self.weight.grad)\n        optimizer.step()\n": "uses gradients",
     "        if batch_idx % 2 == 0:\n            optimizer.step(closure)\n": "which batches skip it",
-    "        if batch_idx:\n            optimizer.step(closure)\n        optimizer.step()\n": "some of its ways",
+    "        if batch_idx:\n            optimizer.step(closure)\n        optimizer.step()\n": "run on some paths",
     "        super().optimizer_step(epoch, batch_idx, optimizer)\n": "every batch reaches",
 }
 

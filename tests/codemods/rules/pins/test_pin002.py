@@ -11,14 +11,14 @@ OPEN = "from pytorch_lightning import Trainer\nTrainer(gpus=n)\n"
 
 
 def said(files: dict[str, str], code: str) -> list[tuple[str, int, str, str]]:
-    return [item for item in told(files, code) if "No file asks for" in item[3]]
+    return [item for item in told(files, code) if "No file requires" in item[3]]
 
 
 @pytest.mark.parametrize("files", [{}, {"requirements.txt": "numpy\n"}, {"requirements.txt": "torch\n"}])
 def test_told_with_the_evidence(files: dict[str, str]) -> None:
     ((path, line, fix, text),) = said(files, CODE + OPEN)
     assert (path, line, fix) == ("train.py", 4, "manual")
-    assert "what 2.0.0 took out" in text and "2 (train.py:2, train.py:4)" in text
+    assert "what 2.0.0 removed" in text and "2 (train.py:2, train.py:4)" in text
 
 
 @pytest.mark.parametrize(

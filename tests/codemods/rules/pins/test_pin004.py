@@ -191,7 +191,7 @@ def test_where_it_cannot_be_written_a_person_is_told_what_to_type(text: str, why
     path = "setup.cfg" if text.startswith("[") else "requirements.txt"
     (found,) = told({path: text, "train.py": BOARD})
     assert (found.fix, found.applied) == ("manual", False)
-    assert "write tensorboard beside it by hand" in found.reason and why in found.reason
+    assert "write tensorboard next to it by hand" in found.reason and why in found.reason
 
 
 def test_a_configuration_that_names_the_logger_uses_it() -> None:
@@ -203,7 +203,7 @@ def test_a_configuration_that_names_the_logger_uses_it() -> None:
 
 def test_where_no_manifest_asks_for_lightning_the_use_is_named() -> None:
     (found,) = told({"train.py": BOARD, "requirements.txt": "numpy\n"})
-    assert (found.path, found.fix) == ("train.py", "manual") and "ask for tensorboard too" in found.reason
+    assert (found.path, found.fix) == ("train.py", "manual") and "add tensorboard" in found.reason
     assert not told({"train.py": BOARD, "requirements.txt": "tensorboard\n"})
 
 
@@ -302,7 +302,7 @@ def test_the_reason_says_of_each_where_it_is_used_and_why_it_was_there() -> None
     (found,) = told({"requirements.txt": "pytorch-lightning==1.6.0\n", "train.py": code})
     assert "tensorboard, pydeprecate and setuptools, which are used here" in found.message
     assert "train.py:6 (pydeprecate): Lightning up to 1.7 installed it; no release since 1.8.0 does" in found.reason
-    assert "tensorboard, pyDeprecate and setuptools<82 are asked for beside Lightning" in found.reason
+    assert "tensorboard, pyDeprecate and setuptools<82 are added next to Lightning" in found.reason
 
 
 def test_writing_to_an_experiment_is_no_proof_where_another_logger_is_made() -> None:

@@ -150,7 +150,7 @@ def test_defaults_of_a_command_line_are_named() -> None:
     loader = "DataLoader(Data(1), batch_size=args.batch_size)"
     (found,) = findings(script("max_steps=args.max_steps", loader, *ARGUMENTS))
     assert (found.fix, found.message) == ("manual", "max_steps=40 comes to 5 epochs")
-    assert "Taken by default: `args.max_steps`, `args.batch_size`." in found.reason
+    assert "fixer assumed the defaults of these options: `args.max_steps`, `args.batch_size`." in found.reason
 
 
 HYDRA = script("max_steps=cfg.trainer.max_steps", "DataLoader(Data(1), batch_size=cfg.data.batch_size)").replace(

@@ -70,33 +70,37 @@ def test_what_something_else_is_made_of_is_refused(counted: str, fit: str) -> No
 )
 def test_what_is_not_seen_to_be_trained_on_is_unsafe(counted: str, fit: str, before: tuple[str, ...]) -> None:
     ((level, reason),) = levels(program(counted, fit, *before))
-    assert level == "unsafe" and "is taken to be that of the training" in reason
+    assert level == "unsafe" and "is that of the training" in reason
 
 
 @pytest.mark.parametrize("size", ["64", "eval_batch_size", "args.train_size"])
 def test_samples_by_another_batch_size_are_unsafe(size: str) -> None:
     (found,) = levels(program(STEPS.format("trainset"), f"DataLoader(trainset, batch_size={size})"))
-    assert found[0] == "unsafe" and f"takes `{size}` in a batch" in found[1]
+    assert found[0] == "unsafe" and f"loader is `{size}`" in found[1]
 
 
 def test_an_epoch_that_is_a_number_of_its_own_is_refused() -> None:
     ((level, reason),) = levels(program("steps_per_epoch * epochs", "stream", "steps_per_epoch = 1000"))
-    assert level == "manual" and "`steps_per_epoch` is a number of its own" in reason
+    assert level == "manual" and "`steps_per_epoch` is a fixed number" in reason
 
 
 @pytest.mark.parametrize(
     ("steps", "before", "reason"),
     [
-        ("steps", ("steps = len(train_loader) * epochs", "if dm:", "    steps = 10"), "a case gives another number"),
+        (
+            "steps",
+            ("steps = len(train_loader) * epochs", "if dm:", "    steps = 10"),
+            "in one case it is another number",
+        ),
         (
             "steps * n_epochs",
             ("n_epochs = dm.epochs", "if dm.debug:", "    n_epochs = 1", "steps = len(train_loader)"),
-            "a case gives another number",
+            "in one case it is another number",
         ),
-        ("len(train_loader) * max(epochs, 10)", (), "a case gives another number"),
-        ("min(len(train_loader), 100) * epochs", (), "a case gives another number"),
-        ("len(train_loader) * (epochs or 10)", (), "a case gives another number"),
-        ("steps", ("steps = len(train_loader) * epochs", "epochs += 1"), "`epochs` is assigned anew"),
+        ("len(train_loader) * max(epochs, 10)", (), "in one case it is another number"),
+        ("min(len(train_loader), 100) * epochs", (), "in one case it is another number"),
+        ("len(train_loader) * (epochs or 10)", (), "in one case it is another number"),
+        ("steps", ("steps = len(train_loader) * epochs", "epochs += 1"), "`epochs` is assigned again"),
         (
             "steps",
             ("steps = len(train_loader) * epochs", "train_loader = DataLoader(probe)"),

@@ -127,7 +127,7 @@ def test_settings_of_one_name_in_two_sections_are_two(size: str, divisor: str, d
     text = program(f"max_steps=len(dataset) // {divisor} * epochs").replace("=batch_size)", f"={size})")
     ((level, reason),) = levels(text)
     assert level == ("unsafe" if doubts else "safe")
-    assert ("in a batch, which is not seen to be the same" in reason) is doubts
+    assert ("which fixer assumes to be the same" in reason) is doubts
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_right_steps_are_as_sure_as_the_epochs() -> None:
 def test_a_name_that_does_not_say_training(name: str) -> None:
     text = program(f"max_steps=len({name}) * epochs", "pretrain_loader = DataLoader(dataset)")
     ((level, reason),) = levels(text.replace("    trainer.fit(model, train_loader)\n", ""))
-    assert level == "unsafe" and f"`{name}` is taken to be" in reason
+    assert level == "unsafe" and f"fixer assumes that `{name}` is" in reason
 
 
 @pytest.mark.parametrize("steps", ["len(dataset) // 32 * 10", "10 * len(dataset) // 32", "10 * (len(dataset) // 32)"])
@@ -177,7 +177,7 @@ def test_a_part_of_the_samples_is_what_its_name_says() -> None:
         "(dataset, batch_size=batch", "(train_set, batch"
     )
     ((level, reason),) = levels(text.replace("_size)\n    train_size", "_size=32)\n    train_size"))
-    assert level == "unsafe" and "`train_size` is taken to be that of the training" in reason
+    assert level == "unsafe" and "fixer assumes that `train_size` is that of the training" in reason
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_a_class_that_derives_from_the_trainer() -> None:
     assert "= Mine(max_epochs=epochs)" in rewritten({"train.py": derived.format("pass")}, RULE)["train.py"]
     own = derived.format("def __init__(self, max_steps):\n        super().__init__(max_steps=max_steps)")
     ((fix, reason),) = levels(own)
-    assert fix == "manual" and "does not hand on" in reason
+    assert fix == "manual" and "does not pass" in reason
     assert levels(plain) == []
 
 

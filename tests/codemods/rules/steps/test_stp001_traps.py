@@ -126,7 +126,7 @@ def test_the_batches_of_validation_are_no_epoch_of_training() -> None:
 def test_a_function_of_the_project_that_rounds_is_named() -> None:
     text = program("max_steps=ceil(len(train_loader) / accumulate) * epochs")
     ((level, reason),) = levels(text.replace("import math\n", "from utils import ceil\n"))
-    assert level == "manual" and "what `utils.ceil` rounds to is not seen" in reason
+    assert level == "manual" and "fixer cannot tell what `utils.ceil` rounds to" in reason
     assert [level for level, _ in levels(text.replace("import math\n", "from math import ceil\n"))] == ["safe"]
     length = program("max_steps=ceil(len(train_loader) / 3)").replace("import math\n", "from utils import ceil\n")
     assert levels(length) == []

@@ -138,7 +138,7 @@ def test_epochs_that_cancel() -> None:
         "total_steps = (len(self.train_dataloader().dataset) * self.trainer.max_epochs // size) // window",
         "return get_schedule(total_steps)",
     )
-    assert "the epochs cancel" in levels(text)[0][1]
+    assert "the number of epochs cancels out" in levels(text)[0][1]
     assert f"total_steps = {EST}\n" in rewritten({"train.py": text}, RULE)["train.py"]
 
 

@@ -106,7 +106,7 @@ HIDDEN = "        self.update(batch)\n"
 
 @pytest.mark.parametrize(
     ("step", "reason"),
-    [(TWO, "several optimizers"), (LOOP, "in a loop"), (SOMETIMES, "not step in every"), (HIDDEN, "is not seen")],
+    [(TWO, "several optimizers"), (LOOP, "in a loop"), (SOMETIMES, "not step in every"), (HIDDEN, "fixer cannot")],
 )
 def test_manual_optimization_that_is_not_one_step_a_batch(step: str, reason: str) -> None:
     assert reason in refusal(HEAD + PROPERTY + LIMITED + MANUAL.format(step=step))
@@ -136,7 +136,7 @@ def test_a_subclass_that_optimizes_by_hand() -> None:
 def test_samples_of_a_stream() -> None:
     data = "from torch.utils.data import IterableDataset\n"
     reason = refusal(CONFIGURED, main=trainer("max_epochs=config.max_epochs"), data=data)
-    assert "without a length" in reason
+    assert "has no length" in reason
 
 
 def test_samples_of_a_configuration_in_setup() -> None:

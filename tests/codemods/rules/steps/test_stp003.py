@@ -76,12 +76,12 @@ def test_a_product_that_serves_two_ends_is_named() -> None:
     ("line", "message"),
     [
         ("return batch_idx >= self.trainer.max_steps", "`batch_idx` is compared with trainer.max_steps"),
-        ("return self.trainer.max_steps // len(self.train_dataloader())", "taken for a number of epochs"),
-        (f"return self.trainer.max_steps // {WINDOW}", "which it has counted already"),
-        (f"return {EST} // self.trainer.world_size", "which it has counted already"),
-        (f"return {EST} / max(1, self.trainer.num_devices)", "which it has counted already"),
-        ("return self.trainer.max_steps or 1000", "tested for truth"),
-        ("return self.trainer.max_steps if self.trainer.max_steps else 1000", "tested for truth"),
+        ("return self.trainer.max_steps // len(self.train_dataloader())", "used as a number of epochs"),
+        (f"return self.trainer.max_steps // {WINDOW}", "which it already includes"),
+        (f"return {EST} // self.trainer.world_size", "which it already includes"),
+        (f"return {EST} / max(1, self.trainer.num_devices)", "which it already includes"),
+        ("return self.trainer.max_steps or 1000", "used as a condition"),
+        ("return self.trainer.max_steps if self.trainer.max_steps else 1000", "used as a condition"),
         ("return self.trainer.max_steps is None", "compared with None"),
     ],
 )

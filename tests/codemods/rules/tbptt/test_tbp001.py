@@ -31,7 +31,7 @@ REFUSED = {
         ("        loss = F", "        if x.max() > 9:\n            return None\n        loss = F"),
         "without",
     ),
-    "no hiddens": (('"hiddens": hiddens}', '"state": hiddens}'), "does not plainly return"),
+    "no hiddens": (('"hiddens": hiddens}', '"state": hiddens}'), "does not clearly return"),
     "two optimizers": (
         (
             "return torch.optim.SGD(self.parameters(), lr=0.1)",
@@ -43,7 +43,7 @@ REFUSED = {
     "optimizer index": (("batch_idx, hiddens)", "batch_idx, optimizer_idx, hiddens)"), "the state went to"),
     "optimizer index last": (("batch_idx, hiddens)", "batch_idx, hiddens, optimizer_idx)"), "third argument"),
     "no index of the batch": (("batch, batch_idx, hiddens)", "batch, hiddens)"), "in that order"),
-    "everything by star": (("batch_idx, hiddens)", "batch_idx, *hiddens)"), "plain method"),
+    "everything by star": (("batch_idx, hiddens)", "batch_idx, *hiddens)"), "ordinary method"),
     "flag off": (("truncated_bptt_steps = 4", "truncated_bptt_steps = 0"), "0 or None"),
     "no flag": (("        self.truncated_bptt_steps = 4\n", ""), "does not set"),
     "accumulation": (("max_epochs=2", "max_epochs=2, accumulate_grad_batches=2"), "accumulates"),
@@ -109,7 +109,7 @@ def test_base_that_has_a_step_of_its_own_forbids_it() -> None:
         "import LightningModule, Trainer", "import Trainer\nfrom base import Base"
     )
     found = refusals({"train.py": text, "base.py": base}, "TBP001")
-    assert any("Base (base.py), a relative of the class, defines training_step" in reason for reason in found)
+    assert any("Base (base.py), a base class or subclass, defines training_step" in reason for reason in found)
 
 
 def test_clipping_moves_across_files() -> None:
@@ -205,4 +205,4 @@ def test_a_split_of_the_class_that_nothing_calls_any_more_is_named(own: bool) ->
     replacement, _ = REFUSED["called by hand"]
     old, new = replacement
     [reason] = refusals(changed((old, (split if own else "") + new)), "TBP001")
-    assert ("`tbptt_split_batch` is not called any more" in reason) is own
+    assert ("`tbptt_split_batch` is no longer called" in reason) is own

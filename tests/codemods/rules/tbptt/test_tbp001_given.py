@@ -127,8 +127,8 @@ def test_class_of_another_file_and_its_subclass_are_given_it() -> None:
 
 
 LEFT = {
-    "worked out": (FIT.format("choose()"), "worked out by more than names and numbers"),
-    "worked out and bound": (FIT.format("(k := 4)"), "worked out by more than names and numbers"),
+    "worked out": (FIT.format("choose()"), "computed from more than names and numbers"),
+    "worked out and bound": (FIT.format("(k := 4)"), "computed from more than names and numbers"),
     "built elsewhere": (
         "def build(k):\n    return Trainer(truncated_bptt_steps=k)\n\n\nbuild(4).fit(Model(), loader())\n",
         "is not plainly to be seen there",
@@ -143,9 +143,9 @@ LEFT = {
         FIT.format("k").replace("trainer.fit(Model()", "m = Model()\nm.truncated_bptt_steps = 2\ntrainer.fit(m"),
         "is given truncated_bptt_steps too",
     ),
-    "a Trainer without, of which the model is not seen": (
+    "a Trainer without, of which the model is not known": (
         FIT.format("k") + "Trainer().fit(Model(), loader())\n",
-        "is not plain",
+        "fixer cannot tell",
     ),
 }
 
@@ -266,7 +266,7 @@ def test_configuration_that_gives_it_is_named() -> None:
         "train.py": HEAD + "import hydra\n\nhydra.utils.instantiate(cfg.trainer).fit(Model(), loader())\n",
         "conf/config.yaml": "trainer:\n  _target_: pytorch_lightning.Trainer\n  truncated_bptt_steps: 4\n",
     }
-    assert any("what conf/config.yaml says of `truncated_bptt_steps`" in why for why in refusals(files, "TBP001"))
+    assert any("what conf/config.yaml does with `truncated_bptt_steps`" in why for why in refusals(files, "TBP001"))
 
 
 VALIDATED = """

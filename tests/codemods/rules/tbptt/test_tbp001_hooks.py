@@ -68,7 +68,7 @@ READS = """
 """
 PROGRAMS = {
     "rate before the step": program(INIT, STEP, SGD, WARM),
-    "rate behind the step": program(INIT, STEP, SGD, LATE),
+    "rate after the step": program(INIT, STEP, SGD, LATE),
     "the base's step": program(INIT, STEP, SGD, BASE),
     "step and outputs of the epoch": program(INIT, STEP, SGD, WARM, READS),
     "zero_grad of its own": program(INIT, STEP, SGD, ZERO),
@@ -99,13 +99,13 @@ def test_trains_as_it_did(files: dict[str, str]) -> None:
     both(files)
 
 
-@pytest.mark.parametrize("name", ["rate behind the step", "two optimizers, by the index"])
+@pytest.mark.parametrize("name", ["rate after the step", "two optimizers, by the index"])
 def test_trains_as_it_did_on_1_8_6(name: str) -> None:
     same(PROGRAMS[name], rewritten(PROGRAMS[name], TBP), old="1.8.6")
 
 
 def test_the_count_of_before_the_step_is_what_differs() -> None:
-    after = rewritten(PROGRAMS["rate behind the step"], TBP)["train.py"]
+    after = rewritten(PROGRAMS["rate after the step"], TBP)["train.py"]
     assert "        global_step = self.trainer.global_step  # the step below counts at once\n" in after
     ahead = after.replace("global_step = self.trainer.global_step  #", "global_step = self.trainer.global_step + 1  #")
     assert train({"train.py": ahead}).losses != pytest.approx(train({"train.py": after}).losses, abs=1e-6)
@@ -124,9 +124,9 @@ def test_own_clipping_sees_unscaled_gradients() -> None:
 HELPED = OLD + STEPS + "        self.warm(optimizer)\n\n    def warm(self, optimizer):\n" + RATE
 TWICE = OLD + "        if batch_idx % 2:\n            optimizer_closure()\n        else:\n    " + STEPS
 DOUBTED = {
-    "a method that reads the count behind the step": (HELPED, "uses `self.warm` behind the step"),
-    "a function that is given the module": (OLD + STEPS + "        warm(self)\n", "uses `self` behind the step"),
-    "an inherited method": (OLD + STEPS + "        self.warm()\n", "uses `self.warm` behind the step"),
+    "a method that reads the count after the step": (HELPED, "uses `self.warm` after the step"),
+    "a function that is given the module": (OLD + STEPS + "        warm(self)\n", "uses `self` after the step"),
+    "an inherited method": (OLD + STEPS + "        self.warm()\n", "uses `self.warm` after the step"),
     "a batch without a step": (TWICE, "more or fewer than one step"),
 }
 

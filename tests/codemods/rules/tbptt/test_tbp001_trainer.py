@@ -103,9 +103,9 @@ LEFT = {
         PLAIN.replace("batch_idx):", "batch_idx, hiddens):").replace("self(batch)", 'dict(hiddens=hiddens, **batch)'),
         "may be trained by it",
     ),
-    "under a version check": (
+    "inside a version check": (
         PLAIN.replace("    return T", '    if pl.__version__ < "1.5":\n        return T'),
-        "under a version check",
+        "inside a version check",
     ),
 }  # fmt: skip
 

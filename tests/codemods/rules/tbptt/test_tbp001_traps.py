@@ -34,11 +34,11 @@ REFUSED = {
         optimizers(
             f"o = {OPTIMIZER}", f's = {{"scheduler": {SCHEDULER}}}', 's.update(interval="step")', "return [o], [s]"
         ),
-        "what it is cannot be told",
+        "fixer cannot tell what it is",
     ),
     "optimizer bound by a loop too": (
         optimizers(f"o = {OPTIMIZER}", "for o in self.more:", "    pass", "return o"),
-        "what it is cannot be told",
+        "fixer cannot tell what it is",
     ),
     "annotated flag in the class": (
         changed(("    def __init__", "    automatic_optimization: bool = False\n\n    def __init__")),
@@ -108,8 +108,8 @@ def test_accumulation_that_may_reach_a_trainer_is_doubted() -> None:
     made = run_rules({"train.py": text}, TBP)
     (found,) = made.findings
     assert (found.fix, found.applied) == ("unsafe", False)
-    assert "accumulate_grad_batches also stands in train.py" in found.reason
-    assert "refuses more than 1 aloud" in found.reason
+    assert "accumulate_grad_batches is also in train.py" in found.reason
+    assert "more than 1 is an error" in found.reason
 
 
 def test_a_value_of_its_own_by_the_name_of_the_trainers_is_doubted() -> None:
@@ -149,7 +149,7 @@ ELSEWHERE = {
         "may train other modules too",
     ),
     "caller": ("from train import Model\n\nModel().training_step(None, 0, None)\n", "called by name in more.py"),
-    "subclass behind a star import": (
+    "subclass after a star import": (
         "from train import *\n\n\nclass Child(Model):\n    def optimizer_step(self, *args):\n        ...\n",
         "Child",
     ),

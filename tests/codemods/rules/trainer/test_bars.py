@@ -57,4 +57,4 @@ def test_how_certain_it_is(before: str, callbacks: str, level: Fix, given: str) 
 def test_it_says_what_is_taken_to_be_so() -> None:
     text = f"{HEAD}Trainer(process_position=2, callbacks=[Thing()])\n"
     [found] = run_rules({"train.py": text}, rule("LIT110"), unsafe=True).findings
-    assert "no progress bar is taken to be among the callbacks" in found.reason
+    assert "fixer assumes that there is no progress bar among the callbacks" in found.reason

@@ -280,7 +280,7 @@ def test_what_is_handed_on_behind_it_may_hold_it_too(asked: str, level: str) -> 
     text = HEAD + f"def build(other, **kw):\n    {asked}\n    return Trainer(**{{**dict(gpus=gpus), **kw}})\n"
     (found,) = run(text).findings
     assert found.fix == level
-    assert ("`kw`, which is handed on with it, may hold" in found.reason) is (level == "manual")
+    assert ("`kw`, which is passed on with it, may hold" in found.reason) is (level == "manual")
 
 
 HELD = HEAD + "def build(n: int, quick):\n    how = {}\n    return Trainer(gpus=n, accelerator=how)\n"

@@ -142,10 +142,10 @@ def test_written(before: str, wanted: str) -> None:
         ("Trainer(strategy='colossalai')", "lightning-colossalai"),
         ("Trainer(distributed_backend='horovod')", "archived"),
         ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
-        ("Trainer(distributed_backend=find())", "not known before"),
+        ("Trainer(distributed_backend=find())", "only known when"),
         ("Trainer(auto_select_gpus=True)", "find_usable_cuda_devices"),
         ("Trainer(auto_select_gpus=n > 1, gpus=-1)", "find_usable_cuda_devices"),
-        ("Trainer(ipus=4)", "ended in 2.1"),
+        ("Trainer(ipus=4)", "removed support"),
         ("Trainer(num_processes=4, devices=2)", "other devices"),
         ("Trainer(tpu_cores=n)", "counted from 0"),
         ("Trainer(tpu_cores=8, devices=2)", "given too"),
@@ -220,7 +220,7 @@ def test_a_variable_that_may_be_none(lines: str, wanted: str) -> None:
 
 def test_a_variable_that_names_a_strategy_that_is_gone() -> None:
     [reason] = refusals({"a.py": f"{HEAD}way = 'dp' if several else None\nTrainer(strategy=way)\n"}, "LIT111")
-    assert "DataParallel is gone" in reason
+    assert "DataParallel was removed" in reason
 
 
 PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
@@ -250,15 +250,15 @@ def test_plugins(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("plugin = DDPPlugin()\nTrainer(plugins=plugin)\n", "not seen to go to a Trainer"),
+        ("plugin = DDPPlugin()\nTrainer(plugins=plugin)\n", "whether it is given to a Trainer"),
         ("Trainer(plugins=DDPPlugin())\nisinstance(x, DDPPlugin)\n", "used otherwise"),
         ("class Mine(DDPPlugin):\n    pass\n", "used otherwise"),
         ("Trainer(plugins=DDPPlugin(a))\n", "not all named"),
         ("Trainer(plugins=DDPPlugin(), strategy=other)\n", "given too"),
         ("Trainer(plugins=DDPPlugin() if a else None, strategy=other)\n", "given too"),
         ("Trainer(plugins=DDPPlugin(num_nodes=2) if a else None)\n", "arguments of Trainer alone"),
-        ("Trainer(plugins=DDPPlugin() if a else other)\n", "not seen to go to a Trainer"),
-        ("Trainer(**config.trainer, plugins=[DDPPlugin()])\n", "may name the strategy too"),
+        ("Trainer(plugins=DDPPlugin() if a else other)\n", "whether it is given to a Trainer"),
+        ("Trainer(**config.trainer, plugins=[DDPPlugin()])\n", "may give the strategy too"),
     ],
 )
 def test_plugins_left_whole(text: str, why: str) -> None:
@@ -270,7 +270,7 @@ def test_a_plugin_beside_a_dictionary_that_names_a_strategy_stays() -> None:
     text = f"{PLUGIN}given = {{'accelerator': 'ddp'}}\nTrainer(**given, plugins=[DDPPlugin()])\n"
     made = run_rules({"a.py": text}, rule("LIT111"))
     told = {item.message: item.reason for item in made.findings if item.fix == "manual"}
-    assert len(told) == 2 and all("may name the strategy too" in reason for reason in told.values())
+    assert len(told) == 2 and all("may give the strategy too" in reason for reason in told.values())
     after = made.final()["a.py"].decode()
     assert "given = {'accelerator': \"cpu\"}\nTrainer(strategy='ddp', **given, plugins=[DDPPlugin()])" in after
 
@@ -284,7 +284,7 @@ def test_a_chosen_plugin_beside_a_strategy_is_left() -> None:
     text = f"{PLUGIN}Trainer(plugins=DDPPlugin() if a else None, accelerator='ddp' if a else None)\n"
     made = run_rules({"a.py": text}, rule("LIT111"))
     assert [item.fix for item in made.findings if "DDPPlugin" in item.message] == ["manual", "manual"]
-    assert any("names the strategy too" in item.reason for item in made.findings)
+    assert any("gives a strategy too" in item.reason for item in made.findings)
 
 
 def test_names_are_spoken_of_once() -> None:

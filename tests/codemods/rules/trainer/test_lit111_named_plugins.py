@@ -42,10 +42,10 @@ def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> Non
     ("arguments", "why"),
     [
         ("plugins='ddp_sharded'", "it was FairScale's"),
-        ("plugins=['deepspeed', environment]", "give the strategy that one names as strategy="),
-        ("plugins='native'", "no plugin goes by a name any more"),
-        ("plugins='fsdp'", "no plugin goes by a name any more"),
-        ("plugins='ddp' if n > 1 else 'fsdp_native'", "no plugin goes by a name any more"),
+        ("plugins=['deepspeed', environment]", "give that strategy as strategy="),
+        ("plugins='native'", "plugins can no longer be given by name"),
+        ("plugins='fsdp'", "plugins can no longer be given by name"),
+        ("plugins='ddp' if n > 1 else 'fsdp_native'", "plugins can no longer be given by name"),
         ("plugins='deepspeed', strategy='ddp'", "`strategy=` is given too"),
     ],
 )

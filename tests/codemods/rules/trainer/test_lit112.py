@@ -78,24 +78,24 @@ def test_moves(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("t = Trainer(resume_from_checkpoint=p)\nrun(t)\nt.fit(m)\n", "handed on"),
-        ("t = Trainer(resume_from_checkpoint=p)\n", "not seen here"),
+        ("t = Trainer(resume_from_checkpoint=p)\nrun(t)\nt.fit(m)\n", "passed on"),
+        ("t = Trainer(resume_from_checkpoint=p)\n", "cannot find the `fit`"),
         ("t = Trainer(resume_from_checkpoint=p)\np = None\nt.fit(m)\n", "may change"),
         ("t = Trainer(resume_from_checkpoint=find())\nt.fit(m)\n", "may change"),
         ("t = Trainer(resume_from_checkpoint=a.p)\na.p = None\nt.fit(m)\n", "may change"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path='b')\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path=q if x else r)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(**k)\n", "already"),
-        ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "not seen"),
-        ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "not seen"),
-        (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "handed on"),
-        (BUILD + "t = build()\nt.test(m)\n", "fit is not seen"),
-        (BUILD + "t = build()\nt.fit(m)\nother = build\n", "used for"),
-        (BUILD.replace("'a'", "p") + "u = build()\nt = build()\nt.fit(m)\n", "not seen"),
-        (KEPT + "        use(self.t)\n", "handed on"),
+        ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "fixer cannot"),
+        ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "fixer cannot"),
+        (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "passed on"),
+        (BUILD + "t = build()\nt.test(m)\n", "cannot find its `fit`"),
+        (BUILD + "t = build()\nt.fit(m)\nother = build\n", "every use of"),
+        (BUILD.replace("'a'", "p") + "u = build()\nt = build()\nt.fit(m)\n", "fixer cannot"),
+        (KEPT + "        use(self.t)\n", "passed on"),
         (KEPT + "        self.t.fit(self, ckpt_path='b')\n", "already"),
-        (KEPT + "\n\na = A()\na.t.fit(m)\n", "not all"),
-        (KEPT + "\n\na = A()\na.t = find()\n", "not all"),
+        (KEPT + "\n\na = A()\na.t.fit(m)\n", "every call of its"),
+        (KEPT + "\n\na = A()\na.t = find()\n", "every call of its"),
     ],
 )
 def test_left_to_a_person(body: str, why: str) -> None:
@@ -118,13 +118,13 @@ RESUMING = JOB.replace("__init__", "resume")
         (f"{JOB}\n\nclass B{AGAIN}", "more than once"),
         (f"class Base{AGAIN}\n\n{RESUMING}".replace("(Job)", "").replace("Job:", "Job(Base):"), "more than once"),
         (RESUMING.replace("class Job:\n", f"class Job:\n    {ANOTHER}\n"), "more than once"),
-        (JOB.replace("class Job", "class Job(Unknown)"), "not seen"),
-        (f"{JOB}\n\nt = Job().trainer\nt.fit(1)\n", "handed on"),
-        (f"{JOB}\n\nj = Job()\nsetattr(j, 'trainer', find())\n", "by its name"),
-        (f"{JOB}\n\nj = Job()\nj.trainer, x = find(), 1\n", "not all"),
-        (f"{JOB}\n    def second(self, other, m):\n        other.trainer.fit(m)\n", "not all"),
-        (f"{JOB}\n    def second(self, m):\n        m.trainer.fit(m)\n", "not all"),
-        (f"{JOB}\n    def second(self, m):\n        use(self.trainer.fit)\n", "not all"),
+        (JOB.replace("class Job", "class Job(Unknown)"), "fixer cannot"),
+        (f"{JOB}\n\nt = Job().trainer\nt.fit(1)\n", "passed on"),
+        (f"{JOB}\n\nj = Job()\nsetattr(j, 'trainer', find())\n", "by name"),
+        (f"{JOB}\n\nj = Job()\nj.trainer, x = find(), 1\n", "every call of its"),
+        (f"{JOB}\n    def second(self, other, m):\n        other.trainer.fit(m)\n", "every call of its"),
+        (f"{JOB}\n    def second(self, m):\n        m.trainer.fit(m)\n", "every call of its"),
+        (f"{JOB}\n    def second(self, m):\n        use(self.trainer.fit)\n", "every call of its"),
     ],
 )  # fmt: skip
 def test_an_attribute_that_may_be_another(body: str, why: str) -> None:
@@ -157,10 +157,10 @@ RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (f"def f(m):\n{RESUMED % 1}    def again():\n        t.fit(m)\n    t.fit(m)\n    run(again)\n", "handed on"),
-        ("t = Trainer(resume_from_checkpoint='a')\ndef again(m):\n    t.fit(m)\nt.fit(1)\nagain(2)\n", "handed on"),
-        (f"def f(m):\n    global t\n{RESUMED % 1}    t.fit(m)\n", "not seen"),
-        (f"def f(m):\n{RESUMED % 1}    go = t.fit\n    t.fit(m)\n    go(m)\n", "handed on"),
+        (f"def f(m):\n{RESUMED % 1}    def again():\n        t.fit(m)\n    t.fit(m)\n    run(again)\n", "passed on"),
+        ("t = Trainer(resume_from_checkpoint='a')\ndef again(m):\n    t.fit(m)\nt.fit(1)\nagain(2)\n", "passed on"),
+        (f"def f(m):\n    global t\n{RESUMED % 1}    t.fit(m)\n", "fixer cannot"),
+        (f"def f(m):\n{RESUMED % 1}    go = t.fit\n    t.fit(m)\n    go(m)\n", "passed on"),
         ("t = Trainer(resume_from_checkpoint=c[0])\nc[0] = None\nt.fit(1)\n", "may change"),
         (f"def f(c, ckpt_path):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(ckpt_path)\n", "may change"),
         (f"def f(c):\n    global ckpt_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
@@ -248,14 +248,14 @@ def test_a_module_whose_trainer_another_fits() -> None:
     module = f"{HEAD}t = Trainer(resume_from_checkpoint='a')\nt.fit(1)\n"
     for other in ("from a import t\n\nt.fit(2)\n", "import a\n\na.t.fit(2)\n"):
         [reason] = refusals({"a.py": module, "n.py": other}, "LIT112")
-        assert "handed on" in reason
+        assert "passed on" in reason
     build = {"b.py": HEAD + BUILD, "a.py": "from b import build\n\nt = build()\nt.fit(1)\n"}
     reasons = refusals({**build, "n.py": "from a import t\n\nt.fit(2)\n"}, "LIT112")
-    assert any("handed on" in reason for reason in reasons)
+    assert any("passed on" in reason for reason in reasons)
     again = "from b import build\n\n\ndef f(m):\n    t = build()\n\n    def again():\n        t.fit(m)\n\n"
     again += "    t.fit(m)\n    again()\n"
     reasons = refusals({**build, "a.py": again}, "LIT112")
-    assert any("handed on" in reason for reason in reasons)
+    assert any("passed on" in reason for reason in reasons)
 
 
 def test_none_is_anothers() -> None:

@@ -60,10 +60,10 @@ def test_written(before: str, wanted: str) -> None:
     ("body", "why"),
     [
         ("t = pl.Trainer(auto_lr_find=flag())\nt.tune(m)\n", "not known before"),
-        ("t = pl.Trainer(auto_lr_find=True)\nt.fit(m)\n", "not seen"),
+        ("t = pl.Trainer(auto_lr_find=True)\nt.fit(m)\n", "fixer cannot"),
         ("t = pl.Trainer(auto_lr_find=True)\nfound = t.tune(m)\n", "returns is used"),
         ("t = pl.Trainer(auto_lr_find=True)\nt.tune(m, lr_find_kwargs={})\n", "arguments for the tuner"),
-        ("def f():\n    return pl.Trainer(auto_scale_batch_size=True)\n", "not seen"),
+        ("def f():\n    return pl.Trainer(auto_scale_batch_size=True)\n", "fixer cannot"),
     ],
 )
 def test_left_to_a_person(body: str, why: str) -> None:

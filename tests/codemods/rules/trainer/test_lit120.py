@@ -67,7 +67,7 @@ def test_limits_that_are_set(before: str, wanted: str) -> None:
         ("trainer.current_epoch += 1", "manual", "ckpt_path"),
         ("trainer.val_dataloaders = [loader]", "manual", "val_dataloaders"),
         ("trainer.model = Model()", "manual", "give the model"),
-        ("trainer.max_steps = limit", "unsafe", "taken for a number"),
+        ("trainer.max_steps = limit", "unsafe", "assumes that it is a number"),
         ("trainer.max_steps = None", "manual", "-1 is no limit"),
     ],
 )
@@ -399,7 +399,7 @@ def test_what_works_something_out_is_not_done_twice() -> None:
 def test_what_is_set_is_told_so() -> None:
     for name in ("num_gpus", "use_ddp"):
         [why] = refusals({"a.py": f"{HEAD}trainer = Trainer()\ntrainer.{name} = 3\n"}, "LIT120")
-        assert why.endswith("it is set here, which changes nothing any more.")
+        assert why.endswith("setting it has no effect any more.")
 
 
 WHOLE = "import pytorch_lightning as pl\n\n\ndef show(trainer: pl.Trainer{}):\n    {}print(trainer.use_ddp)\n"

@@ -108,7 +108,7 @@ def test_what_is_no_list_of_loggers_stays(text: str) -> None:
 def test_what_asks_what_it_is_stays(asked: str) -> None:
     text = MODEL.format(f"if isinstance({asked}, list): return [it for it in {asked}]")
     (reason,) = refusals({"a.py": text}, "LIT122")
-    assert "a condition asks what it is" in reason
+    assert "a condition asks its type" in reason
 
 
 def test_under_a_question_for_the_collection_one_rule_rewrites() -> None:

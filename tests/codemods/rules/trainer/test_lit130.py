@@ -128,7 +128,7 @@ def test_a_checkpoint_goes_to_fit() -> None:
         (("Trainer.add_argparse_args(parser)", "Trainer.add_argparse_args(parser, use_argument_group=False)"), "usual"),
         (("def main", "def add_arguments():\n    pass\n\n\ndef main"), "the name add_arguments"),
         (("parser.parse_args(argv)", "Namespace(**found)"), "a dictionary"),
-        (("    return", "    print(args.resume_from_checkpoint)\n    return"), "fit is not seen"),
+        (("    return", "    print(args.resume_from_checkpoint)\n    return"), "cannot find its `fit`"),
         (("    parser = Trainer.add_argparse_args(parser)\n", "    print('--gpus')\n"), "declared elsewhere"),
     ],
 )
@@ -206,7 +206,7 @@ def test_an_option_that_would_stand_behind_a_return_is_left_to_a_person() -> Non
     ).replace("args = parser", "print(parser.parse_args().gpus)\nargs = parser")
     text += "print(args.gpus)\n"
     reasons = refusals({"train.py": text}, "LIT130")
-    assert reasons and all("behind a return" in reason for reason in reasons)
+    assert reasons and all("after a return" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_an_option_that_went_is_no_reason_to_leave_the_rest(option: str) -> None
     assert "argparse_args" not in after
     assert rewritten({"a.py": text}, rule("LIT130"))["a.py"] == text
     (left,) = [item for item in run_rules({"a.py": text}, rule("LIT130")).findings if item.fix == "manual"]
-    assert f"`--{option}`: Trainer has no such argument" in left.message
+    assert f"`--{option}`: Trainer no longer has such an argument" in left.message
 
 
 def test_a_module_of_that_name_is_not_overwritten_and_one_of_an_earlier_run_is_used() -> None:

@@ -43,7 +43,7 @@ def test_written(before: str, wanted: str) -> None:
 
 def test_what_is_no_plain_dictionary_is_left() -> None:
     text = f"{HEAD}LightningCLI(description='a', parser_kwargs=dict(x=1))\n"
-    assert "no plain dictionary" in refusals({"a.py": text}, "LIT131")[0]
+    assert "not a plain dictionary" in refusals({"a.py": text}, "LIT131")[0]
 
 
 @pytest.mark.parametrize("text", ["LightningCLI(A, seed_everything_default=1)", "Other(save_config_overwrite=True)"])
