@@ -9,7 +9,7 @@ from codemods.code.source import TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.table import TASK, metric_of
-from codemods.rules.names.table import Gone, find, spelled, split
+from codemods.rules.names.table import Gone, find, message, spelled, split
 
 CODE = "LIT302"
 _NAME = re.compile(
@@ -32,17 +32,24 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _match(file: TextFile, start: int, end: int, namespace: str, entry: Gone) -> Match:
-    message = f"`{spelled(entry.old, namespace)}` is not in Lightning any more (last in {entry.last})"
     span = file.span(start, end)
     if not entry.new or entry.expression:
         reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
-        return Match(span, message, "manual", reason, entry.row)
+        return Match(span, message(namespace, entry), "manual", reason, entry.row)
     now = spelled(entry.new, namespace)
     if metric_of(now):
-        return Match(span, message, "manual", f"Not rewritten: {TASK}. It is `{now}` now.", entry.row)
+        return Match(span, message(namespace, entry), "manual", f"Not rewritten: {TASK}. It is `{now}` now.", entry.row)
     reason = f"It is `{now}` now" + (f"; {entry.caution}." if entry.caution else ".")
     edit = TextEdit(start, end, now)
-    return Match(span, message, "unsafe" if entry.caution else "safe", reason, entry.row, (edit,), needs=entry.since)
+    return Match(
+        span,
+        message(namespace, entry),
+        "unsafe" if entry.caution else "safe",
+        reason,
+        entry.row,
+        (edit,),
+        needs=entry.since,
+    )
 
 
 BEFORE = """\
