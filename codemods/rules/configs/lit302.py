@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from codemods.code.source import TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.table import TASK, metric_of
-from codemods.rules.names.table import Gone, find, message, spelled, split
+from codemods.rules.names.in_configurations import names_in
+from codemods.rules.names.table import NAMESPACES, Gone, find, message, spelled, split
 
 CODE = "LIT302"
-_NAME = re.compile(
-    r"(?:^|[:=,\[{-])[ \t]*[\"']?"
-    r"(?P<name>(?:pytorch_lightning|lightning\.pytorch)(?:\.\w+)+)"
-    r"(?=[\"']?[ \t]*(?:[,\]}#]|\r?$))",
-    re.MULTILINE,
-)
 
 
 def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
-    for place in _NAME.finditer(file.text):
-        start, end = place.span("name")
-        line = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-        parts = split(place["name"])
+    for start, end in names_in(file, NAMESPACES):
+        parts = split(file.text[start:end])
         entry = find(parts[1]) if parts else None
-        if parts and entry and entry.release < target and "#" not in line:
+        if parts and entry and entry.release < target:
             yield _match(file, start, end, parts[0], entry)
 
 

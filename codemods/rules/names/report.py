@@ -36,6 +36,13 @@ class MovedName:
     refusal: str = ""
     in_text: str = ""
     is_idle: bool = False
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What is said where it is rewritten."""
+        said = f"It is `{self.new}` now" + (f"; {self.caution}." if self.caution else ".")
+        return f"{said} {self.why}".strip()
 
     @property
     def level(self) -> Fix:
@@ -75,9 +82,7 @@ def moved_match(
     edits: tuple[TextEdit, ...],
     unit: str,
 ) -> Match:
-    reason = f"It is `{found.new}` now"
-    reason += f"; {found.caution}." if found.caution else "."
-    return Match(file.span(place), found.message, level, reason, found.row, edits, unit=unit, needs=found.since)
+    return Match(file.span(place), found.message, level, found.reason, found.row, edits, unit=unit, needs=found.since)
 
 
 def left_match(file: PythonFile, place: ast.alias | ast.expr, found: MovedName, why: str) -> Match:
