@@ -62,11 +62,9 @@ def rules_of_rows(data: bytes) -> tuple[Rule, ...]:
         said |= {"code": said.get("keyword-code", said["code"])}
         of_keywords = OwnRows(said["code"], known.names, _by_key(keywords))
         rule = _rule(said, of_keywords.check_keywords, keywords, [] if names else examples)
-        made.append(replace(rule, wanted=of_keywords.wanted, kinds=("python", *_MANIFESTS)))
+        more = tuple(root.encode() for root in known.roots)
+        made.append(replace(rule, wanted=of_keywords.wanted, text_triggers=(*rule.text_triggers, *sorted(more))))
     return tuple(made)
-
-
-_MANIFESTS = ("pyproject", "requirements", "yaml", "other")
 
 
 def _rule(said: Mapping[str, str], check: Any, rows: list[RenameRow], examples: list[Example]) -> Rule:
@@ -74,7 +72,7 @@ def _rule(said: Mapping[str, str], check: Any, rows: list[RenameRow], examples: 
     moves, are_keywords = ", ".join(sorted({str(row.since) for row in rows})), bool(rows[0].of)
     what = "Keywords" if are_keywords else "Names"
     where = "go by their new names" if are_keywords else "are taken from where they are now"
-    roots = dict.fromkeys(row.old.partition(".")[0] for row in rows if not row.of)
+    roots = dict.fromkeys((row.of or row.old).partition(".")[0] for row in rows)
     return Rule(
         code=said["code"],
         name=said.get("name", "renames") + ("-of-keywords" if are_keywords and "keyword-code" in said else ""),
@@ -86,7 +84,7 @@ def _rule(said: Mapping[str, str], check: Any, rows: list[RenameRow], examples: 
         text_triggers=tuple(dict.fromkeys(text.encode() for text in (*roots, *packages))),
         check=check,
         collect_text=partial(stated, packages),
-        kinds=("python", "json", "toml", *_MANIFESTS),
+        kinds=("python", "yaml", "json", "toml", "pyproject", "requirements", "other"),
         examples=tuple(examples) or _shown(rows),
         rows=partial(best_levels, tuple((row.row, row.level) for row in rows)),
         references=(said["url"],) if "url" in said else (),

@@ -11,12 +11,13 @@ from functools import cached_property, partial
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.finding import Fix
+from codemods.lightning.configurations.named import handing
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import renamed
 from codemods.lightning.possible_trainers import may_build
-from codemods.lightning.trainer_subclasses import called, constructor_of, kind_above
+from codemods.lightning.trainer_subclasses import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
 from codemods.lightning.wanted import WantedClasses
 from codemods.rule import Match, NodeEdit, TextEdit
@@ -28,6 +29,7 @@ from codemods.rules.names.stated_releases import Since, is_older
 
 PARTIAL = "functools.partial"
 OLDER = "the requirements admit releases of {package} before {release}, which have the old name alone"
+OWN = "{path} is the project's own package of that name"
 UNLOADED = "`{module}` is taken to be imported by another module"
 
 
@@ -87,13 +89,26 @@ class OwnRows:
             yield from self._in_text(file, older)
             return
         sites = read_sites(file)
-        yield from moved_names(file, facts, sites, _Asked(self, older, _loaded(sites)))
+        here = {root: path for root in self.roots if (path := facts.path_of(root, file.path))}
+        yield from moved_names(file, facts, sites, _Asked(self, older, _loaded(sites), here))
         yield from self._starred(file, sites)
 
     def check_keywords(self, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         """The keywords that the rows find in a file."""
-        if isinstance(file, PythonFile):
+        if isinstance(file, TextFile):
+            yield from self._configured(file) if file.kind in ("yaml", "json", "toml") else ()
+        else:
             yield from self._given(file, facts, self._older(facts))
+
+    def _configured(self, file: TextFile) -> Iterator[Match]:
+        """Keywords that a configuration hands on. They are left to a person: what overrides them need not name what
+        takes them."""
+        for item, names in handing(file):
+            rows = {old: row for name in names for old, row in self._of(name).items()}
+            for entry in item.entries:
+                if row := rows.get(entry.key):
+                    reason = f"Not rewritten: write `{row.new}` in its place, here and wherever it is set as well."
+                    yield Match(file.span(*entry.key_at), row.message, "manual", reason, row.row)
 
     def _older(self, facts: Facts) -> frozenset[Since]:
         """The releases before which the requirements admit one."""
@@ -179,10 +194,16 @@ class OwnRows:
         """What a call gives that may be of such a class, or of one of the project that is below it."""
         dotted = called(file, call)
         fact = facts.find_class(dotted, file.path) if dotted else None
-        above = kind_above(facts, fact, self.wanted.is_one) if fact else None
-        through = last_part(above) if above else may_build(file, facts, call, self.wanted)
-        known = self._of(above) if above else {row.old: row for row in self.keywords.values()}
-        for item in call.node.keywords if through else ():
+        above, is_one = kind_above(facts, fact, self.wanted.is_one) if fact else None, self.wanted.is_one
+        if above and dotted:
+            own = own_arguments(file, facts, call)
+            known = {old: row for old, row in self._of(above).items() if own is not None and old not in own}
+            known = {old: row for old, row in known.items() if not hands_on(facts, dotted, file.path, [old], is_one)}
+        elif may_build(file, facts, call, self.wanted):
+            known = {row.old: row for row in self.keywords.values()}
+        else:
+            return
+        for item in call.node.keywords:
             if item.arg and (row := known.get(item.arg)):
                 reason = f"Not rewritten: `{file.source_of(call.node.func)}` may hand it on to {last_part(row.of)}"
                 yield Match(file.span(item), row.message, "manual", f"{reason}, where it is `{row.new}=` now.", row.row)
@@ -226,17 +247,23 @@ def _caution(row: RenameRow, older: frozenset[Since]) -> str:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The rows as they are asked in one file: what its requirements leave of them, and which modules it imports."""
+    """The rows as they are asked in one file: what its requirements leave of them, which modules it imports, and which
+    packages are the project's own."""
 
     rows: OwnRows
     older: frozenset[Since]
     loaded: frozenset[str]
+    here: Mapping[str, str]
 
     def covers(self, dotted: str) -> bool:
         return dotted.partition(".")[0] in self.rows.roots
 
     def find(self, dotted: str) -> MovedName | None:
-        return self.rows.told(dotted, self.older)
+        found = self.rows.told(dotted, self.older)
+        if found and (path := self.here.get(dotted.partition(".")[0])):
+            why = OWN.format(path=path)
+            return replace(found, refusal=found.refusal or why, in_text=found.in_text or why)
+        return found
 
     broken = own = in_string = find
 
