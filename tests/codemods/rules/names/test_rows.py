@@ -142,8 +142,8 @@ def test_rewritten(before: str, rewritten: str) -> None:
         "def run(acme):\n    return acme.training.FastTrainer()\n",
         'SAID = "acme.training.FastTrainer was here"\n',
         "# acme.training.FastTrainer\nimport acme\n",
-        "import acme\n\n\nclass Own(acme.trainers.Trainer):\n    def __init__(self, n_gpus):\n        super().__init__()\n"
-        "\n\nOwn(n_gpus=1)\n",
+        "import acme\n\n\nclass Own(acme.trainers.Trainer):\n    def __init__(self, n_gpus):\n"
+        "        super().__init__()\n\n\nOwn(n_gpus=1)\n",
     ],
 )  # fmt: skip
 def test_left_alone_and_nothing_said(text: str) -> None:
