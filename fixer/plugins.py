@@ -116,9 +116,9 @@ def _is_from_elsewhere() -> bool:
         return True
     with suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
-        if pull := event.get("pull_request"):
-            head = pull["head"]["repo"]
-            return not head or head["full_name"] != event["repository"]["full_name"]
+        heads = [pull["head"]["repo"] for pull in [event.get("pull_request")] if pull]
+        heads += [run["head_repository"] for run in [event.get("workflow_run")] if run]
+        return any(not head or head["full_name"] != event["repository"]["full_name"] for head in heads)
     return False
 
 

@@ -255,26 +255,28 @@ def test_what_is_named_on_the_command_line_takes_the_place_of_the_settings(plant
 
 
 @pytest.mark.parametrize("asked", [("--trust-plugins",), ("--plugins=own.py",)])
-@pytest.mark.parametrize("ci", ["github", "gitlab"])
+@pytest.mark.parametrize("ci", ["pull_request", "workflow_run", "gitlab"])
 def test_a_pull_request_from_elsewhere_gets_no_code_run(
     planted: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch, ci: str, asked: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(planted)
     event = planted.parent / "event.json"
-    pull = {"head": {"repo": {"full_name": "stranger/project"}}}
-    event.write_text(json.dumps({"pull_request": pull, "repository": {"full_name": "acme/project"}}))
-    if ci == "github":
-        monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
-    else:
-        monkeypatch.setenv("CI_MERGE_REQUEST_PROJECT_ID", "1")
-        monkeypatch.setenv("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "2")
+
+    def comes_from(name: str, number: str) -> None:
+        repo = {"full_name": name}
+        what = {"head_repository": repo} if ci == "workflow_run" else {"head": {"repo": repo}}
+        event.write_text(json.dumps({ci: what, "repository": {"full_name": "acme/project"}}))
+        if ci == "gitlab":
+            monkeypatch.setenv("CI_MERGE_REQUEST_PROJECT_ID", "1")
+            monkeypatch.setenv("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", number)
+        else:
+            monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
+
+    comes_from("stranger/project", "2")
     said = ask("check", planted, *asked, "--output-format", "json").report()
     assert any("pull request from another repository" in message for message in said["messages"])
     assert not (planted.parent / "ran").exists()
-    pull["head"]["repo"]["full_name"] = "acme/project"
-    event.write_text(json.dumps({"pull_request": pull, "repository": {"full_name": "acme/project"}}))
-    monkeypatch.setenv("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "1")
-    monkeypatch.setenv("CI_MERGE_REQUEST_PROJECT_ID", "1")
+    comes_from("acme/project", "1")
     assert codes(ask("check", planted, *asked, "--output-format", "json")) == ["ACM301"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -124,6 +126,35 @@ def test_no_test_runner_is_needed() -> None:
 def test_looking_for_rules_loads_no_libcst() -> None:
     code = "import sys, codemods.api, codemods.plugins; sys.exit('libcst' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+PROMISED = """
+BuiltObject CALLBACK CallNode ClassFact ClassNode Constants Edit Example Facts Fix MODULE Match Node NodeEdit PythonFile
+ReachingArgument Rule Span TRAINER TRAINERS TextEdit TextFile WantedClasses arguments_of built calls_of classes_of
+constants_of finding is_open literal rename_keyword replace_keyword replace_source rewrite rules_of_rows set_keyword
+touches written_out
+"""
+"""What docs/tutorial-rule.md promises: a name that goes from here is a new major version."""
+
+
+def test_what_is_promised_is_there() -> None:
+    tree = ast.parse((ROOT / "codemods/api.py").read_text(encoding="utf-8"))
+    said = {item.asname for node in tree.body if isinstance(node, ast.ImportFrom) for item in node.names}
+    said |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    said |= {node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)}  # type: ignore[attr-defined]
+    assert said - {None} == set(PROMISED.split())
+
+
+def test_the_tutorial_takes_nothing_else_and_keeps_to_its_thirty_lines() -> None:
+    page = (ROOT / "docs/tutorial-rule.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```python\n(.*?RULE = .*?)^```$", page, re.MULTILINE | re.DOTALL)
+    text = text[text.rindex("```python\n") + 10 :] if "```python\n" in text else text
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [node.module for node in imports if isinstance(node, ast.ImportFrom)] == ["codemods.api"] and len(
+        imports
+    ) == 1
+    assert {item.name for item in imports[0].names} <= set(PROMISED.split())
+    assert len([line for line in text.splitlines() if line.strip()]) <= 32
 
 
 def test_everything_promised_says_what_it_is() -> None:
