@@ -9,10 +9,10 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
@@ -20,10 +20,12 @@ from typing import Any, Literal
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.rule import LEVELS, Example, OthersRules, Rule, own_rules
+from codemods.lightning.facts import Facts
+from codemods.rule import LEVELS, Example, Match, OthersRules, Rule, own_rules
 
 GROUP = "fixer.rules"
 """The group of entry points that installed packages name their rules in."""
+ROWS_LIMIT = 1_000_000
 _CODE = re.compile(r"([A-Z]{2,})([0-9]{2,})")
 _SUFFIXES = frozenset({".py", ".csv", ".json", ".toml", ".txt", ".yaml", ".yml"})
 _KINDS = frozenset({"python", "notebook", "yaml", "json", "toml", "pyproject", "requirements", "lock", "dockerfile",
@@ -70,6 +72,8 @@ def at(path: Path, name: str) -> RulesOrigin:
     """The origin that a path is: a TOML file of rows, a file or a folder of Python. Raises RulesError."""
     if path.suffix == ".toml" and path.is_file():
         return RulesOrigin("rows", str(path), name)
+    if path.is_dir() and not any(path.rglob("*.py")):
+        raise RulesError(f"{name}: holds no Python; name the .toml files in it themselves")
     if path.is_dir() or (path.suffix == ".py" and path.is_file()):
         return RulesOrigin("python", str(path), name)
     what = "is neither a folder, a .py nor a .toml file" if path.exists() else "there is no such file or folder"
@@ -111,6 +115,8 @@ def load(origin: RulesOrigin) -> Loaded:
     """The rules of an origin; what has not changed since this process loaded it is not loaded again. Raises
     RulesError."""
     if origin.kind == "rows":
+        if Path(origin.place).stat().st_size > ROWS_LIMIT:
+            raise RulesError(f"{origin.name}: larger than {ROWS_LIMIT // 1_000_000} MB; part it")
         return _rows(origin, Path(origin.place).read_bytes())
     if origin.kind == "installed":
         return _installed(origin)
@@ -273,15 +279,56 @@ def _checked(origin: RulesOrigin, found: Sequence[object]) -> tuple[Rule, ...]:
 
 
 def _shielded(rule: Rule) -> Rule:
-    """The rule, whose failures where it is asked whether it has to look at all make it look: what fails there, too, is
-    told of as a finding."""
-    present, among, context = rule.present, rule.among, rule.context
+    """The rule, whose failures spare it no look and take no file from the others: where it is asked whether it has to
+    look it looks, and where what it collects of a file fails, it says so of each file that it would have looked at."""
+    present, context, check, code = rule.present, rule.context, rule.check, rule.code
+    among: Callable[[Facts], Any] | None = rule.among
+
+    def sound(file: Any, facts: Facts) -> Iterator[Match]:
+        if why := _failed(facts, code):
+            raise RuntimeError(why)
+        yield from check(file, facts)
+
+    def asked(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+        assert context
+        known = {path: value for path, value in collected.items() if not isinstance(value, FailedCollection)}
+        found: tuple[bytes, ...] = _tried(lambda given: tuple(context(given)), known, ())
+        return found
+
     return replace(
         rule,
         present=present and (lambda file: bool(_tried(present, file, True))),
-        among=among and (lambda facts: _tried(among, facts, facts.kinds)),
-        context=context and (lambda collected: _tried(context, collected, ())),
+        among=among and (lambda facts: _tried(lambda given: frozenset(among(given)), facts, facts.kinds)),
+        context=context and asked,
+        collect=rule.collect and partial(_collected, rule.collect),
+        collect_text=rule.collect_text and partial(_collected, rule.collect_text),
+        check=sound if rule.collect or rule.collect_text else check,
     )
+
+
+@dataclass(frozen=True)
+class FailedCollection:
+    """Stands for what a rule would have collected of a file."""
+
+    why: str
+
+
+def _collected(collect: Callable[[Any], Any], file: Any) -> Any:
+    try:
+        return collect(file)
+    except Exception as error:
+        return FailedCollection(f"{type(error).__name__}: {error}")
+
+
+def _failed(facts: Facts, code: str) -> str:
+    """Why what a rule collects of some file is not known, "" where it is."""
+    asked = f"plugins.failed.{code}"
+    if asked not in facts.memo:
+        every = {**facts.collected(code), **facts.collected_texts(code)}
+        failed = (f"{path}: {each.why}" for path, each in every.items() if isinstance(each, FailedCollection))
+        facts.memo[asked] = next(failed, "")
+    why: str = facts.memo[asked]
+    return why
 
 
 def _tried(function: Callable[[Any], Any], given: Any, otherwise: Any) -> Any:

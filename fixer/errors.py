@@ -39,7 +39,7 @@ class UnknownRule(UsageError):
     def __init__(self, code: str, place: str = "") -> None:
         from difflib import get_close_matches
 
-        from codemods.rule import all_rules
+        from codemods.rule import all_rules, others_rules
 
         codes = [rule.code for rule in all_rules()]
         same = [known for known in codes if known == code.upper()]
@@ -48,4 +48,5 @@ class UnknownRule(UsageError):
         hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {', '.join(families)}"
         if code.upper() in families:
             hint = f"'{code.upper()}' is a family: `fixer rules {code.upper()}` lists its rules"
-        super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`)")
+        more = "".join(f"; {told}" for told in others_rules().left_out)
+        super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`){more}")

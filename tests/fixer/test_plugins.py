@@ -137,6 +137,7 @@ def test_they_are_listed_explained_and_configured(project: Path, ask: Ask, monke
     listed = ask("rules", "ACM", "--trust-plugins").out
     assert [line.split()[0] for line in listed.splitlines()] == ["ACM001", "ACM101", "ACM102"]
     page = ask("explain", "ACM101:A01", "--trust-plugins").out
+    assert "From:     pyproject.toml: [tool.fixer] plugins: tools/renames.toml\n" in page
     assert "acme 3.0 sorted its modules" in page and "https://wiki.acme.example/moving-to-3" in page
     assert '["tools/folder", "tools/renames.toml"]' in ask("config").out
 
@@ -171,6 +172,14 @@ def test_reports_have_their_words(project: Path, ask: Ask) -> None:
     rules = {rule["id"]: rule for rule in sarif["runs"][0]["tool"]["driver"]["rules"]}
     assert rules["ACM101"]["helpUri"] == "https://wiki.acme.example/moving-to-3"
     assert "acme 3.0 sorted" in ask("run", project, "--dry-run", "--no-verify", "--output-format", "html").out
+
+
+def test_what_rows_say_is_text_in_a_page(project: Path, ask: Ask) -> None:
+    rows = project / "tools/renames.toml"
+    rows.write_text(rows.read_text().replace("acme 3.0 sorted", "<script>alert(1)</script> [a](javascript:alert(1))"))
+    page = ask("check", project, "--output-format", "html").out
+    assert "&lt;script&gt;alert(1)" in page and "<script>alert(1)" not in page
+    assert 'href="javascript' not in page
 
 
 def test_notebooks_are_read(project: Path, ask: Ask) -> None:
@@ -341,12 +350,13 @@ def test_rules_that_cannot_be_used_are_one_message(tmp_path: Path, ask: Ask, tex
     [
         ('plugins = ["nowhere"]', "plugins: nowhere: there is no such file or folder"),
         ('plugins = ["../tools"]', "plugins: ../tools: lies outside of the project"),
+        ('plugins = ["empty"]', "plugins: empty: holds no Python; name the .toml files"),
         ('plugins = ["train.txt"]', "is neither a folder, a .py nor a .toml file"),
         ('plugins = "tools"', "plugins must be a list of strings, not 'tools'"),
     ],
 )
 def test_a_setting_that_leads_nowhere_is_told(tmp_path: Path, ask: Ask, settings: str, told: str) -> None:
-    files = {"pyproject.toml": f"[tool.fixer]\n{settings}\n".encode(), "train.txt": b""}
+    files = {"pyproject.toml": f"[tool.fixer]\n{settings}\n".encode(), "train.txt": b"", "empty/a.toml": b""}
     made = old_project(tmp_path / "project", files)
     assert told in ask("check", made, "--trust-plugins").complaint()
 
@@ -360,19 +370,41 @@ def test_two_plugins_cannot_have_one_code(project: Path, ask: Ask) -> None:
 
 def test_a_code_of_theirs_that_does_not_exist_is_an_error_where_all_are_loaded(project: Path, ask: Ask) -> None:
     assert "no rule is called 'ACM9'" in ask("check", project, "--trust-plugins", "--ignore", "ACM9").complaint()
-    assert "no rule is called 'ACM001'" in ask("check", project, "--select", "ACM001").complaint()
+    told = ask("check", project, "--select", "ACM001").complaint()
+    assert "no rule is called 'ACM001'" in told and "--trust-plugins" in told
 
 
-@pytest.mark.parametrize("part", ["check", "present", "among"])
+FAILS = """
+
+
+def fails(given, *more):
+    if {when} in str(getattr(given, "text", "start")):
+        raise KeyError("oh")
+    return {otherwise}
+
+
+TEXT"""
+
+
+@pytest.mark.parametrize("part", ["check", "present", "among", "collect", "context"])
 def test_a_rule_that_fails_in_a_file_is_a_finding(tmp_path: Path, ask: Ask, part: str) -> None:
-    text = written().replace(f"    {part}=check", f"    {part}=fails") if part == "check" else written()
-    text = text.replace("    examples", f"    {part}=fails,\n    examples") if part != "check" else text
-    fails = '\n\ndef fails(*given):\n    if not given or not hasattr(given[0], "text") or "seed" in given[0].text:\n'
-    text = text.replace("\n\nTEXT", f"{fails}        raise KeyError('oh')\n    return check(*given)\n\n\nTEXT")
-    made = one_rule(tmp_path / "project", text.replace("acme.seed(1)", "acme.start(1)"))
+    """Its examples do not speak of seeds, the project does: a failure spares no look, and takes no file from others."""
+    fails = FAILS.format(when="'start'", otherwise="check(given, *more)" if part == "check" else "True")
+    text = written().replace("\n\nTEXT", fails).replace("acme.seed(1)", "acme.stop(1)")
+    if part == "check":
+        text = text.replace("    check=check", "    check=fails")
+    else:
+        more = "collect=lambda file: 1,\n    context" if part == "context" else part
+        text = text.replace("    check=check", f"    check=check,\n    {more}=fails")
+    made = one_rule(tmp_path / "project", text, b"import acme\n\nacme.fit(acme.start(1))\n")
+    (made / "old.py").write_text("import pytorch_lightning as pl\nimport acme\n\nacme.start(pl.Trainer(gpus=0))\n")
     said = ask("check", made, "--trust-plugins", "--output-format", "json").report()
-    (found,) = [item for item in said["findings"] if item["code"] == "ACM301"]
-    assert ("could not look" in found["message"]) == (part == "check")
+    found = {item["path"]: item for item in said["findings"] if item["code"] == "ACM301"}
+    failed = part in ("check", "collect")
+    assert ("could not look" in found["train.py"]["message"]) == failed
+    assert not failed or "KeyError: 'oh'; please tell whoever wrote the rule" in found["train.py"]["reason"]
+    assert any(item["code"] == "LIT101" and item["path"] == "old.py" for item in said["findings"])
+    assert said["skipped"] == []
 
 
 # What is remembered
