@@ -89,11 +89,12 @@ def _chain_edits(file: PythonFile, node: ast.Attribute, scope: Scope, found: Mov
             return (TextEdit(*file.offsets(node), written),)
         if root := _alias(file, node, scope, found.root):
             return (TextEdit(*file.offsets(node), root + found.new[len(found.root) :]),)
-    package = found.new.partition(".")[0]
+    module = found.added or found.new.partition(".")[0]
+    package = module.partition(".")[0]
     known = scope.lookup(package)
     if known not in (None, package) or (not known and _hidden(scope, package)):
         return ()
-    added = () if known else import_of(file, package)
+    added = () if known else import_of(file, module)
     return (TextEdit(*file.offsets(node), found.new), *added) if added is not None else ()
 
 

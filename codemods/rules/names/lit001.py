@@ -84,7 +84,8 @@ def _told(namespace: str, entry: Gone) -> MovedName:
         expression=entry.expression,
         is_name=entry.is_name,
         root=namespace if entry.new.startswith("pl.") else None,
-        added=entry.new.startswith("metrics."),
+        added=new.partition(".")[0] if entry.new.startswith("metrics.") else None,
+        parts=not entry.is_name,
         in_text=TASK if new and metric_of(new) else "",
         is_idle=entry.old in IDLE_DECORATORS,
     )

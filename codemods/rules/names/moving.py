@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
@@ -37,7 +38,7 @@ def moved_names(file: PythonFile, facts: Facts, sites: Sites, names: NameTable) 
         if isinstance(node, ast.ImportFrom):
             yield from _from_import(file, facts, sites, node, names, checked)
         else:
-            yield from _plain_import(file, sites, node, names, checked)
+            yield from _plain_import(file, facts, sites, node, names, checked)
     yield from chain_matches(file, sites, names)
     yield from _strings(file, sites, names)
 
@@ -88,7 +89,7 @@ def _from_import(
 
 def _kept_together(sites: Sites, names: NameTable, alias: ast.alias, dotted: str, hit: MovedName) -> bool:
     """Whether everything that a file reaches through a moved module is in its new place under the same name."""
-    if hit.is_name:
+    if not hit.parts:
         return True
     for chain, scope, _ in sites.chains:
         spelling = dotted_of(chain, scope) or ""
@@ -121,30 +122,79 @@ def _uses(
     old = alias.asname or alias.name
     if alias.asname or name == alias.name:
         return ImportTarget(new_module, name, old), []
-    dotted = f"{module}.{alias.name}"
-    written = hit.expression or name
-    uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == dotted]
-    spoken = Counter(re.findall(r"\b\w+\b", file.text))[old]
-    imports = sum(old in (item.name, item.asname) for node, _, _ in sites.imports for item in node.names)
-    taken = name in file.scope.bindings and (new_module, name) not in _own_names(sites)
-    whole = spoken == len(uses) + imports and imports == 1 and not is_handed_on(file, facts, old) and not taken
-    if not whole and not hit.expression:
+    present = (new_module, name) in _own_names(sites)
+    uses = _names_of(file, facts, sites, old, f"{module}.{alias.name}", name, present=present)
+    if uses is None and not hit.expression:
         return ImportTarget(new_module, name, old), []
+    if uses is None:
+        uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == f"{module}.{alias.name}"]
+    written = hit.expression or name
     return ImportTarget(new_module, name, name), [TextEdit(*file.offsets(node), written) for node in uses]
 
 
-def _plain_import(file: PythonFile, sites: Sites, node: ast.Import, names: NameTable, checked: bool) -> Iterator[Match]:
+def _plain_import(
+    file: PythonFile, facts: Facts, sites: Sites, node: ast.Import, names: NameTable, checked: bool
+) -> Iterator[Match]:
     for alias in node.names:
         hit = names.broken(alias.name)
         if not hit:
             continue
         hit = names.sure(hit, alias.name)
+        unit = f"{file.path}:{node.lineno}"
+        away = not (alias.asname or hit.root or checked or hit.refusal)
+        if away and (edits := _package(file, facts, sites, names, alias, hit)):
+            yield moved_match(file, alias, hit, hit.level, edits, unit)
+            continue
         stays = _kept_together(sites, names, alias, alias.name, hit) if alias.asname else bool(hit.root)
         if hit.new and not checked and stays and not hit.refusal:
             edit = TextEdit(*file.offsets(alias), _aliased(hit.new, alias))
-            yield moved_match(file, alias, hit, hit.level, (edit,), f"{file.path}:{node.lineno}")
+            yield moved_match(file, alias, hit, hit.level, (edit,), unit)
         else:
             yield left_match(file, alias, hit, CHECKED if checked else hit.refusal)
+
+
+def _package(
+    file: PythonFile, facts: Facts, sites: Sites, names: NameTable, alias: ast.alias, hit: MovedName
+) -> tuple[TextEdit, ...]:
+    """The edits after which a package that is imported by its own name is another one: it has its new name wherever the
+    file says the old one, or is known here by that. None where a part of it is elsewhere, or it is imported twice."""
+    old = alias.name
+    bound = [each for node, _, _ in sites.imports for each in node.names if _binds(node, each) == old]
+    if not hit.new or "." in old or len(bound) > 1 or not _kept_together(sites, names, alias, old, hit):
+        return ()
+    uses = _names_of(file, facts, sites, old, old, hit.new) if "." not in hit.new else None
+    if uses is None:
+        return (TextEdit(*file.offsets(alias), f"{hit.new} as {old}"),)
+    return (TextEdit(*file.offsets(alias), hit.new), *(TextEdit(*file.offsets(node), hit.new) for node in uses))
+
+
+def _binds(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+
+
+def _names_of(
+    file: PythonFile, facts: Facts, sites: Sites, old: str, dotted: str, new: str, *, present: bool = False
+) -> list[ast.Name] | None:
+    """The places where a file says a name that it imports once; None where something else may mean the name by that
+    word, or the new one is taken, but for what is `present` by it."""
+    uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == dotted]
+    spoken = Counter(re.findall(r"\b\w+\b", file.text))[old]
+    imports = sum(old in (item.name, item.asname) for node, _, _ in sites.imports for item in node.names)
+    taken = (new in file.scope.bindings and not present) or _is_bound_within(file, new)
+    whole = spoken == len(uses) + imports and imports == 1 and not is_handed_on(file, facts, old) and not taken
+    return uses if whole else None
+
+
+def _is_bound_within(file: PythonFile, name: str) -> bool:
+    """Whether a function, a lambda, a handler or a comprehension somewhere in a file has a name of its own."""
+    if not re.search(rf"\b{name}\b", file.text):
+        return False
+    return any(
+        (isinstance(node, ast.arg) and node.arg == name)
+        or (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store))
+        or (getattr(node, "name", None) == name and not isinstance(node, ast.alias))
+        for node in walk(file.tree)
+    )
 
 
 def _aliased(module: str, alias: ast.alias) -> str:

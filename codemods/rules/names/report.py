@@ -16,10 +16,11 @@ class MovedName:
     """What a table tells of a dotted name: `old` is the entry that holds for it, `new` where it is now ("" where
     nothing takes its place).
 
-    `root` is the package of the new name where that is reached from wherever the old one is, `added` whether another
-    package has to be imported for it. `caution` is what makes the new one differ, `refusal` what keeps it from being
-    rewritten, `in_text` that what a string names is; `expression` is what is written where that is not the new name
-    alone, `since` the oldest Lightning that has it.
+    `root` is the package of the new name where that is reached from wherever the old one is, `added` what has to be
+    imported for it else (None: it cannot be reached so), and `parts` says whether what is below it may be elsewhere.
+    `caution` is what makes the new one differ, `refusal` what keeps it from being rewritten, `in_text` that what a
+    string names is; `expression` is what is written where that is not the new name alone, `since` the oldest Lightning
+    that has it.
     """
 
     old: str
@@ -32,7 +33,8 @@ class MovedName:
     expression: str | None = None
     is_name: bool = True
     root: str | None = None
-    added: bool = False
+    added: str | None = None
+    parts: bool = False
     refusal: str = ""
     in_text: str = ""
     is_idle: bool = False

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import PurePosixPath
 
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile, TextFile
@@ -29,6 +30,7 @@ from codemods.rules.names.stated_releases import Since, is_older
 
 PARTIAL = "functools.partial"
 OLDER = "the requirements admit releases of {package} before {release}, which have the old name alone"
+TEXT = "the text is taken to name something to import"
 OWN = "{path} is the project's own package of that name"
 UNLOADED = "`{module}` is taken to be imported by another module"
 
@@ -89,7 +91,7 @@ class OwnRows:
             yield from self._in_text(file, older)
             return
         sites = read_sites(file)
-        here = {root: path for root in self.roots if (path := facts.path_of(root, file.path))}
+        here = {root: path for root in self.roots if (path := _own_package(facts, root, file.path))}
         yield from moved_names(file, facts, sites, _Asked(self, older, _loaded(sites), here))
         yield from self._starred(file, sites)
 
@@ -129,7 +131,8 @@ class OwnRows:
             row=row.row,
             caution=_caution(row, older),
             root=root if near else None,
-            added=not near,
+            added=None if near else new.rpartition(".")[0] or new,
+            parts=any(old.startswith(f"{row.old}.") for old in self.names),
             refusal=(row.why or "it is left to a person").rstrip(".") if row.level == "manual" else "",
             in_text=(row.why or "it is left to a person").rstrip(".") if row.level == "manual" else "",
             why=row.why if row.level == "safe" else "",
@@ -140,6 +143,8 @@ class OwnRows:
             if (found := self.told(file.text[start:end], older)) is None:
                 continue
             span = file.span(start, end)
+            if not _IMPORTED.search(file.text, file.text.rfind("\n", 0, start) + 1, start):
+                found = _as_text(found)
             if found.refusal:
                 reason = f"Not rewritten: {found.refusal}. It is `{found.new}` now."
                 yield Match(span, found.message, "manual", reason, found.row)
@@ -265,17 +270,40 @@ class _Asked:
             return replace(found, refusal=found.refusal or why, in_text=found.in_text or why)
         return found
 
-    broken = own = in_string = find
+    broken = own = find
+
+    def in_string(self, dotted: str) -> MovedName | None:
+        """A text that begins with the name of a package alone may name a file or a host as well."""
+        found = self.find(dotted) if "." in dotted else None
+        return _as_text(found) if found else None
 
     def sure(self, found: MovedName, dotted: str) -> MovedName:
-        return found
+        """A star brings what moved elsewhere no more."""
+        starred = dotted.endswith(".*") and found.parts
+        return replace(found, refusal=found.refusal or "a star brings names that are elsewhere") if starred else found
 
     def reached(self, found: MovedName) -> MovedName:
         """A module that nothing here imports may not be there."""
         module, old = found.new.rpartition(".")[0], found.old.rpartition(".")[0]
         if found.caution or not module or module in self.loaded or module == old:
             return found
+        if found.added and found.new[len(module) + 1].isupper():  # a class, whose module is imported with it
+            return found
         return replace(found, caution=UNLOADED.format(module=module))
+
+
+_IMPORTED = re.compile(r"(?:_target_|class_path)[\"']?[ \t]*[:=][ \t]*[\"']?$")
+
+
+def _as_text(found: MovedName) -> MovedName:
+    return found if "." in found.old or found.caution else replace(found, caution=TEXT)
+
+
+def _own_package(facts: Facts, root: str, near: str) -> str | None:
+    """The project's own package of a name, where it can be imported by that: it lies in no other package."""
+    path = facts.path_of(root, near)
+    above = PurePosixPath((path or "").removesuffix("/__init__.py")).parent
+    return path if path and f"{above}/__init__.py" not in facts.kinds else None
 
 
 def _loaded(sites: Sites) -> frozenset[str]:

@@ -46,6 +46,21 @@ since = "acme 3.0"
 level = "manual"
 why = "its arguments come in another order"
 
+[[rename]]
+old = "plain"
+new = "plainer"
+since = "acme 3.0"
+
+[[rename]]
+old = "deep"
+new = "deeper.still"
+since = "acme 3.0"
+
+[[rename]]
+old = "acme.far.Far"
+new = "farther.place.Far"
+since = "acme 3.0"
+
 [[keyword]]
 id = "A11"
 of = "acme.trainers.Trainer"
@@ -103,7 +118,22 @@ def left(files: dict[str, str] | str) -> list[str]:
             "from acme.old import Odd, even\n\nOdd(even)\n",
             "from acme.attic import even\nfrom acme.odds import Odd\n\nOdd(even)\n",
         ),
-        ("from acme.old import *\n", "from acme.attic import *\n"),
+        ("from plain import *\n", "from plainer import *\n"),
+        ("import plain\n\nplain.go(plain.x)\n", "import plainer\n\nplainer.go(plainer.x)\n"),
+        ("import plain\n\nprint(plain, 'plain')\n", "import plainer as plain\n\nprint(plain, 'plain')\n"),
+        (
+            "import plain\n\n\ndef run(plainer):\n    return plain.go(plainer)\n",
+            "import plainer as plain\n\n\ndef run(plainer):\n    return plain.go(plainer)\n",
+        ),
+        (
+            f"{OLD}\nmade = [FastTrainer(Trainer) for Trainer in range(3)]\n",
+            f"{NEW.strip()} as FastTrainer\n\nmade = [FastTrainer(Trainer) for Trainer in range(3)]\n",
+        ),
+        ("import plain as p\n\np.go()\n", "import plainer as p\n\np.go()\n"),
+        ("import deep\n\ndeep.go()\n", "import deeper.still as deep\n\ndeep.go()\n"),
+        ("import plain, os\n\nplain.go(os)\n", "import plainer, os\n\nplainer.go(os)\n"),
+        ("from plain.sub import go\n\ngo()\n", "from plainer.sub import go\n\ngo()\n"),
+        ("import acme\n\nacme.far.Far()\n", "import acme\nimport farther.place\n\nfarther.place.Far()\n"),
         ('NAME = "acme.training.FastTrainer"\n', 'NAME = "acme.trainers.Trainer"\n'),
         (
             "from acme.training import FastTrainer\n\nFastTrainer(n_gpus=1)\n",
@@ -157,6 +187,11 @@ def test_left_alone_and_nothing_said(text: str) -> None:
         ("from acme import Gone\n\nGone(1)\n", "its arguments come in another order"),
         ("import acme\n\nif acme.__version__ < '3':\n    from acme.training import FastTrainer\n", "version check"),
         ("from acme.training import *\n\nFastTrainer()\n", "a star may bring it here"),
+        ("from acme.old import *\n", "a star brings names that are elsewhere"),
+        ("import acme.old as old\n\nold.Odd(old.even)\n", "its place does not allow it"),
+        ("from acme import old\n\nold.Odd(old.even)\n", "its place does not allow it"),
+        ("import plain\nimport plain.sub\n\nplain.sub.go()\n", "its place does not allow it"),
+        ("import plain.sub\n\nplain.sub.go()\n", "its place does not allow it"),
         ("import acme\n\nacme.training.FastTrainer = None\n", "it is set here"),
         ("import sys\n\nsys.modules['acme.old'] = sys\n", "it is a key of sys.modules"),
         ("from acme.trainers import Trainer\n\nTrainer(n_gpus=1, devices=2)\n", "`devices=` is given too"),
@@ -193,6 +228,12 @@ def test_a_chain_to_a_module_that_nothing_here_imports_is_unsafe() -> None:
     assert "acme.trainers.Trainer()" in after(loaded)
 
 
+def test_a_module_in_another_package_is_not_what_is_imported() -> None:
+    text = "from acme.training import FastTrainer\n\nFastTrainer()\n"
+    files = {"own/train.py": text, "own/__init__.py": "", "own/acme.py": ""}
+    assert planned(files).final()["own/train.py"].decode() == f"{NEW}\nTrainer()\n"
+
+
 def test_a_package_of_the_project_itself_is_another_one() -> None:
     files = {"train.py": "from acme.training import FastTrainer\n", "acme/__init__.py": "", "acme/training.py": ""}
     assert ["acme/__init__.py is the project's own package" in said for said in left(files)] == [True]
@@ -218,6 +259,19 @@ def test_requirements_that_admit_an_older_release_make_it_unsafe(manifest: str, 
     files = {"train.py": "from acme.training import FastTrainer\n\nFastTrainer(n_gpus=1)\n", manifest: text}
     found = [item for item in planned(files).findings if item.path == "train.py"]
     assert [(item.code, item.fix) for item in found] == [("ACM001", level), ("ACM002", level)]
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("plain", None), ("plain.yaml", "unsafe"), ("plain.sub.go", "unsafe"), ("acme.old.go", "safe")],
+)
+def test_a_text_that_may_name_a_file_is_not_rewritten_safely(text: str, level: str | None) -> None:
+    found = planned(f"NAME = '{text}'\n").findings
+    assert [item.fix for item in found] == ([level] if level else [])
+    found = planned({"config.yaml": f"a:\n  file: {text}\n"}).findings
+    assert [item.fix for item in found] == ([level] if level else [])
+    found = planned({"config.yaml": f"a:\n  _target_: {text}\n"}).findings
+    assert [item.fix for item in found] == (["safe"] if level else [])
 
 
 def test_configurations_are_read() -> None:
