@@ -42,8 +42,10 @@ class SharedOptions:
     trust_plugins: bool = False
 
     def arguments(self, scope: str) -> tuple[str, ...]:
-        """The path, from the project's root, and the options that choose rules, as a command takes them."""
-        lists = (("select", self.select), ("ignore", self.ignore), ("plugins", self.plugins))
+        """The path, from the project's root, and the options that choose rules, as a command takes them. Of rules that
+        lie elsewhere on this machine the last name says enough."""
+        plugins = tuple(Path(one).name if Path(one).is_absolute() else one for one in self.plugins or ()) or None
+        lists = (("select", self.select), ("ignore", self.ignore), ("plugins", plugins))
         return (
             f"./{scope}" if scope.startswith("-") else scope or ".",
             *(f"--{name}={','.join(codes)}" for name, codes in lists if codes is not None),
