@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from codemods.code.source import Source
 from codemods.engine import workers
 from codemods.engine.scan_cache import Memory
-from codemods.rule import OthersRules, take_others
 from fixer import remembered
 from fixer.fleet.asked import read_fleet
 from fixer.fleet.tasks import arguments_of
@@ -75,12 +73,10 @@ def written(code: str = "ACM301", message: str = "it changed", before: str = "",
 
 
 @pytest.fixture(autouse=True)
-def own_rules_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Leaves other tests the rules that are fixer's own, and no word of the CI that these run in."""
+def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the CI that these tests run in out of them."""
     for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_PROJECT_ID", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID", TRUST):
         monkeypatch.delenv(name, raising=False)
-    yield
-    take_others(OthersRules())
 
 
 @pytest.fixture

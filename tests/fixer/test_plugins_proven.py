@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from codemods.rule import OthersRules, take_others
 from tests.fixer.command import Ask, old_project
 from tests.fixer.git_repos import Repo
 
@@ -57,11 +55,10 @@ baseline-python = "{sys.executable}"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Path]:
+def project(tmp_path: Path) -> Path:
     shutil.copytree(PLUGINS / "folder", tmp_path / "project/tools/folder")
     files = {"train.py": TRAIN, "acme.py": ACME, "pyproject.toml": SETTINGS}
-    yield old_project(tmp_path / "project", files)
-    take_others(OthersRules())
+    return old_project(tmp_path / "project", files)
 
 
 def test_what_holds_lands_with_its_verdict(project: Path, own_home: None, ask: Ask) -> None:

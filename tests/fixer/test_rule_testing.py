@@ -6,13 +6,12 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import codemods.api
-from codemods.rule import OthersRules, own_rules, take_others
+from codemods.rule import own_rules
 from codemods.testing.rule_tests import names, run_tests
 from tests.fixer.command import ROOT, Ask
 
@@ -20,12 +19,6 @@ PLUGINS = Path(__file__).parent / "plugins"
 FOLDER = PLUGINS / "folder"
 GOOD = (FOLDER / "half.py").read_text()
 LOOK = 'calls_of(file, "acme.fit")'
-
-
-@pytest.fixture(autouse=True)
-def own_rules_alone() -> Iterator[None]:
-    yield
-    take_others(OthersRules())
 
 
 def written(folder: Path, *changes: tuple[str, str]) -> Path:
