@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from codemods.plugins import Loaded, RulesError, RulesOrigin, at, installed, load, together
 from codemods.rule import Rule, others_rules, take_others
@@ -22,6 +23,7 @@ from fixer.in_force import NAME, on_disk
 
 TRUST = "FIXER_TRUST_PLUGINS"
 """The variable that names the projects, by their roots, whose Python rules are loaded without being asked for."""
+_SETTING = f"{NAME}: [tool.fixer] plugins"
 _ELSEWHERE = "CI says that this is a pull request from another repository, whose Python is not run"
 
 
@@ -71,7 +73,10 @@ def of_folder(path: Path, given: tuple[str, ...] | None, trusted: bool, *, held:
 
 def _origins(root: Path, asked: AskedRules) -> tuple[list[RulesOrigin], tuple[str, ...]]:
     """Where rules are to be loaded from, and what is told of those that are not loaded."""
-    found, left_out = installed(), []
+    found, left_out = (
+        installed(),
+        [f"{_SETTING}: {text}: not loaded, since --plugins takes its place" for text in _displaced(root, asked)],
+    )
     for origin in _named(root, asked):
         refusal = _refusal(root, origin, asked)
         if refusal:
@@ -81,12 +86,18 @@ def _origins(root: Path, asked: AskedRules) -> tuple[list[RulesOrigin], tuple[st
     return found, tuple(left_out)
 
 
+def _displaced(root: Path, asked: AskedRules) -> list[str]:
+    """The plugins of the settings that the command line does not name."""
+    given = {Path(text).resolve() for text in asked.given or ()}
+    return [text for text in asked.named if asked.given is not None and (root / text).resolve() not in given]
+
+
 def _named(root: Path, asked: AskedRules) -> Iterator[RulesOrigin]:
     if asked.given is not None:
         yield from (at(Path(text).absolute(), text) for text in asked.given)
         return
     for text in asked.named:
-        place, name = root / text, f"{NAME}: [tool.fixer] plugins: {text}"
+        place, name = root / text, f"{_SETTING}: {text}"
         if not place.resolve().is_relative_to(root.resolve()):
             raise RulesError(
                 f"{name}: lies outside of the project; name a folder or file in it, or give it by --plugins"
@@ -110,16 +121,32 @@ def _trusted() -> set[Path]:
 
 
 def _is_from_elsewhere() -> bool:
-    """Whether the variables of CI say that what is checked out is a pull request from another repository."""
+    """Whether the variables of CI say that what is checked out is a pull request from another repository, or do not say
+    where it comes from."""
     source, target = (os.environ.get(f"CI_MERGE_REQUEST_{whose}PROJECT_ID") for whose in ("SOURCE_", ""))
-    if source and source != target:
+    if source != target:
         return True
-    with suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
+    event = _event()
+    heads = [_part(event, "pull_request", "head", "repo")] if "pull_request" in event else []
+    heads += [_part(event, "workflow_run", "head_repository")] if "workflow_run" in event else []
+    own = _part(event, "repository", "full_name")
+    return any(own is None or _part(head, "full_name") != own for head in heads)
+
+
+def _event() -> dict[str, Any]:
+    """What GitHub says of why it runs; of a pull request that it says nothing more of, that it is one."""
+    try:
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
-        heads = [pull["head"]["repo"] for pull in [event.get("pull_request")] if pull]
-        heads += [run["head_repository"] for run in [event.get("workflow_run")] if run]
-        return any(not head or head["full_name"] != event["repository"]["full_name"] for head in heads)
-    return False
+    except (KeyError, OSError, ValueError):
+        event = None
+    named = os.environ.get("GITHUB_EVENT_NAME", "").startswith(("pull_request", "workflow_run"))
+    return event if isinstance(event, dict) else {"pull_request": None} if named else {}
+
+
+def _part(event: Any, *keys: str) -> Any:
+    for key in keys:
+        event = event.get(key) if isinstance(event, dict) else None
+    return event
 
 
 def _hold(every: Sequence[Loaded]) -> None:

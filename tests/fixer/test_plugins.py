@@ -75,7 +75,13 @@ def written(code: str = "ACM301", message: str = "it changed", before: str = "",
 @pytest.fixture(autouse=True)
 def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeps the CI that these tests run in out of them."""
-    for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_PROJECT_ID", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID", TRUST):
+    for name in (
+        "GITHUB_EVENT_PATH",
+        "GITHUB_EVENT_NAME",
+        "CI_MERGE_REQUEST_PROJECT_ID",
+        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
+        TRUST,
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -285,6 +291,28 @@ def test_a_pull_request_from_elsewhere_gets_no_code_run(
     assert codes(ask("check", planted, *asked, "--output-format", "json")) == ["ACM301"]
 
 
+@pytest.mark.parametrize(
+    "event", [None, "{", "[]", '{"pull_request": {}}', '{"pull_request": {"head": {"repo": null}}, "repository": {}}']
+)
+def test_where_ci_does_not_say_whence_it_comes_no_code_is_run(
+    planted: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch, event: str | None
+) -> None:
+    (planted.parent / "event.json").write_text(event or "")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(planted.parent / ("event.json" if event else "nowhere")))
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
+    ask("check", planted, "--trust-plugins")
+    assert not (planted.parent / "ran").exists()
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "push")
+    (planted.parent / "event.json").write_text('{"repository": {"full_name": "acme/project"}}')
+    ask("check", planted, "--trust-plugins")
+    assert (planted.parent / "ran").exists()
+
+
+def test_verify_looks_for_no_rules(planted: Path, ask: Ask) -> None:
+    (planted / "own.py").unlink()
+    assert ask("verify", planted, "--conforms").code in (0, 1)
+
+
 def test_a_repository_cannot_pass_for_an_installed_package(tmp_path: Path) -> None:
     made = old_project(tmp_path / "project", {"train.py": TRAIN})
     shutil.copytree(INSTALLED, made, dirs_exist_ok=True)
@@ -303,7 +331,10 @@ def test_a_fleet_goes_by_its_own_file_alone(planted: Path, tmp_path: Path, ask: 
     assert f"--plugins={tmp_path / 'ours.toml'}" in given
     plain = arguments_of(read_fleet([str(planted)]).repositories[0].options, plan=True)
     assert "--plugins=" in plain
-    assert codes(ask("run", planted, *plain, "--trust-plugins", "--output-format", "json")) == []
+    (planted / "pyproject.toml").write_text('[tool.fixer]\nplugins = ["own.py"]\nignore = ["ACM302"]\n')
+    said = ask("run", planted, *plain, "--trust-plugins", "--output-format", "json")
+    assert codes(said) == []
+    assert any("own.py: not loaded, since --plugins takes its place" in told for told in said.report()["messages"])
     (tmp_path / "ours.toml").write_text((tmp_path / "ours.toml").read_text().replace("3.0", "3.1"))
     (other,) = read_fleet([str(tmp_path / "FLEET.toml")]).repositories
     assert other.options.of_result != one.options.of_result
