@@ -211,6 +211,41 @@ def test_several_processes_go_by_them(project: Path, ask: Ask, several_processes
     assert {item["path"] for item in said.report()["findings"]} == {"other.py", "train.py"}
 
 
+COLLECTING = """
+
+@dataclass(frozen=True)
+class Seeds:
+    places: tuple
+
+
+def collect(file):
+    return Seeds(tuple(call.node.lineno for call in calls_of(file, "acme.seed"))) if "seed" in file.text else None
+
+
+def check(file, facts):
+    seeds = sum(len(each.places) for each in facts.collected("ACM301").values())
+    for call in calls_of(file, "acme.fit"):
+        yield finding(file, call.node, f"{seeds} seeds in the project", "look at them.")
+
+
+TEXT"""
+
+
+def test_what_they_collect_goes_between_processes_and_runs(
+    tmp_path: Path, ask: Ask, several_processes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "SMALL", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = written(before="from dataclasses import dataclass").replace("\n\nTEXT", COLLECTING)
+    text = text.replace("    check=check", "    check=check,\n    collect=collect")
+    made = one_rule(tmp_path / "project", text)
+    (made / "other.py").write_bytes(TRAIN)
+    for _ in range(2):
+        said = ask("check", made, "--trust-plugins", "--jobs", "2", "--output-format", "json").report()
+        found = [item["message"] for item in said["findings"] if item["code"] == "ACM301"]
+        assert found == ["2 seeds in the project"] * 2
+
+
 def test_several_processes_know_what_is_not_loaded(planted: Path, ask: Ask, several_processes: None) -> None:
     said = ask("check", planted, "--jobs", "2", "--output-format", "json").report()
     assert said["findings"] == []
