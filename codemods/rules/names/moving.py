@@ -11,6 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.chains import chain_matches
 from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
@@ -23,7 +24,7 @@ from codemods.rules.names.sites import (
     under_version_check,
 )
 from codemods.rules.names.statement import ImportTarget, moved, why_not
-from codemods.rules.names.uses import is_handed_on, reworded
+from codemods.rules.names.uses import reworded
 
 DOTTED = re.compile(r"[\w.]+")
 CHECKED = "it stands under a version check"
@@ -181,7 +182,7 @@ def _names_of(
     spoken = Counter(re.findall(r"\b\w+\b", file.text))[old]
     imports = sum(old in (item.name, item.asname) for node, _, _ in sites.imports for item in node.names)
     taken = (new in file.scope.bindings and not present) or _is_bound_within(file, new)
-    whole = spoken == len(uses) + imports and imports == 1 and not is_handed_on(file, facts, old) and not taken
+    whole = spoken == len(uses) + imports and imports == 1 and not is_read_elsewhere(facts, file, old) and not taken
     return uses if whole else None
 
 

@@ -228,6 +228,14 @@ def test_a_chain_to_a_module_that_nothing_here_imports_is_unsafe() -> None:
     assert "acme.trainers.Trainer()" in after(loaded)
 
 
+def test_a_name_that_another_file_reads_of_this_one_stays() -> None:
+    for reading in ("import train\n\ntrain.plain.go()\n", "from train import plain\n\nplain.go()\n"):
+        files = {"train.py": "import plain\n\nplain.go()\n", "other.py": reading}
+        assert planned(files).final()["train.py"] == b"import plainer as plain\n\nplain.go()\n"
+    files = {"train.py": f"{OLD}\nFastTrainer()\n", "other.py": "import train\n\ntrain.FastTrainer()\n"}
+    assert planned(files).final()["train.py"].decode() == f"{NEW.strip()} as FastTrainer\n\nFastTrainer()\n"
+
+
 def test_a_module_in_another_package_is_not_what_is_imported() -> None:
     text = "from acme.training import FastTrainer\n\nFastTrainer()\n"
     files = {"own/train.py": text, "own/__init__.py": "", "own/acme.py": ""}
