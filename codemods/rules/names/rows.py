@@ -173,7 +173,7 @@ class OwnRows:
             rows = self._rows_of(file, facts, call)
             for item in call.node.keywords:
                 if item.arg and (row := rows.get(item.arg)):
-                    yield _keyword(file, facts, call, item, row, older)
+                    yield from _keyword(file, facts, call, item, row, older)
             for entry in handed(file, facts, call) if rows else ():
                 if row := rows.get(entry.name):
                     spread = next(item.value for item in call.node.keywords if item.arg is None)
@@ -216,32 +216,33 @@ class OwnRows:
 
 def _keyword(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: RenameRow, older: frozenset[Since]
-) -> Match:
-    span, now = file.span(item), f"It is `{row.new}=` now"
-    guard = guard_of(file, facts, call, row.old, call.scope.resolve(call.node.func) or "")
+) -> Iterator[Match]:
+    span, now, dotted = file.span(item), f"It is `{row.new}=` now", call.scope.resolve(call.node.func) or ""
+    guard = guard_of(file, facts, call, row.old, dotted)
+    if guard == "both":
+        return
     refusal = ""
-    if guard != "none":
+    roots = {name.partition(".")[0] for name in (dotted, row.of)} - {""}
+    if own := next((path for root in sorted(roots) if (path := _own_package(facts, root, file.path))), None):
+        refusal = OWN.format(path=own)
+    elif guard != "none":
         refusal = "it stands under a version check"
     elif row.level == "manual":
         refusal = row.why.rstrip(".") or "it is left to a person"
-    elif call.scope.resolve(call.node.func) == PARTIAL:
+    elif dotted == PARTIAL:
         refusal = "what the partial makes may be called with it too"
     elif any(other.arg == row.new for other in call.node.keywords):
         refusal = f"`{row.new}=` is given too: keep the one you mean"
     elif any(other.arg is None for other in call.node.keywords):
         refusal = f"what comes by `**` may hold `{row.new}` too"
     if refusal:
-        return Match(span, row.message, "manual", f"Not rewritten: {refusal}. {now}.", row.row)
+        yield Match(span, row.message, "manual", f"Not rewritten: {refusal}. {now}.", row.row)
+        return
     caution = _caution(row, older)
     reason = f"{now}; {caution}." if caution else f"{now}. {row.why}".strip()
-    return Match(
-        span,
-        row.message,
-        "unsafe" if caution else "safe",
-        reason,
-        row.row,
-        (NodeEdit(item, partial(renamed, name=row.new)),),
-    )
+    level: Fix = "unsafe" if caution else "safe"
+    edit = NodeEdit(item, partial(renamed, name=row.new))
+    yield Match(span, row.message, level, reason, row.row, (edit,))
 
 
 def _caution(row: RenameRow, older: frozenset[Since]) -> str:

@@ -169,6 +169,8 @@ def test_rewritten(before: str, rewritten: str) -> None:
         "class FastTrainer:\n    pass\n\n\nFastTrainer(n_gpus=1)\n",
         f"try:\n    {NEW}except ImportError:\n    {OLD.strip()} as Trainer\n",
         "import acme\n\nacme.load('x', n_gpus=1)\n",
+        "import acme\n\nif acme.__version__ < '3':\n    acme.load(path=1)\nelse:\n    acme.load(folder=1)\n",
+        "import acme\n\ntry:\n    acme.load(folder=1)\nexcept TypeError:\n    acme.load(path=1)\n",
         "def run(acme):\n    return acme.training.FastTrainer()\n",
         'SAID = "acme.training.FastTrainer was here"\n',
         "# acme.training.FastTrainer\nimport acme\n",
@@ -245,6 +247,8 @@ def test_a_module_in_another_package_is_not_what_is_imported() -> None:
 def test_a_package_of_the_project_itself_is_another_one() -> None:
     files = {"train.py": "from acme.training import FastTrainer\n", "acme/__init__.py": "", "acme/training.py": ""}
     assert ["acme/__init__.py is the project's own package" in said for said in left(files)] == [True]
+    files = {"train.py": "import acme\n\nacme.load(path=1)\n", "acme.py": "def load(path):\n    return path\n"}
+    assert ["acme.py is the project's own package" in said for said in left(files)] == [True]
 
 
 @pytest.mark.parametrize(
