@@ -7,8 +7,8 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar
 
 from codemods.finding import Fix, Span
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from codemods.code.source import PythonFile, TextFile
     from codemods.lightning.facts import Facts
+    from codemods.lightning.wanted import WantedClasses
 
 
 LEVELS: tuple[Fix, ...] = ("manual", "unsafe", "safe")
@@ -151,6 +152,8 @@ class Rule:
     that a place of it can have. A rule with `last` sees
     in `Facts.planned` what the others found, and of Python files those alone in which they found something. One with
     `judges_ignores` comes behind these too, sees in `Facts.served` which comments served, and rewrites first.
+
+    Calls that build one of the classes that are `wanted` are shown to the rule written out.
     """
 
     code: str
@@ -183,20 +186,49 @@ class Rule:
     text_triggers: tuple[bytes, ...] = ()
     words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
+    wanted: WantedClasses | None = None
 
     def __hash__(self) -> int:
         return hash(self.code)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        """A rule of the package goes to another process by its code, and is found there again."""
-        if any(rule is self for rule in all_rules()):
+        """A rule goes to another process by its code, and is found there again: one of others where it came from."""
+        if any(rule is self for rule in own_rules()):
             return rule_of, (self.code,)
+        if self.code in _others.again and any(rule is self for rule in _others.rules):
+            again, origin = _others.again[self.code]
+            return again, (origin, self.code)
         return super().__reduce_ex__(protocol)
 
 
+@dataclass(frozen=True, eq=False)
+class OthersRules:
+    """The rules that are not fixer's own. `again` says by code which function finds one in another process, and what
+    it is given besides the code; `state` is what tells these rules from others, `left_out` what was not loaded."""
+
+    rules: tuple[Rule, ...] = ()
+    again: Mapping[str, tuple[Callable[[Any, str], Rule], Any]] = field(default_factory=dict)
+    state: bytes = b""
+    left_out: tuple[str, ...] = ()
+
+
+_others = OthersRules()
+
+
+def others_rules() -> OthersRules:
+    """The rules in force that are not fixer's own."""
+    return _others
+
+
+def take_others(found: OthersRules) -> None:
+    """Puts these in the place of the rules that were not fixer's own so far."""
+    global _others
+    _others = found
+
+
 @cache
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package, in the order in which they look: by code, the `last` ones last.
+def own_rules() -> tuple[Rule, ...]:
+    """Every rule of the package, in order.
 
     Modules that are not named like a rule (`codemods.rules.trainer.lit101`) are not imported: some load LibCST.
     """
@@ -208,13 +240,31 @@ def all_rules() -> tuple[Rule, ...]:
             rule = getattr(importlib.import_module(info.name), "RULE", None)
             if isinstance(rule, Rule):
                 rules.append(rule)
+    return _ordered(rules)
+
+
+def _ordered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: (rule.judges_ignores, rule.last, rule.code)))
 
 
-@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, those of others too, in the order in which they look: by code, the `last` ones last."""
+    return _with(_others)
+
+
+@lru_cache(maxsize=4)
+def _with(found: OthersRules) -> tuple[Rule, ...]:
+    return _ordered((*own_rules(), *found.rules))
+
+
 def all_rows() -> frozenset[str]:
     """The rows that rules answer. What one rule finds may have a row that stands in the table of another."""
-    return frozenset(row for rule in all_rules() for row, _ in rule.rows())
+    return _rows_with(_others)
+
+
+@lru_cache(maxsize=4)
+def _rows_with(found: OthersRules) -> frozenset[str]:
+    return frozenset(row for rule in _with(found) for row, _ in rule.rows())
 
 
 def rule_of(code: str) -> Rule:
@@ -226,11 +276,12 @@ def select_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule
     """The rules whose code begins with one of `select` (all where empty) and with none of `ignore`.
 
     A code may be followed by a row (`LIT101:M164`); in `ignore` that leaves out the row alone, which the
-    engine sees to. Raises ValueError naming the first that matches no rule.
+    engine sees to. Raises ValueError naming the first that matches no rule, where all rules are loaded.
     """
     rules = all_rules()
     for wanted in (*select, *ignore):
-        if not any(rule.code.startswith(wanted.split(":")[0]) for rule in rules) or not wanted:
+        known = _others.left_out or any(rule.code.startswith(wanted.split(":")[0]) for rule in rules)
+        if not known or not wanted:
             raise ValueError(wanted)
     return tuple(
         rule

@@ -15,10 +15,18 @@ def rules(
     words: Annotated[
         list[str] | None, typer.Argument(help="Only rules of these codes, levels or words.", metavar="WORDS")
     ] = None,
+    plugins: opt.Plugins = None,
+    trust_plugins: opt.TrustPlugins = False,
 ) -> None:
-    """List the rules."""
+    """List the rules, with those of others that hold here."""
+    from codemods.rule import others_rules
+    from fixer.console import aside
+    from fixer.plugins import of_folder
     from fixer.reports.rules import table
 
+    of_folder(Path(), opt.codes(plugins), trust_plugins)
+    for message in others_rules().left_out:
+        aside(message)
     typer.echo(table(words or []), nl=False)
 
 
@@ -26,11 +34,34 @@ def explain(
     code: Annotated[
         str, typer.Argument(help="Code of a rule, such as TBP001, or a word of fixer, such as rung.", metavar="CODE")
     ],
+    plugins: opt.Plugins = None,
+    trust_plugins: opt.TrustPlugins = False,
 ) -> None:
     """Explain a rule, or a word of the reports."""
+    from fixer.plugins import of_folder
     from fixer.reports.rules import page
 
+    of_folder(Path(), opt.codes(plugins), trust_plugins)
     typer.echo(page(code), nl=False)
+
+
+def test_rules(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Folders and files of rules [default: those that hold here].", metavar="PATHS"),
+    ] = None,
+    skip: Annotated[
+        str | None, typer.Option(help="Edits and surroundings not to try, with commas.", metavar="NAMES")
+    ] = None,
+    verbose: opt.Verbose = False,
+) -> int:
+    """Test rules of others as fixer's own are. This runs their code. Exits with 1 if a test fails."""
+    from fixer.reports.rule_tests import told
+    from fixer.rule_testing import tested
+
+    text, passed = told(tested(paths or [], opt.codes(skip) or ()), verbose)
+    typer.echo(text, nl=False)
+    return 0 if passed else 1
 
 
 def report(
@@ -66,7 +97,7 @@ def report(
 
 
 def config(path: opt.PathArgument = Path()) -> None:
-    """Show the settings that hold for a run, and where each comes from."""
+    """Show the settings that hold for a run, and where each is from."""
     from fixer.console import aside
     from fixer.project import open_settings
     from fixer.reports.settings import table
@@ -114,4 +145,4 @@ def init(
     return 0
 
 
-COMMANDS = (init, rules, explain, report, config, cache)
+COMMANDS = (init, rules, explain, test_rules, report, config, cache)

@@ -99,7 +99,7 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
 
 INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
-COMMANDS = (*_REPORTING, *(command.__name__ for command in about.COMMANDS), "fleet")
+COMMANDS = (*_REPORTING, *(command.__name__.replace("_", "-") for command in about.COMMANDS), "fleet")
 _WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 
 

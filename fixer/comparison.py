@@ -76,7 +76,7 @@ def compare(
     before = after if conforms and not trees.asked else open_commit(trees.path, trees.base)
     if not conforms and not after.config.verify.enabled:
         raise UsageError("verify.enabled is false in pyproject.toml; set it, or look only at names with --conforms")
-    options = options_for(SharedOptions(trees.path, target=target), after)
+    options = options_for(SharedOptions(trees.path, target=target, plugins=()), after)
     between = f"{trees.base} and {trees.head or 'the work tree'}"
     changed = tuple(source.path for source in after.sources) if before is after else _changed(before, after)
     if not changed:

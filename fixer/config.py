@@ -59,6 +59,7 @@ class Config:
     newest release, the namespaces as they are.
 
     `per_file_ignores` are patterns with the codes or prefixes that do not count in the files that they match.
+    `plugins` are folders and files of rules, as paths from the project's root.
     `given` names the keys that the file holds, those of inner tables as `verify.KEY` and `pull-request.KEY`. `origin`
     says where they were read.
     """
@@ -70,6 +71,7 @@ class Config:
     unsafe_fixes: bool = False
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    plugins: tuple[str, ...] = ()
     verify: VerifyConfig = VerifyConfig()
     pull_request: PullRequestConfig = PullRequestConfig()
     given: frozenset[str] = field(default=frozenset(), compare=False)
@@ -117,7 +119,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _config(table: Table) -> Config:
-    settings = ("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores")
+    settings = ("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores", "plugins")
     table.allow(*settings, "verify", "pull-request")
     defaults = Config()
     pull = Table(table.values.get("pull-request", {}), table.place.replace("]", ".pull-request]"))
@@ -132,6 +134,7 @@ def _config(table: Table) -> Config:
         unsafe_fixes=table.boolean("unsafe-fixes", defaults.unsafe_fixes),
         exclude=table.strings("exclude"),
         per_file_ignores=tuple((pattern, each.strings(pattern)) for pattern in each.values),
+        plugins=table.strings("plugins"),
         verify=_verify(proof),
         pull_request=PullRequestConfig(pull.string("title"), pull.string("body")),
         given=frozenset(

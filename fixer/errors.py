@@ -41,7 +41,7 @@ class UnknownRule(UsageError):
     def __init__(self, code: str, place: str = "", words: Sequence[str] = ()) -> None:
         from difflib import get_close_matches
 
-        from codemods.rule import all_rules
+        from codemods.rule import all_rules, others_rules
 
         codes = [rule.code for rule in all_rules()]
         same = [known for known in codes if known == code.upper()]
@@ -51,4 +51,5 @@ class UnknownRule(UsageError):
         if code.upper() in families:
             hint = f"'{code.upper()}' is a family: `fixer rules {code.upper()}` lists its rules"
         more = f"; words that are explained: {', '.join(words)}" if words and not near else ""
+        more += "".join(f"; {told}" for told in others_rules().left_out)
         super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`){more}")

@@ -55,6 +55,16 @@ Spaces = Annotated[
         "--namespace", help="Package to import Lightning from everywhere [default: the one the project mainly uses]."
     ),
 ]
+Plugins = Annotated[
+    str | None,
+    typer.Option(
+        help="Rules of others, in the place of those of the settings: folders, .py and .toml files, with commas.",
+        metavar="PATHS",
+    ),
+]
+TrustPlugins = Annotated[
+    bool, typer.Option("--trust-plugins", help="Load the Python rules that the settings of the project name.")
+]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
 Files = Annotated[
     list[str] | None,
@@ -147,6 +157,8 @@ class RuleOptions:
     target: Target = None
     namespace: Spaces = None
     jobs: Jobs = None
+    plugins: Plugins = None
+    trust_plugins: TrustPlugins = False
 
     def asked(self, *, check_pins: bool = False) -> SharedOptions:
         """What is asked for, in fixer's own words."""
@@ -161,6 +173,8 @@ class RuleOptions:
             self.jobs,
             check_pins,
             namespace=self.namespace and self.namespace.value,
+            plugins=codes(self.plugins),
+            trust_plugins=self.trust_plugins,
         )
 
 

@@ -18,6 +18,7 @@ from codemods.code.source import Source
 from codemods.engine.plan import Plan, find, plan
 from codemods.engine.scan import Options
 from codemods.engine.triggers import triggered
+from codemods.rule import others_rules
 from fixer import __version__
 from fixer.errors import UsageError, of_the_system
 from fixer.project import Project, open_commit, open_tree
@@ -303,7 +304,11 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
     final = made.final()
     skipped = [*project.skipped, *(Skipped(path, reason) for path, reason in made.skipped)]
     unread = [item for item in skipped if project.in_scope(item.path) and not project.config.excludes(item.path)]
-    messages = [*project.messages, *(f"bug in a rule, whose rewrite was discarded: {bug}" for bug in made.bugs)]
+    messages = [
+        *project.messages,
+        *others_rules().left_out,
+        *(f"bug in a rule, whose rewrite was discarded: {bug}" for bug in made.bugs),
+    ]
     if not made.findings and not any(triggered(source, options.rules) for source in sources):
         file = "file that could be read" if unread else "file"
         messages.append(f"no {file} has anything that a rule checks: nothing to do")

@@ -13,14 +13,16 @@ from packaging.version import InvalidVersion, Version
 from codemods.code.source import Source
 from codemods.engine.scan import Options
 from codemods.lightning.pins.stated import is_forked, pins_of
-from codemods.rule import all_rows, all_rules, select_rules
+from codemods.rule import all_rows, all_rules, others_rules, select_rules
 from codemods.rules.names.namespace_switch import SPACES
 from fixer.errors import UnknownRow, UnknownRule, UsageError
+from fixer.plugins import AskedRules, is_within, put_in_force
 from fixer.project import Project
 
 NEWEST = "2.6.6"
 OLDEST = "2.0.0"
 MALICIOUS = ("2.6.2", "2.6.3")
+_FILE = "pyproject.toml: [tool.fixer]"
 _SHORT = re.compile(r"[vV]?\d+(\.\d+)?", re.ASCII)
 
 
@@ -36,34 +38,42 @@ class SharedOptions:
     jobs: int | None = None
     check_pins: bool = False
     namespace: str | None = None
+    plugins: tuple[str, ...] | None = None
+    trust_plugins: bool = False
 
     def arguments(self, scope: str) -> tuple[str, ...]:
-        """The path, from the project's root, and the options that choose rules, as a command takes them."""
-        lists = (("select", self.select), ("ignore", self.ignore))
+        """The path, from the project's root, and the options that choose rules, as a command takes them. Of rules that
+        lie elsewhere on this machine the last name says enough."""
+        plugins = tuple(Path(one).name if Path(one).is_absolute() else one for one in self.plugins or ()) or None
+        lists = (("select", self.select), ("ignore", self.ignore), ("plugins", plugins))
         return (
             f"./{scope}" if scope.startswith("-") else scope or ".",
             *(f"--{name}={','.join(codes)}" for name, codes in lists if codes is not None),
             *(["--unsafe-fixes"] if self.unsafe_fixes else []),
+            *(["--trust-plugins"] if self.trust_plugins else []),
             *([f"--namespace={self.namespace}"] if self.namespace else []),
         )
 
 
 def options_for(asked: SharedOptions, project: Project) -> Options:
-    """The engine's options. Raises UsageError for a code or release that does not exist."""
+    """The engine's options; the rules of others that hold for the project are put in force. Raises UsageError for a
+    code or release that does not exist."""
     config = project.config
+    others = AskedRules(config.plugins, asked.plugins, asked.trust_plugins)
+    put_in_force(project.root, others)
     select = asked.select if asked.select is not None else config.select or ()
     ignore = asked.ignore if asked.ignore is not None else config.ignore
     check_codes(select, _place("select", asked.select), rows=False)
     check_codes(ignore, _place("ignore", asked.ignore))
     check_codes([code for _, codes in config.per_file_ignores for code in codes], _place("per-file-ignores", None))
-    sources = sources_of(project)
+    sources, rules = sources_of(project), others.paths(project.root)
     return Options(
         rules=select_rules(select, tuple(code for code in ignore if ":" not in code)),
         ignored_rows=frozenset(code for code in ignore if ":" in code),
         left_out=frozenset(
             source.path
             for source in project.sources
-            if not project.in_scope(source.path) or config.excludes(source.path)
+            if not project.in_scope(source.path) or config.excludes(source.path) or is_within(source.path, rules)
         ),
         ignored_in={source.path: codes for source in project.sources if (codes := config.ignored_in(source.path))}
         if config.per_file_ignores
@@ -79,13 +89,13 @@ def options_for(asked: SharedOptions, project: Project) -> Options:
 
 def _place(key: str, asked: object) -> str:
     """Where a setting was given: on the command line, or in the file."""
-    return f"pyproject.toml: [tool.fixer] {key}" if asked is None else f"--{key}"
+    return f"{_FILE} {key}" if asked is None else f"--{key}"
 
 
 def check_codes(codes: Sequence[str], place: str, *, rows: bool = True) -> None:
     """Raises UsageError for a code that no rule's begins with, and for a row that there is not; `rows` says whether
-    rows may be named."""
-    for code in codes:
+    rows may be named. Codes of the project's settings may be those of its rules that are not loaded."""
+    for code in codes if not (others_rules().left_out and place.startswith(_FILE)) else ():
         rule, colon, row = code.partition(":")
         if colon and not rows:
             raise UsageError(f"{place}: '{code}' is a row of a rule, which `ignore` alone can name; give {rule}")

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from codemods.rule import OthersRules, others_rules, take_others
 from tests import warm
 from verify.sandbox import process
 
@@ -20,6 +21,14 @@ def loaded_already(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     if request.node.get_closest_marker("cold") is None:
         starting = SimpleNamespace(**{**vars(subprocess), "Popen": warm.opened})
         monkeypatch.setattr(process, "subprocess", starting)
+
+
+@pytest.fixture(autouse=True)
+def own_rules_alone() -> Iterator[None]:
+    """Leaves the next test the rules that are fixer's own, whatever this one loaded."""
+    yield
+    if others_rules().state:
+        take_others(OthersRules())
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 import codemods
 import codemods.rules.trainer
-from codemods.rule import Rule, all_rules
+from codemods.rule import OthersRules, Rule, all_rules, own_rules, take_others
 from tests.codemods.support import run_rules
 
 GUIDE = Path(__file__).parent.parent / "CONTRIBUTING.md"
@@ -23,10 +23,15 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rule]:
     assert match
     (tmp_path / "lit102.py").write_text(match.group(1), encoding="utf-8")
     monkeypatch.setattr(codemods.rules.trainer, "__path__", [*codemods.rules.trainer.__path__, str(tmp_path)])
-    all_rules.cache_clear()
+    _forget()
     yield next(rule for rule in all_rules() if rule.code == "LIT102")
-    all_rules.cache_clear()
+    _forget()
     sys.modules.pop("codemods.rules.trainer.lit102", None)
+
+
+def _forget() -> None:
+    own_rules.cache_clear()
+    take_others(OthersRules())
 
 
 def test_the_rule_is_found_and_its_examples_hold(added: Rule) -> None:

@@ -67,7 +67,7 @@ def test_every_option_is_on_the_page_of_options() -> None:
     page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     said = {
         name: re.findall(r"`(--[a-z-]+)", part)
-        for name, part in re.findall(r"^## `fixer ([\w ]+)`(.*?)(?=^## |\Z)", page, re.M | re.S)
+        for name, part in re.findall(r"^## `fixer ([\w -]+)`(.*?)(?=^## |\Z)", page, re.M | re.S)
     }
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     commands |= {f"fleet {name}": command for name, command in commands["fleet"].commands.items()}

@@ -6,7 +6,8 @@ A block of commands is fenced as ```console, one command a line. The comment bef
   trains, which tests/fixer and tests/training do;
 - `<!-- run with: run --no-verify -->`: options that are added to a command of fixer, to keep the test short.
 
-`<!-- project: hydra -->` on a page says which of PROJECTS its commands are run in; else it is the demo's.
+`<!-- project: hydra -->` on a page says which of PROJECTS its commands are run in, and blocks behind
+`<!-- file: PATH -->` are the files of one; else it is the demo's.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tests.support import IDENTITY, commit_all
 ROOT = Path(__file__).parent.parent
 REASONS = {"network", "gpu", "jq", "proof", "server"}
 FENCE = re.compile(r"(?:^<!-- (?P<marker>[^\n]*) -->\n)?^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^<!-- file: (\S+) -->\n^```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md")])
 FINDS = ("check", "diff")
 PROJECTS = {
@@ -110,7 +112,7 @@ def test_commands_of_a_page_run(
         code = start(words[1:]) if plain else subprocess.run(["bash", "-c", command]).returncode
         allowed = (0, 1) if re.search(rf"fixer ({'|'.join(FINDS)})\b", command) else (0,)
         assert code in allowed, command
-    if page.stem == "tutorial":
+    if page.stem.startswith("tutorial"):
         said = capfd.readouterr().out.splitlines()
         shown = "".join(re.findall(r"^```text\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
         assert shown and [line for line in shown.splitlines() if line not in said] == []
@@ -118,11 +120,13 @@ def test_commands_of_a_page_run(
 
 def prepare(page: Path, folder: Path) -> None:
     """The repository that the commands of a page are run in."""
-    named = re.search(r"^<!-- project: (\w+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    if named is None:
+    written = page.read_text(encoding="utf-8")
+    named = re.search(r"^<!-- project: (\w+) -->$", written, re.MULTILINE)
+    files = PROJECTS[named[1]] if named else dict(FILE.findall(written))
+    if not files:
         write_demo(folder)
         return
-    for name, text in PROJECTS[named[1]].items():
+    for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     commit_all(folder)

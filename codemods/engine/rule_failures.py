@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from codemods.finding import Span
-from codemods.rule import Match, Rule
+from codemods.rule import Match, Rule, others_rules
+
+
+def whom_to_tell(rule: Rule) -> str:
+    """Who should know that a rule failed."""
+    return "please tell whoever wrote the rule" if rule.code in others_rules().again else "please report it"
 
 
 def unseen(rule: Rule, error: Exception) -> Match:
     """The finding that stands for what the rule may have missed, with why it failed."""
     why = "its code nests too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
     reason = (
-        f"Code that is written indirectly may be missed here ({why}); please report "
-        f"it. Check the file for what `fixer explain {rule.code}` shows."
+        f"Code that is written indirectly may be missed here ({why}); {whom_to_tell(rule)}. "
+        f"Check the file for what `fixer explain {rule.code}` shows."
     )
     return Match(Span(1, 1, 1, 1), f"{rule.code} could not check all of this file", "manual", reason)

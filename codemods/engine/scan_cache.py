@@ -19,6 +19,7 @@ from codemods.engine.passes import Checked, FirstLook
 from codemods.engine.workspace import Options
 from codemods.lightning.facts import Facts
 from codemods.lightning.linking import takers
+from codemods.rule import others_rules
 
 _SUFFIXES = frozenset({".py", ".csv", ".json", ".toml", ".txt"})
 _BUILTINS = frozenset({"complex", "frozenset", "set", "slice", "range"})
@@ -144,9 +145,13 @@ class Memory:
         return self._digests[source.path]
 
 
-@cache
 def stamp() -> bytes:
-    """The state of the rules, and the Python that they run on."""
+    """The state of all rules, and the Python that they run on."""
+    return _own_stamp() + others_rules().state
+
+
+@cache
+def _own_stamp() -> bytes:
     digest = blake2b(repr(sys.version_info).encode(), digest_size=16)
     root = Path(codemods.__file__).parent
     for path in sorted(path for path in root.rglob("*.*") if path.suffix in _SUFFIXES):

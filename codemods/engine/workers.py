@@ -15,6 +15,7 @@ from codemods.engine.warnings_off import ignore_warnings
 from codemods.engine.workspace import Workspace
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
+from codemods.rule import OthersRules, others_rules, take_others
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -98,7 +99,7 @@ class Workers:
         given = Workspace(self.workspace.sources, self.workspace.options, KEPT_BYTES // self._jobs)
         for _ in range(self._jobs):
             ours, theirs = multiprocessing.Pipe()
-            process = multiprocessing.Process(target=_work, args=(given, theirs), daemon=True)
+            process = multiprocessing.Process(target=_work, args=(given, others_rules(), theirs), daemon=True)
             process.start()
             theirs.close()
             self._workers.append(Worker(process, ours))
@@ -149,8 +150,9 @@ class Workers:
         return self._share[path]
 
 
-def _work(workspace: Workspace, connection: Connection[Any, Any]) -> None:
+def _work(workspace: Workspace, known: OthersRules, connection: Connection[Any, Any]) -> None:
     """What a process does until it is ended: it learns facts, and looks at items."""
+    take_others(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()

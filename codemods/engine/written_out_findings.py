@@ -55,7 +55,7 @@ def _wanted(rule: Rule) -> tuple[WantedClasses, ...]:
     """What is written out for a rule."""
     words = {word.decode() for word in rule.triggers}
     others = (OTHERS,) if not words.isdisjoint(class_names()) and rule.kinds[0] == "python" else ()
-    return (*((TRAINERS,) if asks_of_trainers(rule) else ()), *others)
+    return (*((TRAINERS,) if asks_of_trainers(rule) else ()), *others, *((rule.wanted,) if rule.wanted else ()))
 
 
 def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:

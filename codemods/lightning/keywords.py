@@ -214,3 +214,11 @@ def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
     if not breaks or not alone_before or not alone_after:
         return cst.SimpleWhitespace(" ")
     return clean_break(breaks[0])
+
+
+@touches("arguments")
+def renamed(node: cst.Arg, *, name: str) -> cst.Arg:
+    """The argument by another name."""
+    import libcst as cst
+
+    return node.with_changes(keyword=cst.Name(name))

@@ -31,7 +31,8 @@ class RepositoryOptions:
     """What is asked for one repository; None leaves it to the repository's own settings, or to fixer.
 
     `base` is the branch to start from, `deliver` what becomes of the result. `gpus` and `memory` (GiB) are what a
-    proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended.
+    proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended. `plugins` are the rules of
+    others that the fleet names, as paths, and `rules` tells their state; those of a repository's own are not loaded.
     """
 
     base: str | None = None
@@ -51,6 +52,8 @@ class RepositoryOptions:
     cpus: int = 1
     gpus: int = 0
     memory: int | None = None
+    plugins: tuple[str, ...] = ()
+    rules: str = ""
 
     @property
     def of_result(self) -> RepositoryOptions:
@@ -101,7 +104,8 @@ class FleetOptions:
     from branches of fixer's (None: as many as there are). The first `canary` are
     delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
     `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
-    `dashboard` is the repository with the issue that says how the fleet stands.
+    `dashboard` is the repository with the issue that says how the fleet stands, `plugins` the rules of others for all
+    repositories, as paths from the file.
     """
 
     open_pull_requests: int | None = None
@@ -112,6 +116,7 @@ class FleetOptions:
     proofs: int | None = None
     tries: int = 2
     dashboard: str | None = None
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,8 +191,9 @@ def _read_file(path: Path, more: bool) -> Fleet:
         raise UsageError(f"{path}: {why}; give a FLEET.toml, or a list of paths and addresses") from None
     top = Table(_parsed(text, path), f"{path}:")
     top.allow("fleet", "defaults", "repository")
-    whole = _fleet(Table(top.values.get("fleet", {}), f"{path}: [fleet]"))
-    defaults = _options(Table(top.values.get("defaults", {}), f"{path}: [defaults]"), RepositoryOptions())
+    whole = _fleet(Table(top.values.get("fleet", {}), f"{path}: [fleet]"), path.parent)
+    plain = RepositoryOptions(plugins=whole.plugins, rules=_state_of(whole.plugins))
+    defaults = _options(Table(top.values.get("defaults", {}), f"{path}: [defaults]"), plain)
     tables = top.values.get("repository", [])
     if not isinstance(tables, list) or not (tables or more):
         raise UsageError(f"{path}: it names no repository; write each as a [[repository]] with its address")
@@ -213,8 +219,20 @@ def _parsed(text: str, path: Path) -> object:
         raise UsageError(f"{path}: not valid TOML: {error}; correct it") from None
 
 
-def _fleet(table: Table) -> FleetOptions:
-    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries", "dashboard")
+def _state_of(plugins: tuple[str, ...]) -> str:
+    """Loads the rules of others that a fleet names, and what tells them from others."""
+    from codemods.rule import others_rules
+    from fixer.plugins import AskedRules, put_in_force
+
+    put_in_force(Path(), AskedRules(given=plugins))
+    if others_rules().left_out:
+        raise UsageError(others_rules().left_out[0])
+    return others_rules().state.hex()
+
+
+def _fleet(table: Table, folder: Path) -> FleetOptions:
+    table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries", "dashboard",
+                "plugins")  # fmt: skip
     hours, plain = table.string("hours"), FleetOptions()
     if hours is not None and not _HOURS.fullmatch(hours):
         raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
@@ -234,11 +252,12 @@ def _fleet(table: Table) -> FleetOptions:
         proofs=counted("proofs"),
         tries=table.count("tries", plain.tries),
         dashboard=dashboard,
+        plugins=tuple(str((folder / text).absolute()) for text in table.strings("plugins")),
     )
 
 
 def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> RepositoryOptions:
-    known = [one.name.replace("_", "-") for one in fields(RepositoryOptions)]
+    known = [one.name.replace("_", "-") for one in fields(RepositoryOptions) if one.name not in ("plugins", "rules")]
     table.allow(*known, *besides)
 
     def text(key: str, default: str | None) -> str | None:

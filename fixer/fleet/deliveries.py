@@ -51,8 +51,9 @@ class FleetDelivery:
 def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     """The options as `fixer run` takes them."""
     return SharedOptions(
-        clone, options.select, options.ignore, options.unsafe_fixes, options.target, 1, namespace=options.namespace
-    )
+        clone, options.select, options.ignore, options.unsafe_fixes, options.target, 1, namespace=options.namespace,
+        plugins=options.plugins,
+    )  # fmt: skip
 
 
 def branch_of(options: RepositoryOptions, clone: Path, commit: str) -> str:

@@ -147,7 +147,8 @@ class FleetState:
     def fleet(self) -> Fleet:
         """What was asked for last, as far as the state says."""
         kept = self.note(_ASKED)
-        options = FleetOptions(**json.loads(kept)) if kept else FleetOptions()
+        held = json.loads(kept) if kept else {}
+        options = FleetOptions(**{**held, "plugins": tuple(held.get("plugins", ()))})
         return Fleet(tuple(row.repository for row in self.rows() if not row.gone), options)
 
     def keep(self, options: FleetOptions) -> None:

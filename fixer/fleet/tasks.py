@@ -70,6 +70,7 @@ def arguments_of(options: RepositoryOptions, *, plan: bool) -> tuple[str, ...]:
         "--ignore": None if options.ignore is None else ",".join(options.ignore),
         "--target": options.target,
         "--namespace": options.namespace,
+        "--plugins": ",".join(options.plugins),
         "--branch": options.branch,
         **({} if plan else {"--require": options.require, "--budget": options.budget}),
         "--timeout": None if plan or options.timeout is None else f"{options.timeout:g}",

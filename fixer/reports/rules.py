@@ -8,7 +8,7 @@ from textwrap import fill, indent
 from typing import get_args
 
 from codemods.finding import Fix
-from codemods.rule import Example, Rule, all_rows, all_rules
+from codemods.rule import Example, Rule, all_rows, all_rules, others_rules
 from fixer.errors import UnknownRow, UnknownRule, UsageError
 from fixer.reports.glossary import WORDS, entry
 from fixer.reports.markdown import fence
@@ -46,13 +46,19 @@ def page(code: str) -> str:
     parts = [
         f"{rule.code} {rule.name}",
         fill(rule.summary + ".", 88),
-        f"Repair:   {rule.fix}\nVersions: {rule.versions}",
+        f"Repair:   {rule.fix}\nVersions: {rule.versions}{_origin(rule)}",
         "Why\n" + indent(fill(rule.why, 84), "    "),
         *_examples(rule),
     ]
     if rule.references:
         parts.append("See\n" + indent("\n".join(rule.references), "    "))
     return "\n\n".join(parts) + "\n"
+
+
+def _origin(rule: Rule) -> str:
+    """Where a rule that is not fixer's own comes from."""
+    again = others_rules().again
+    return f"\nFrom:     {again[rule.code][1].name}" if rule.code in again else ""
 
 
 def _examples(rule: Rule) -> list[str]:

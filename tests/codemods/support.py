@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
 
-from codemods.code.source import Source
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
 from codemods.rule import Rule, all_rules
-from fixer.files import kind_of
-
-KINDS = {
-    ".py": "python",
-    ".txt": "requirements",
-    ".toml": "pyproject",
-    ".yaml": "yaml",
-    ".json": "json",
-    ".ipynb": "notebook",
-    ".sh": "shell",
-    ".md": "docs",
-}
-
-
-def _kind(path: str) -> str:
-    return KINDS.get(path[path.rfind(".") :]) or kind_of(path) or "other"
-
-
-def sources(files: Mapping[str, str | bytes]) -> list[Source]:
-    """The files as the engine takes them."""
-    return [Source(path, _kind(path), text.encode() if isinstance(text, str) else text) for path, text in files.items()]
-
-
-def cell(text: str, kind: str = "code", *, listed: bool = True, **behind: Any) -> dict[str, Any]:
-    """A cell of a notebook, whose text is a list of lines or one string, with what stands behind the text."""
-    made: dict[str, Any] = {"cell_type": kind, "metadata": {}}
-    if kind == "code":
-        made |= {"execution_count": None, "outputs": []}
-    made["source"] = text.splitlines(keepends=True) if listed else text
-    return {**{key: value for key, value in made.items() if key not in behind}, **behind}
-
-
-def notebook(
-    *cells: str | Mapping[str, Any],
-    listed: bool = True,
-    indent: int | None = 1,
-    escaped: bool = False,
-    **metadata: Any,
-) -> str:
-    """A notebook of some cells, or the texts of cells of code; `escaped` where it has no letters beyond ASCII."""
-    made = [cell(item, listed=listed) if isinstance(item, str) else item for item in cells]
-    whole = {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
-    return json.dumps(whole, indent=indent, ensure_ascii=escaped) + "\n"
+from codemods.testing.texts import cell as cell
+from codemods.testing.texts import notebook as notebook
+from codemods.testing.texts import sources as sources
 
 
 def run_rules(

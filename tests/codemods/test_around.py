@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.codemods.around import AROUND, mixin_of_all, put
-from tests.codemods.neutrality import Fired, fired, look, outcome
+from codemods.testing.around import AROUND, mixin_of_all, put
+from codemods.testing.neutrality import Fired, fired, look, outcome
 from tests.codemods.support import run_rules
 
 ONE = "what the class and its Trainer say is one finding where it is left to a person"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from itertools import chain
 
+from codemods.testing.neutral import EDITS
+from codemods.testing.neutrality import EVERY, EditOutcome, Fired, edited, fired, outcome
 from tests.codemods.exceptions import LOST, LOWER, UNSURE
-from tests.codemods.neutral import EDITS
-from tests.codemods.neutrality import EVERY, Fired, Outcome, edited, fired, outcome
 
 STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
@@ -28,16 +28,16 @@ PAIRS = (
 CASES = [(case, edit) for case in fired() for edit in (*EVERY, *PAIRS)]
 
 
-def outcomes(cases: list[tuple[Fired, str]]) -> list[Outcome]:
+def outcomes(cases: list[tuple[Fired, str]]) -> list[EditOutcome]:
     return [outcome(case, edit, line, files) for case, edit in cases for line, files in edited(case, edit)]
 
 
-def is_known(item: Outcome) -> bool:
+def is_known(item: EditOutcome) -> bool:
     """Whether one of the edits that were made is an exception."""
     return any((item.fired.name, edit) in LOST for edit in item.edit.split(" + "))
 
 
-def is_lower(item: Outcome) -> bool:
+def is_lower(item: EditOutcome) -> bool:
     """Whether it is right that the level drops under one of the edits that were made."""
     if not UNSURE.keys().isdisjoint(item.edit.split(" + ")):
         return True

@@ -46,3 +46,9 @@ def test_leaving_a_fork_of_a_release_is_asked_once(tmp_path: Path) -> None:
     left = [finding for finding in result.findings if not finding.applied and finding.stops]
     assert [(finding.path, finding.fix) for finding in left] == [("requirements.txt", "unsafe")]
     assert "whether the release has what was changed there" in left[0].reason
+
+
+def test_what_is_told_of_rules_names_no_folder_of_this_machine() -> None:
+    given = SharedOptions(plugins=("tools/ours.toml", "/home/someone/rules"), trust_plugins=True)
+    assert given.arguments("") == (".", "--plugins=tools/ours.toml,rules", "--trust-plugins")
+    assert SharedOptions(plugins=()).arguments("") == (".",)

@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from codemods.code.source import TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.table import TASK, metric_of
-from codemods.rules.names.table import Gone, find, spelled, split
+from codemods.rules.names.in_configurations import names_in
+from codemods.rules.names.table import NAMESPACES, Gone, find, message, spelled, split
 
 CODE = "LIT302"
-_NAME = re.compile(
-    r"(?:^|[:=,\[{-])[ \t]*[\"']?"
-    r"(?P<name>(?:pytorch_lightning|lightning\.pytorch)(?:\.\w+)+)"
-    r"(?=[\"']?[ \t]*(?:[,\]}#]|\r?$))",
-    re.MULTILINE,
-)
 
 
 def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
-    for place in _NAME.finditer(file.text):
-        start, end = place.span("name")
-        line = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-        parts = split(place["name"])
+    for start, end in names_in(file, NAMESPACES):
+        parts = split(file.text[start:end])
         entry = find(parts[1]) if parts else None
-        if parts and entry and entry.release < target and "#" not in line:
+        if parts and entry and entry.release < target:
             yield _match(file, start, end, parts[0], entry)
 
 
 def _match(file: TextFile, start: int, end: int, namespace: str, entry: Gone) -> Match:
-    message = f"`{spelled(entry.old, namespace)}` was removed from Lightning after {entry.last}"
     span = file.span(start, end)
     if not entry.new or entry.expression:
         reason = (
             f"It has no replacement of the same kind: {entry.advice}." if entry.advice else "It has no replacement."
         )
-        return Match(span, message, "manual", reason, entry.row)
+        return Match(span, message(namespace, entry), "manual", reason, entry.row)
     now = spelled(entry.new, namespace)
     if metric_of(now):
-        return Match(span, message, "manual", f"Not rewritten: {TASK}. Write `{now}` instead.", entry.row)
+        why = f"Not rewritten: {TASK}. Write `{now}` instead."
+        return Match(span, message(namespace, entry), "manual", why, entry.row)
     reason = f"It is `{now}` now" + (f"; {entry.caution}." if entry.caution else ".")
     edit = TextEdit(start, end, now)
-    return Match(span, message, "unsafe" if entry.caution else "safe", reason, entry.row, (edit,), needs=entry.since)
+    return Match(
+        span,
+        message(namespace, entry),
+        "unsafe" if entry.caution else "safe",
+        reason,
+        entry.row,
+        (edit,),
+        needs=entry.since,
+    )
 
 
 BEFORE = """\

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from codemods.code.source import Ignore, PythonFile, TextFile
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
-from codemods.rule import Example, Match, Rule, TextEdit, all_rules
+from codemods.rule import Example, Match, Rule, TextEdit, all_rules, others_rules
 
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 
@@ -22,7 +22,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if isinstance(file, TextFile) and not _is_comment(line, comment):
             continue
         unknown = [code for code in comment.codes if code != "*" and code.split(":")[0] not in rules]
-        for code in unknown:
+        for code in () if others_rules().left_out else unknown:
             message = f"`{code}` in `# fixer: ignore[...]` is not a rule"
             yield Match(_span(comment), message, "manual", _meant(code, rules))
         idle = [code for code in comment.codes if code not in unknown and _is_idle(code, comment, file, facts)]
@@ -43,7 +43,8 @@ def _is_idle(code: str, comment: Ignore, file: PythonFile | TextFile, facts: Fac
         return False
     if code == "*":
         name = file.path.rpartition("/")[2]
-        return all(rule.code in facts.asked and name not in rule.names for rule in rules)
+        looked = all(rule.code in facts.asked and name not in rule.names for rule in rules)
+        return looked and not others_rules().left_out
     return any(rule.code == code.split(":")[0] and rule.code in facts.asked and not rule.last for rule in rules)
 
 

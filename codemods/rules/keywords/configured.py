@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.code.scopes import canonical
 from codemods.code.source import TextFile
-from codemods.lightning.configurations.mappings import Malformed, Mapping, read_mappings
-from codemods.lightning.configurations.owners import RECORDS
+from codemods.lightning.configurations.mappings import Mapping
+from codemods.lightning.configurations.named import handing
 from codemods.lightning.object_arguments import MONITORS, keywords, owner_of, wish
 from codemods.rule import Match
 
@@ -15,23 +14,9 @@ from codemods.rule import Match
 def configured(file: TextFile) -> Iterator[Match]:
     """The entries of mappings that name a class of Lightning which takes them no more. They are left to a person: what
     overrides them need not name the class."""
-    if file.path.rpartition("/")[2] in RECORDS:
-        return
-    try:
-        found = read_mappings(file.text, file.kind)
-    except Malformed:
-        return
-    by_path = {item.path: item for item in found}
-    for item in found:
-        above = by_path.get(item.path[:-1]) if item.path[-1:] == ("init_args",) else None
-        if owner := _owner(above or item):
+    for item, names in handing(file):
+        if owner := next(filter(None, map(owner_of, names)), None):
             yield from _entries(file, item, owner)
-
-
-def _owner(item: Mapping) -> str | None:
-    """The class that one of a mapping's values names."""
-    names = (owner_of(canonical(entry.value)) for entry in item.entries if isinstance(entry.value, str))
-    return next((name for name in names if name), None)
 
 
 def _entries(file: TextFile, item: Mapping, owner: str) -> Iterator[Match]:

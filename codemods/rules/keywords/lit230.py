@@ -14,7 +14,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import replaced, with_value
+from codemods.lightning.keywords import renamed, replaced, with_value
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
@@ -243,7 +243,7 @@ def _match(
         clash = f"`{row.becomes}=` is given too: keep one of the two"
         why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
-    edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
+    edit = NodeEdit(keyword, partial(renamed, name=row.becomes))
     return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
 
 
@@ -312,13 +312,6 @@ def _is_spoken(facts: Facts, metric: str) -> bool:
     """Whether a file other than documentation has the name of a metric as a string."""
     spelled = (f"{quote}{metric}{quote}".encode() for quote in "\"'")
     return any(facts.kinds.get(path) != "docs" for text in spelled for path in facts.mentions.get(text, ()))
-
-
-@touches("arguments")
-def _renamed(node: cst.Arg, *, name: str) -> cst.Arg:
-    import libcst as cst
-
-    return node.with_changes(keyword=cst.Name(name))
 
 
 @touches("arguments")

@@ -1,4 +1,4 @@
-"""Chains of attributes that lead to a name of Lightning's which moved, or is gone."""
+"""Chains of attributes that lead to a name which moved, or is gone."""
 
 from __future__ import annotations
 
@@ -10,65 +10,58 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
 from codemods.rule import Match, TextEdit
-from codemods.rules.names.moved_metrics import REFUSAL, Levels, as_sure_as_used, level_of
-from codemods.rules.names.report import left_match, look_up, message, moved_match, own
-from codemods.rules.names.sites import Arms, Sites, dotted_of, is_lightning, under_version_check
+from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
+from codemods.rules.names.sites import Arms, Sites, dotted_of, under_version_check
 from codemods.rules.names.statement import import_of
-from codemods.rules.names.table import Gone, spelled, split
 from codemods.rules.names.uses import whole_line
 
-IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 
-
-def chain_matches(file: PythonFile, sites: Sites, target: tuple[int, ...], levels: Levels) -> Iterator[Match]:
+def chain_matches(file: PythonFile, sites: Sites, names: NameTable) -> Iterator[Match]:
     for chain, scope, arms in sites.chains:
-        hit = _chain_hit(chain, scope, target)
+        hit = _chain_hit(chain, scope, names)
         if not hit:
             continue
-        node, namespace, entry = hit
-        dotted = dotted_of(chain, scope) or ""
-        entry = as_sure_as_used(entry, levels, dotted)
+        node, found = hit
+        found = names.reached(names.sure(found, dotted_of(chain, scope) or ""))
         if under_version_check(arms):
-            if not _both_arms(sites, arms):
-                yield left_match(file, node, namespace, entry, "it is inside a version check")
+            if not _both_arms(sites, names, arms):
+                yield left_match(file, node, found, "it is inside a version check")
             continue
-        if entry.old in IDLE_DECORATORS and chain in sites.decorators and node is chain:
-            yield _idle(file, chain, namespace, entry)
+        if found.is_idle and chain in sites.decorators and node is chain:
+            yield _idle(file, chain, found)
             continue
         if type(node.ctx) is not ast.Load:
-            yield left_match(file, node, namespace, entry, "it is set here: who asks for the old name needs it")
+            yield left_match(file, node, found, "it is set here: who asks for the old name needs it")
             continue
-        edits = _chain_edits(file, node, scope, namespace, entry)
-        if edits and level_of(levels, dotted) == "manual":
-            yield left_match(file, node, namespace, entry, REFUSAL)
+        edits = _chain_edits(file, node, scope, found)
+        if edits and found.refusal:
+            yield left_match(file, node, found, found.refusal)
         elif edits:
-            yield moved_match(file, node, namespace, entry, "unsafe" if entry.caution else "safe", edits, "")
+            yield moved_match(file, node, found, found.level, edits, "")
         else:
-            yield left_match(
-                file, node, namespace, entry, "it is reached by a chain of attributes" if entry.new else ""
-            )
+            yield left_match(file, node, found, "it is reached by a chain of attributes" if found.new else "")
 
 
-def _both_arms(sites: Sites, arms: Arms) -> bool:
-    """Whether the other arm of the version check around a place speaks of Lightning too."""
+def _both_arms(sites: Sites, names: NameTable, arms: Arms) -> bool:
+    """Whether the other arm of the version check around a place speaks of the package too."""
     outer, part = next((item, name) for item, name in arms if isinstance(item, ast.If))
     other = {
         inner for name in ("body", "orelse") if name != part for item in getattr(outer, name) for inner in walk(item)
     }
-    chains = any(node in other and "lightning" in (dotted_of(node, scope) or "") for node, scope, _ in sites.chains)
+    chains = any(node in other and names.covers(dotted_of(node, scope) or "") for node, scope, _ in sites.chains)
     return chains or any(node in other for node, _, _ in sites.imports)
 
 
-def _idle(file: PythonFile, chain: ast.Attribute, namespace: str, entry: Gone) -> Match:
+def _idle(file: PythonFile, chain: ast.Attribute, found: MovedName) -> Match:
     """A decorator that did nothing any more: its line goes."""
     edit = whole_line(file, *file.offsets(chain), before="@")
     if edit is None:
-        return left_match(file, chain, namespace, entry, "")
+        return left_match(file, chain, found, "")
     reason = "The decorator has no effect any more: it is removed."
-    return Match(file.span(chain), message(namespace, entry), "safe", reason, entry.row, (edit,), needs="1.0.0")
+    return Match(file.span(chain), found.message, "safe", reason, found.row, (edit,), needs="1.0.0")
 
 
-def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> tuple[ast.Attribute, str, Gone] | None:
+def _chain_hit(chain: ast.Attribute, scope: Scope, names: NameTable) -> tuple[ast.Attribute, MovedName] | None:
     """The longest part of a chain that the table speaks of itself, or the first that is gone; none where the import
     that it begins with is what breaks."""
     parts: list[ast.Attribute] = []
@@ -77,43 +70,40 @@ def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> t
         parts.append(node)
         node = node.value
     base = dotted_of(node, scope)
-    if not base or not is_lightning(base) or look_up(base, target):
+    if not base or not names.covers(base) or names.broken(base):
         return None
-    hits = [(part, *hit) for part in parts if (dotted := dotted_of(part, scope)) and (hit := own(dotted, target))]
-    itself = [
-        (part, name, entry) for part, name, entry in hits if split(dotted_of(part, scope) or "") == (name, entry.old)
-    ]
-    if not itself or itself[0][0] is parts[0] or itself[0][2].is_name:
+    hits = [(part, found) for part in parts if (dotted := dotted_of(part, scope)) and (found := names.own(dotted))]
+    itself = [(part, found) for part, found in hits if dotted_of(part, scope) == found.old]
+    if not itself or itself[0][0] is parts[0] or itself[0][1].is_name:
         return itself[0] if itself else None
-    part, name, entry = itself[0]
-    return part, name, replace(entry, new="", advice=f"check {spelled(entry.new, name)} for it" if entry.new else "")
+    part, found = itself[0]
+    return part, replace(found, new="", advice=f"check {found.new} for it" if found.new else "")
 
 
-def _chain_edits(
-    file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str, entry: Gone
-) -> tuple[TextEdit, ...]:
+def _chain_edits(file: PythonFile, node: ast.Attribute, scope: Scope, found: MovedName) -> tuple[TextEdit, ...]:
     """The edits that lead a chain to its new place, with the import of another package where that is one."""
-    if entry.expression or not entry.new.startswith(("pl.", "metrics.")):
+    if found.expression or not found.new or not (found.root or found.added):
         return ()
-    if entry.new.startswith("pl."):
-        if written := _written_start(file, node, scope, spelled(entry.new, namespace)):
+    if found.root:
+        if written := _written_start(file, node, scope, found.new):
             return (TextEdit(*file.offsets(node), written),)
-        if root := _alias(file, node, scope, namespace):
-            return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
-    package = spelled(entry.new, namespace).partition(".")[0]
+        if root := _alias(file, node, scope, found.root):
+            return (TextEdit(*file.offsets(node), root + found.new[len(found.root) :]),)
+    module = found.added or found.new.partition(".")[0]
+    package = module.partition(".")[0]
     known = scope.lookup(package)
     if known not in (None, package) or (not known and _hidden(scope, package)):
         return ()
-    added = () if known else import_of(file, package)
-    return (TextEdit(*file.offsets(node), spelled(entry.new, namespace)), *added) if added is not None else ()
+    added = () if known else import_of(file, module)
+    return (TextEdit(*file.offsets(node), found.new), *added) if added is not None else ()
 
 
-def _alias(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:
-    """The name that an import of the module's own body before a place gives to the namespace, where it is that here."""
+def _alias(file: PythonFile, node: ast.Attribute, scope: Scope, root: str) -> str | None:
+    """The name that an import of the module's own body before a place gives to a package, where it is that here."""
     before = [line for line in file.tree.body if isinstance(line, ast.Import) and line.lineno < node.lineno]
     aliases = [alias for line in before for alias in line.names]
-    names = [alias.asname or alias.name for alias in aliases if alias.name == namespace]
-    return next((name for name in names if "." not in name and scope.lookup(name) == namespace), None)
+    names = [alias.asname or alias.name for alias in aliases if alias.name == root]
+    return next((name for name in names if "." not in name and scope.lookup(name) == root), None)
 
 
 def _hidden(scope: Scope | None, name: str) -> bool:

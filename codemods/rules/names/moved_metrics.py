@@ -10,7 +10,8 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rule import LEVELS
 from codemods.rules.metrics.met001 import judged
-from codemods.rules.names.table import Gone, split
+from codemods.rules.names.report import MovedName
+from codemods.rules.names.table import split
 
 CAUTION = "a use of it needs an unsafe fix of MET001"
 REFUSAL = "a use of it has to be repaired by hand (see MET001 there)"
@@ -35,6 +36,10 @@ def level_of(levels: Levels, dotted: str) -> Fix:
     return min(used, key=LEVELS.index, default="safe")
 
 
-def as_sure_as_used(entry: Gone, levels: Levels, dotted: str) -> Gone:
-    """The entry of a name, with a caution where a use of it is rewritten by an unsafe fix."""
-    return replace(entry, caution=entry.caution or CAUTION) if level_of(levels, dotted) == "unsafe" else entry
+def as_sure_as_used(found: MovedName, levels: Levels, dotted: str) -> MovedName:
+    """What is told of a name, with a caution where a use of it is rewritten by an unsafe fix, and a refusal where one
+    is left to a person."""
+    level = level_of(levels, dotted)
+    if level == "manual":
+        return replace(found, refusal=REFUSAL)
+    return replace(found, caution=found.caution or CAUTION) if level == "unsafe" else found

@@ -28,9 +28,9 @@ class ImportTarget:
 
 
 def import_of(file: PythonFile, package: str) -> tuple[TextEdit, ...] | None:
-    """The edit that imports a package at the top of the module, in order among the plain imports that stand
-    together there; None where the name is taken or no import stands alone on its line."""
-    if package in file.scope.bindings:
+    """The edit that imports a package, or a module of one, at the top of the file, in order among the plain imports
+    that stand together there; None where the name is taken or no import stands alone on its line."""
+    if package.partition(".")[0] in file.scope.bindings:
         return None
     top = [node for node in file.tree.body if isinstance(node, ast.Import) and why_not(file, node) is None]
     before = [node for node in top if node.names[0].name < package]

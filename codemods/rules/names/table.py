@@ -134,3 +134,8 @@ def find(short: str) -> Gone | None:
             return found if name == short or not found.new else None
         name = name.rpartition(".")[0]
     return None
+
+
+def message(namespace: str, entry: Gone) -> str:
+    """What is said of a name that is gone."""
+    return f"`{spelled(entry.old, namespace)}` was removed from Lightning after {entry.last}"

@@ -7,8 +7,8 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 
-from tests.codemods import support
-from tests.codemods.neutrality import Fired
+from codemods.testing.neutrality import Fired
+from codemods.testing.texts import notebook as as_notebook
 
 Files = dict[str, str]
 ROOTS = r"(?:LightningModule|LightningDataModule|Trainer|Callback)"
@@ -214,7 +214,7 @@ def package(text: str) -> Files | None:
 
 def _notebook(*cells: str) -> Files:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"train.ipynb": support.notebook(*cells, kernelspec=kernel)}
+    return {"train.ipynb": as_notebook(*cells, kernelspec=kernel)}
 
 
 def notebook(text: str) -> Files | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.codemods.neutral_program import SCOPES, Edited, Program, is_head, with_import
+from codemods.testing.neutral_program import SCOPES, Edited, Program, is_head, with_import
 
 COMPOUND = (*SCOPES, ast.For, ast.While, ast.With, ast.If, ast.Try, ast.Match)
 TIMED = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tests.codemods.neutral_program import (
+from codemods.testing.neutral_program import (
     SCOPES,
     Edited,
     Function,
@@ -192,7 +192,7 @@ def split_call(program: Program) -> Edited:
 def own_line_comment(program: Program) -> Edited:
     """A comment between the arguments of a call."""
     for call in ast.walk(program.tree):
-        if isinstance(call, ast.Call) and "\n" not in program.source(call) and call.args + call.keywords:  # type: ignore[operator]
+        if isinstance(call, ast.Call) and "\n" not in program.source(call) and (call.args or call.keywords):
             start = program.span(call.func)[1]
             if program.text[start] == "(":
                 yield call.lineno, f"{program.text[: start + 1]}  # é: as before\n        {program.text[start + 1 :]}"

@@ -12,11 +12,11 @@ such guards.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from tests.codemods.neutral_classes import CLASSES
-from tests.codemods.neutral_handing import HANDING
-from tests.codemods.neutral_lines import (
+from codemods.testing.neutral_classes import CLASSES
+from codemods.testing.neutral_handing import HANDING
+from codemods.testing.neutral_lines import (
     annotate,
     annotate_parameter,
     base,
@@ -36,7 +36,7 @@ from tests.codemods.neutral_lines import (
     wrap,
     wrapping_decorator,
 )
-from tests.codemods.neutral_program import (
+from codemods.testing.neutral_program import (
     SCOPES,
     Edited,
     Function,
@@ -46,8 +46,8 @@ from tests.codemods.neutral_program import (
     stores,
     with_import,
 )
-from tests.codemods.neutral_shapes import SHAPES
-from tests.codemods.neutral_values import VALUES
+from codemods.testing.neutral_shapes import SHAPES
+from codemods.testing.neutral_values import VALUES
 
 
 def import_alias(program: Program) -> Edited:
@@ -110,7 +110,9 @@ def conditional(program: Program) -> Edited:
         if "\n" not in value and not isinstance(node.value, ast.Tuple | ast.Yield | ast.Lambda | ast.IfExp):
             yield node.lineno, program.replace((node.value, f"{value} if __debug__ else {value}"))
     for call in ast.walk(program.tree):
-        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+        if not isinstance(call, ast.Call):
+            continue
+        for keyword in call.keywords:
             if keyword.arg and isinstance(keyword.value, ast.Constant):
                 value = program.source(keyword.value)
                 yield call.lineno, program.replace((keyword.value, f"{value} if __debug__ else {value}"))
@@ -154,7 +156,9 @@ def cast(program: Program) -> Edited:
 
 def starred(program: Program) -> Edited:
     for call in ast.walk(program.tree):
-        given = call.args if isinstance(call, ast.Call) else []
+        if not isinstance(call, ast.Call):
+            continue
+        given = call.args
         if given and not any(isinstance(item, ast.Starred | ast.GeneratorExp) for item in given) and _is_method(call):
             changes = [
                 (item, f"*[{program.source(item)}]" if item is given[-1] else program.source(item)) for item in given
@@ -164,7 +168,9 @@ def starred(program: Program) -> Edited:
 
 def spread(program: Program) -> Edited:
     for call in ast.walk(program.tree):
-        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+        if not isinstance(call, ast.Call):
+            continue
+        for keyword in call.keywords:
             if keyword.arg and isinstance(keyword.value, ast.Constant | ast.Name):
                 value = program.source(keyword.value)
                 yield call.lineno, program.replace((keyword, f'**{{"{keyword.arg}": {value}}}'))
@@ -206,7 +212,10 @@ def moved(text: str, path: str, *, by_star: bool = False) -> tuple[str, str] | N
     used = [item.name for item in classes if item.name in bound]
     if not classes or not rest or not used or said & local or "/" in path:
         return None
-    lines = lambda items: "".join(f"{program.source(item)}\n" for item in items)  # noqa: E731
+
+    def lines(items: Iterable[ast.AST]) -> str:
+        return "".join(f"{program.source(item)}\n" for item in items)
+
     parts = lines(head) + "".join(
         "\n\n"
         + "".join(program.lines[min([item.lineno, *(one.lineno for one in item.decorator_list)]) - 1 : item.end_lineno])

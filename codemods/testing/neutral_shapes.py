@@ -6,8 +6,8 @@ import ast
 import itertools
 from collections.abc import Callable, Mapping
 
-from tests.codemods.neutral_lines import _handed, behind, wrap
-from tests.codemods.neutral_program import (
+from codemods.testing.neutral_lines import _handed, behind, wrap
+from codemods.testing.neutral_program import (
     SCOPES,
     Edited,
     Function,

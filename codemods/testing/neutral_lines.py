@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tests.codemods.neutral_program import (
+from codemods.testing.neutral_program import (
     SCOPES,
     Edited,
     Function,
@@ -38,7 +38,7 @@ def behind(*new: str, top: str = "") -> Callable[[Program], Edited]:
 
 def second_name(program: Program) -> Edited:
     for owner, node, name in assignments(program):
-        uses = [item for item in ast.walk(owner) if isinstance(item, ast.Name) and item.id == name and item is not node]
+        uses = [item for item in ast.walk(owner) if isinstance(item, ast.Name) and item.id == name]
         loads = [item for item in uses if isinstance(item.ctx, ast.Load)]
         if len(uses) - len(loads) == 1 and loads and all(item.lineno > (node.end_lineno or 0) for item in loads):
             text = program.replace(*((item, f"same_{name}") for item in loads))
@@ -114,7 +114,8 @@ def decorator(program: Program) -> Edited:
 
 def helper_method(program: Program) -> Edited:
     for node in ast.walk(program.tree):
-        methods = [item for item in node.body if isinstance(item, ast.FunctionDef)] if is_class(node) else []
+        body = node.body if isinstance(node, ast.ClassDef) and is_class(node) else []
+        methods = [item for item in body if isinstance(item, ast.FunctionDef)]
         for method in methods:
             if not method.args.args or method.args.args[0].arg != "self":
                 continue

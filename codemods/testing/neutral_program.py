@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Edited = Iterator[tuple[int, str]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -59,15 +60,15 @@ class Program:
         before = sum(len(item) for item in self.lines[: line - 1])
         return before + len(self.lines[line - 1].encode()[:column].decode())
 
-    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+    def span(self, node: Any) -> tuple[int, int]:
         start = self.offset(node.lineno, node.col_offset)
         return start, self.offset(node.end_lineno or 0, node.end_col_offset or 0)
 
-    def source(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
+    def source(self, node: ast.AST) -> str:
         start, end = self.span(node)
         return self.text[start:end]
 
-    def replace(self, *changes: tuple[ast.expr | ast.stmt | ast.keyword, str]) -> str:
+    def replace(self, *changes: tuple[ast.AST, str]) -> str:
         """The text with other text where some nodes stand."""
         text = self.text
         for node, new in sorted(changes, key=lambda item: self.span(item[0]), reverse=True):

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tests.codemods.neutral_program import Edited, Program, with_import
+from codemods.testing.neutral_program import Edited, Program, with_import
 
 Methods = Sequence[ast.FunctionDef]
 PRIVATE = re.compile(r"__\w*[^_]_?$")
@@ -25,7 +25,8 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def _first(node: ast.stmt) -> int:
-    return min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    first: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    return first
 
 
 def _text(program: Program, node: ast.stmt) -> str:

@@ -1,0 +1,1 @@
+"""How rules are tested, fixer's own and those of others: examples, second runs, edits that change nothing."""
