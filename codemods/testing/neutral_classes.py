@@ -202,7 +202,7 @@ CLASSES: Mapping[str, Callable[[Program], Edited]] = {
     "half mixed in": half(_first_half, mixed=True),
     "hooks mixed in": half(_hooks, mixed=True),
     "made by a function": made_by_a_function,
-    "taken for a method": taken_for_a_method,
+    "named like a method": taken_for_a_method,
     "set behind": set_behind,
     "answered by a method": answered_by_a_method,
     "by a property": by_a_property,

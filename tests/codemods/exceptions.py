@@ -16,7 +16,7 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT111-0", "module alias"): NAMED,
     ("LIT002-0", "import module"): OPEN,
     ("LIT210-0", "set behind"): OPEN,
-    ("LIT210-0", "taken for a method"): OPEN,
+    ("LIT210-0", "named like a method"): OPEN,
     ("LIT115-0", "fold string"): WORD,
     ("LIT115-0", "two strings"): WORD,
     ("STP003-0", "inner function"): OPEN,
@@ -66,16 +66,16 @@ PARTED = "the rewrite is one of the whole class, or of the file, and a part of t
 for _names, _edits in (
     (("BWD001-0", "BWD001-1", "BWD001-2"), ("given by default",)),
     (("AMP001-0",), ("half above", "half mixed in")),
-    (("TBP001-1",), ("hooks above", "hooks mixed in", "made by a function", "set behind", "taken for a method")),
+    (("TBP001-1",), ("hooks above", "hooks mixed in", "made by a function", "set behind", "named like a method")),
     (("LIT111-0",), ("import module",)),
     (("LIT220-1",), ("import module", "made by a function")),
-    (("LIT213-1",), ("import module", "made by a function", "taken for a method")),
+    (("LIT213-1",), ("import module", "made by a function", "named like a method")),
     (("STP002-0", "STP002-1"), ("made by a function",)),
     (
         ("LIT201-0", "LIT201-1", "LIT201-2", "LIT201-3", "OPT001-0", "TBP001-0"),
-        ("made by a function", "set behind", "taken for a method"),
+        ("made by a function", "set behind", "named like a method"),
     ),
-    (("LIT210-0",), ("made by a function", "taken for a method")),
+    (("LIT210-0",), ("made by a function", "named like a method")),
     (("BWD002-1",), ("over enumerate",)),
     (
         (
@@ -91,9 +91,9 @@ for _names, _edits in (
             "TBP101-1",
             "TBP109-0",
         ),
-        ("set behind", "taken for a method"),
+        ("set behind", "named like a method"),
     ),
-    (("LIT211-0", "LIT211-3", "LIT215-0"), ("taken for a method",)),
+    (("LIT211-0", "LIT211-3", "LIT215-0"), ("named like a method",)),
 ):
     for _name in _names:
         LOWER.setdefault(_name, {})[PARTED] = _edits

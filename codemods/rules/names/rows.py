@@ -133,8 +133,8 @@ class OwnRows:
             root=root if near else None,
             added=None if near else new.rpartition(".")[0] or new,
             parts=any(old.startswith(f"{row.old}.") for old in self.names),
-            refusal=(row.why or "it is left to a person").rstrip(".") if row.level == "manual" else "",
-            in_text=(row.why or "it is left to a person").rstrip(".") if row.level == "manual" else "",
+            refusal=(row.why or "change it by hand").rstrip(".") if row.level == "manual" else "",
+            in_text=(row.why or "change it by hand").rstrip(".") if row.level == "manual" else "",
             why=row.why if row.level == "safe" else "",
         )
 
@@ -228,7 +228,7 @@ def _keyword(
     elif guard != "none":
         refusal = "it is inside a version check"
     elif row.level == "manual":
-        refusal = row.why.rstrip(".") or "it is left to a person"
+        refusal = row.why.rstrip(".") or "change it by hand"
     elif dotted == PARTIAL:
         refusal = "what the partial makes may be called with it too"
     elif any(other.arg == row.new for other in call.node.keywords):
