@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -193,6 +194,7 @@ class Analyst:
             self._told.clear()
         for document in documents:
             self._publish_of(project, document)
+        gc.collect()  # looks switch the collector off, and leave trees with cycles
 
     def _ask(self) -> None:
         """Ends a look where there is something to do that cannot wait for it."""
