@@ -23,7 +23,11 @@ from fixer.server.client import Client, client_of
 from fixer.server.documents import Document
 from fixer.server.findings import SOURCE, diagnostics, hover
 
-WATCHED = "**/*.{py,ipynb,toml,cfg,txt,in,yaml,yml,json,lock,sh,md,rst}"
+WATCHED = (
+    "**/*.{py,ipynb,toml,cfg,txt,in,yaml,yml,json,lock,sh,bash,md,rst,dockerfile}",
+    "**/{Dockerfile*,Pipfile,Makefile,tox.ini,.python-version,.gitignore}",
+)
+"""The files that a project is read from, as patterns of an editor."""
 
 T = TypeVar("T")
 
@@ -118,8 +122,8 @@ def _initialize(server: FixerServer, params: types.InitializeParams) -> None:
 def _initialized(server: FixerServer, params: types.InitializedParams) -> None:
     server.folders_changed()
     if server.client.watches:
-        watcher = types.FileSystemWatcher(WATCHED)
-        options = types.DidChangeWatchedFilesRegistrationOptions([watcher])
+        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         name = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration(f"{SOURCE}-files", name, options)
         server.client_register_capability(types.RegistrationParams([registration]))

@@ -62,7 +62,7 @@ async function failed(error, output) {
   output.appendLine(String(error));
   const settings = "Open settings";
   const chosen = await vscode.window.showErrorMessage(
-    "fixer does not start. Install it in the selected Python environment (pip install 'fixer[server]'), or name it in the setting fixer.command.",
+    `fixer does not start (${error.message}). Install it in the selected Python environment (pip install 'fixer[server]'), or name it in the setting fixer.command.`,
     settings,
   );
   if (chosen === settings) {
