@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fixer import options as opt
+from fixer.errors import UsageError
 from fixer.reports import OutputFormat
 
 
@@ -145,4 +146,15 @@ def init(
     return 0
 
 
-COMMANDS = (init, rules, explain, test_rules, report, config, cache)
+def server() -> int:
+    """Show in an editor what is found, as one types: a language server."""
+    try:
+        from fixer.server.app import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise UsageError("`fixer server` needs pygls; run `pip install 'fixer[server]'`") from None
+    return serve()
+
+
+COMMANDS = (init, rules, explain, test_rules, report, config, cache, server)

@@ -30,19 +30,29 @@ def folder() -> Path:
 def remembering(root: Path, options: Options, sources: Sequence[Source]) -> Iterator[Memory]:
     """What is known of the project in a folder, for the rules of `options`; what is learned is kept, and of the
     projects that were not looked at for longest nothing. What cannot be read or written is not remembered."""
-    if sum(len(source.data) for source in sources) < SMALL:
-        yield Memory()
-        return
-    named = repr((str(root.resolve()), [rule.code for rule in options.rules])).encode(errors="surrogateescape")
-    place = folder() / blake2b(named, digest_size=16).hexdigest()
-    known = b""
-    with contextlib.suppress(OSError):
-        known = place.read_bytes()
-    memory = Memory(known)
+    memory = recalled(root, options, sources)
     yield memory
-    if memory.learned:
+    if _is_large(sources) and memory.learned:
         with contextlib.suppress(OSError):
-            _keep(place, memory.dump())
+            _keep(_place(root, options), memory.dump())
+
+
+def recalled(root: Path, options: Options, sources: Sequence[Source]) -> Memory:
+    """What is known of the project in a folder, for who does not add to it."""
+    known = b""
+    if _is_large(sources):
+        with contextlib.suppress(OSError):
+            known = _place(root, options).read_bytes()
+    return Memory(known)
+
+
+def _is_large(sources: Sequence[Source]) -> bool:
+    return sum(len(source.data) for source in sources) >= SMALL
+
+
+def _place(root: Path, options: Options) -> Path:
+    named = repr((str(root.resolve()), [rule.code for rule in options.rules])).encode(errors="surrogateescape")
+    return folder() / blake2b(named, digest_size=16).hexdigest()
 
 
 def places(days: float = 0) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -75,8 +76,8 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def walked(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """The same, listed once: for a function or module that is gone through again and again."""
-    found = _WALKED.get(tree)
-    if found is None:
-        found = _WALKED[tree] = tuple(walk(tree))
-    return found
+    """The same, listed once: for a function, class or module that is gone through again and again."""
+    below = _WALKED.get(tree)
+    if below is None:
+        below = _WALKED[tree] = tuple(islice(walk(tree), 1, None))  # with the tree itself it would never be freed
+    return tree, *below

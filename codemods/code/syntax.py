@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from codemods.code.nodes import CHILD_FIELDS, every_node, walk
+from codemods.code.nodes import CHILD_FIELDS, walk, walked
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -132,10 +132,10 @@ def mentions(tree: ast.AST, name: str) -> list[int]:
     lambda, `getattr`. Definitions, `something.name` and what is printed are not among them."""
     found = [
         node
-        for node in every_node(tree)
+        for node in walked(tree)
         if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
     ]
-    calls = (node for node in every_node(tree) if isinstance(node, ast.Call) and _prints(node)) if found else ()
+    calls = (node for node in walked(tree) if isinstance(node, ast.Call) and _prints(node)) if found else ()
     printed = {id(item) for call in calls for item in call.args if isinstance(item, ast.Constant)}
     return sorted(node.lineno for node in found if id(node) not in printed)
 

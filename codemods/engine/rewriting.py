@@ -22,10 +22,12 @@ DEEP = "its code nests too deeply"
 
 @dataclass(frozen=True)
 class RequestedRewrite:
-    """What is to be rewritten in a file, and the file that it was found in; None for one that cannot be read."""
+    """What is to be rewritten in a file, and the file that it was found in; None for one that cannot be read. `refused`
+    says how much else could be, and is not to be."""
 
     file: PythonFile | TextFile | None
     matches: Sequence[Match]
+    refused: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def rewritten(
         return f"the result does not parse: {error}"
     if after == source.data:
         return "the rewrite changed nothing"
-    if any(options.applies(rule.code, match) for match in matches(rule, file, facts, options)):
+    if sum(options.applies(rule.code, match) for match in matches(rule, file, facts, options)) > wanted.refused:
         return "the rule would change its own result again"
     return RewrittenFile(after, file)
 

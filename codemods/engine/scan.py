@@ -61,15 +61,16 @@ def scan(
 
     Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
     without a trigger costs no more than the search for the triggers, and one that is remembered no more than that.
-    `progress` gets files done and total.
+    `progress` gets files done and total, and all of them again after each file of the second look; what it raises ends
+    the look.
     """
     memory = memory or Memory()
     workspace = Workspace({source.path: source for source in sources}, options, parsed=memory.parsed)
-    with _no_collector(), Workers(workspace) as workers:
-        return _Scanner(workers, memory, progress).scan()
+    with without_collector(), Workers(workspace) as workers:
+        return TreeLook(workers, memory, progress).scan()
 
 
-class _Scanner:
+class TreeLook:
     """A scan in the making: who looks, what is remembered, and what was read."""
 
     def __init__(self, workers: Workers, memory: Memory, progress: Progress | None) -> None:
@@ -128,6 +129,8 @@ class _Scanner:
         for path, checked in self.workers.look(check, left):
             self.memory.keep_checked(self.sources[path], codes[path], checked)
             done[path] = checked
+            if self.progress:
+                self.progress(self.before, self.before)
         self.absent.update((path, done[path].absent) for path, _ in items if done[path].absent)
         every = [done[path] for path, _ in items]
         return Checked(
@@ -243,7 +246,7 @@ def _among(workspace: Workspace, present: Mapping[str, tuple[str, ...]]) -> dict
 
 
 @contextmanager
-def _no_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Switches the garbage collector off. Syntax trees hold no cycles, so they are freed without it, and it
     would go over all their nodes again and again while they are made: a fifth of the time of parsing. What there is
     in the end it takes for old, and so does not go over it at once."""

@@ -31,8 +31,10 @@ def speaks(facts: Facts, item: ClassFact, of: re.Pattern[str]) -> bool:
     file = facts.open(item.path)
     if file is None:
         return True
-    nodes = [each.node for each in file.classes if each.qualname == item.name]
-    return not nodes or any(of.search(file.source_of(node)) for node in nodes)
+    known: dict[str, list[str]] = file.memo.setdefault("family.texts", {})
+    if item.name not in known:
+        known[item.name] = [file.source_of(each.node) for each in file.classes if each.qualname == item.name]
+    return not known[item.name] or any(map(of.search, known[item.name]))
 
 
 def short_name(item: ClassFact) -> str:

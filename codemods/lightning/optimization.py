@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from codemods.code.source import ClassNode, PythonFile
@@ -32,6 +33,8 @@ from codemods.lightning.flags import told as told
 
 Optimization = Literal["automatic", "manual", "unknown"]
 Chain = Sequence[FlagSummary | None]
+CHAINS = 1000
+"""So many chains of classes are remembered: many rules ask of each."""
 _DEEP = 8
 BEGINNING = ("setup", "configure_sharded_model", "configure_model", "on_fit_start")
 """The hooks that Lightning calls in front of a training, in this order."""
@@ -76,6 +79,11 @@ def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Flag
 
 def answer(chain: Chain) -> Answer:
     """What a class and its bases, in the order in which Python looks through them, say together."""
+    return _answer(tuple(chain))
+
+
+@lru_cache(maxsize=CHAINS)
+def _answer(chain: tuple[FlagSummary | None, ...]) -> Answer:
     if not any(item is not None and item.says for item in chain):
         return Answer("automatic", any(item is not None and item.asks for item in chain))
     level = next((item for item in chain if item is not None and item.body is not None), None)

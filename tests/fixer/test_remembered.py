@@ -82,3 +82,14 @@ def test_the_cache_command_tells_and_forgets(home: Path) -> None:
     assert not old.exists()
     assert "forgotten: what the files of 1 project said" in cache.pruned(0)
     assert "remembered" not in cache.listed()
+
+
+def test_who_only_looks_knows_it_and_adds_nothing(home: Path) -> None:
+    look(home)
+    (place,) = remembered.places()
+    kept = place.read_bytes()
+    memory = remembered.recalled(home, OPTIONS, FILES)
+    scan(FILES, OPTIONS, memory=memory)
+    assert not memory.learned
+    scan((), OPTIONS, memory=remembered.recalled(home / "another", OPTIONS, FILES))
+    assert place.read_bytes() == kept and list(remembered.places()) == [place]

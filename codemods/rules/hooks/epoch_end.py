@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import walk, walked
 from codemods.code.source import ClassNode
 from codemods.code.syntax import (
     Function,
@@ -180,7 +180,7 @@ def _called(node: ast.expr) -> ast.expr:
 
 def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
     """The calls `self.method(...)` below a class."""
-    for node in walk(item.node):
+    for node in walked(item.node):
         if isinstance(node, ast.Call) and is_self_attribute(node.func, method):
             yield node
 
@@ -218,7 +218,7 @@ def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
     step = item.methods.get(stage.step)
     if stage.train and (sets_flag(item) or (step and {"hiddens", "optimizer_idx"} & set(parameters(step)))):
         return f"with {FLAG} or several optimizers the outputs are lists of lists"
-    if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in walk(item.node)):
+    if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in walked(item.node)):
         return f"the class already uses the attribute {stage.kept}"
     for name in (stage.batch_end, stage.start):
         method = item.methods.get(name)

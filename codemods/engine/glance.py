@@ -1,0 +1,83 @@
+"""A look at one file that changed since a look at the whole tree, with what is known of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codemods.code.parsed_files import Parsed
+from codemods.code.source import Source
+from codemods.engine.passes import Checked, check, read
+from codemods.engine.scan import Options, Scan, TreeLook, without_collector
+from codemods.engine.scan_cache import Memory
+from codemods.engine.search import Search
+from codemods.engine.triggers import rules_by_file
+from codemods.engine.workers import Item, Workers
+from codemods.engine.workspace import Workspace
+from codemods.lightning.facts import Facts
+from codemods.lightning.linking import together
+
+
+def glance(before: Scan, source: Source, options: Options, parsed: Parsed) -> Scan | str:
+    """What a look at the tree gives where one Python file is another since `before`, as far as that file says; why it
+    cannot be read, where that is so.
+
+    Of other files what was found before stands, and no file is read that was not: a look at the whole tree may give
+    more where what the file says to others changed. `parsed` gives files that were parsed for other looks."""
+    sources = {**before.facts.trees.sources, source.path: source}
+    workspace = Workspace(sources, replace(options, jobs=1), parsed=parsed)
+    with without_collector(), Workers(workspace) as workers:
+        look = _Glance(workers, before, source)
+        return look.error or look.scan()
+
+
+class _Glance(TreeLook):
+    """A look at a tree of which all but one file was looked at before."""
+
+    def __init__(self, workers: Workers, before: Scan, source: Source) -> None:
+        super().__init__(workers, Memory(), None)
+        self.known, self.path = before, source.path
+        known = before.facts
+        search = Search({source.path: source})
+        called = rules_by_file(search, {source.path: source}, self.options.rules).get(source.path, ())
+        self.first = read(self.workspace, (source.path, called))
+        self.error = self.first.error
+        self.files = dict(known.files)
+        if self.first.facts is not None and (called or source.path in known.files):
+            self.files[source.path] = self.first.facts
+        shared = before.present.get(source.path, ()) if source.path in together(known) else ()
+        self.present = {**before.present, source.path: tuple(dict.fromkeys((*self.first.present, *shared)))}
+        self.skipped = {path: why for path, why in before.skipped if path != source.path}
+        self.mentions = {
+            text: (paths - {source.path}) | held
+            for text, held in search.holders(set(known.mentions)).items()
+            for paths in (known.mentions[text],)
+        }
+
+    def _collect(self) -> Facts:
+        known = self.known.facts
+        return replace(self._facts(self.mentions), texts=known.texts, silenced=known.silenced)
+
+    def _learn(self, facts: Facts) -> None:
+        self.workers.learn(facts)
+
+    def _check(self, items: Sequence[Item]) -> Checked:
+        """What a second look says of the file, with what was found in the others."""
+        known = self.known
+        others = [
+            finding
+            for path, codes in items
+            if path != self.path
+            for code in codes
+            for finding in known.by_unit.get((code, path), ())
+        ]
+        own = next((codes for path, codes in items if path == self.path), None)
+        said = check(self.workspace, (self.path, own)) if own else Checked()
+        if said.absent:
+            self.absent[self.path] = self.absent.get(self.path, frozenset()) | said.absent
+        more = said.silenced - known.facts.silenced
+        return Checked(
+            (*others, *said.findings),
+            more | known.facts.silenced if more else frozenset(),
+            frozenset(item for item in known.facts.served if item[0] != self.path) | said.served,
+        )

@@ -1,0 +1,1 @@
+"""A language server: what `fixer check` finds, in an editor, as one types."""
