@@ -1,0 +1,215 @@
+"""Changes that are refused: they are not made, the others are, and what comes behind them sees the text so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import pytest
+
+from codemods.engine.offers import Offer, OfferedChanges, grouped
+from codemods.engine.plan import Plan, plan
+from codemods.engine.refused import Key
+from codemods.engine.scan import Options
+from codemods.rule import Rule, all_rules
+from tests.codemods.support import notebook, rule, sources
+
+TRAINERS = """\
+import pytorch_lightning as pl
+
+one = pl.Trainer(gpus=0, weights_summary=None, progress_bar_refresh_rate=0, max_epochs=1)
+two = pl.Trainer(gpus=1, weights_summary=None)
+"""
+PARTIAL = {
+    "train.py": """\
+import pytorch_lightning as pl
+from pytorch_lightning.metrics import Accuracy
+
+
+class Net(pl.LightningModule):
+    def validation_epoch_end(self, outputs):
+        self.log("x", 1.0)
+
+    def test_epoch_end(self, outputs):
+        self.log("y", 1.0)
+
+
+trainer = pl.Trainer(gpus=0, weights_summary=None, progress_bar_refresh_rate=0)
+""",
+    "requirements.txt": "pytorch-lightning==1.5.0\n",
+}
+IGNORED = re.compile(r"  # fixer: ignore\[[^\]]*\]")
+
+
+def offered(files: Mapping[str, str], *rules: Rule, unsafe: bool = True) -> OfferedChanges:
+    return OfferedChanges(sources(files), Options(rules or all_rules(), unsafe=unsafe))
+
+
+def result(made: Plan, files: Mapping[str, str]) -> dict[str, str]:
+    final = made.final()
+    return {path: final[path].decode() if path in final else text for path, text in files.items()}
+
+
+def without(files: Mapping[str, str], refused: Collection[Key], *rules: Rule) -> dict[str, str]:
+    return result(offered(files, *rules).plan(refused)[0], files)
+
+
+def at(offers: Collection[Offer], line: int, message: str = "") -> Offer:
+    """The change of one place."""
+    (found,) = (
+        offer
+        for offer in offers
+        if any(place.finding.span.line == line and message in place.finding.message for place in offer.places)
+    )
+    return found
+
+
+def test_nothing_refused_is_the_plan() -> None:
+    made, offers = offered(PARTIAL).plan()
+    assert made == plan(sources(PARTIAL), Options(all_rules(), unsafe=True))
+    assert [offer.rule.code for offer in grouped(offers)] == ["LIT001", "LIT101", "LIT110", "LIT201", "PIN001"]
+
+
+def test_everything_refused_changes_nothing() -> None:
+    _, offers = offered(PARTIAL).plan()
+    refused = {key for offer in offers for key in offer.keys}
+    made, left = offered(PARTIAL).plan(refused)
+    assert (made.changes, left, made.bugs) == ((), (), ())
+    assert not any(finding.applied for finding in made.findings)
+
+
+def test_two_of_a_kind_on_one_line_that_another_rule_changed() -> None:
+    files = {"train.py": TRAINERS}
+    _, offers = offered(files).plan()
+    refused = at(offers, 3, "weights_summary").keys | at(offers, 4, "gpus").keys
+    assert without(files, refused)["train.py"].splitlines()[2:] == [
+        'one = pl.Trainer(accelerator="cpu", weights_summary=None, enable_progress_bar=False, max_epochs=1)',
+        "two = pl.Trainer(gpus=1, enable_model_summary=False)",
+    ]
+
+
+def test_lines_that_other_rules_moved() -> None:
+    """AMP001 brings a line, so that all below stands lower when its turn comes; what is refused stands where what is
+    taken stood before."""
+    text = rule("AMP001").examples[0].before + "from pytorch_lightning import Trainer\n\n" + "Trainer(gpus=1)\n" * 4
+    lines = text.splitlines()
+    first = lines.index("Trainer(gpus=1)") + 1
+    files = {"train.py": text}
+    _, offers = offered(files, rule("AMP001"), rule("LIT101")).plan()
+    after = without(files, at(offers, first + 1).keys | at(offers, first + 3).keys, rule("AMP001"), rule("LIT101"))
+    moved = 'Trainer(accelerator="gpu", devices=1)'
+    assert len(after["train.py"].splitlines()) == len(lines) + 1
+    assert after["train.py"].splitlines()[-4:] == [moved, lines[-1], moved, lines[-1]]
+
+
+def test_a_class_is_taken_whole() -> None:
+    _, offers = offered(PARTIAL).plan()
+    offer = at(offers, 9)
+    assert [place.finding.span.line for place in offer.places] == [6, 9]
+    text = without(PARTIAL, offer.keys)["train.py"]
+    assert "def validation_epoch_end(self, outputs):" in text and "def test_epoch_end(self, outputs):" in text
+
+
+def ignoring(text: str, lines: Mapping[int, str]) -> str:
+    """The text with comments that have codes ignored on some lines."""
+    told = enumerate(text.splitlines(), 1)
+    return "\n".join(f"{line}  # fixer: ignore[{lines[n]}]" if n in lines else line for n, line in told) + "\n"
+
+
+@pytest.mark.parametrize("line", [2, 6, 9, 13])
+def test_it_is_as_if_a_comment_said_so(line: int) -> None:
+    """The other way to leave out a place, which the text itself says."""
+    _, offers = offered(PARTIAL).plan()
+    mine = [offer for offer in offers if any(place.finding.span.line == line for place in offer.places)]
+    of_python = [offer for offer in mine if offer.paths == ("train.py",)]
+    refused = {key for offer in of_python for key in offer.keys}
+    ignored = {**PARTIAL, "train.py": ignoring(PARTIAL["train.py"], {line: ",".join({o.rule.code for o in of_python})})}
+    rules = [item for item in all_rules() if item.code != "IGN001"]
+    silent = {path: IGNORED.sub("", text) for path, text in without(ignored, (), *rules).items()}
+    assert without(PARTIAL, refused, *rules) == silent
+
+
+def test_a_rule_behind_sees_the_text_without_it() -> None:
+    """The requirement is raised for what was rewritten, and for nothing else."""
+    _, offers = offered(PARTIAL).plan()
+    refused = {key for offer in offers if offer.paths == ("train.py",) for key in offer.keys}
+    assert without(PARTIAL, refused) == PARTIAL
+
+
+def test_parts_of_one_change_over_files_are_one_offer() -> None:
+    files = {
+        "net.py": rule("OPT001").examples[0].before,
+        "run.py": "import pytorch_lightning as pl\nfrom net import *\n\ntrainer = pl.Trainer(gpus=1)\n",
+    }
+    for example in rule("OPT001").examples:
+        whole = {example.path: example.before, **dict(example.files)}
+        _, offers = offered(whole, rule("OPT001")).plan()
+        for offer in offers:
+            units = {place.match.unit for place in offer.places if place.match.unit}
+            others = [other for other in offers if other is not offer]
+            assert not any(place.match.unit in units for other in others for place in other.places)
+            assert without(whole, offer.keys, rule("OPT001")) != whole or not others
+    assert offered(files).plan()[1]
+
+
+def test_what_a_rule_finds_only_behind_others() -> None:
+    """It has no place in the file as it came, and is refused by its rule and file."""
+    files = {"train.py": "from pytorch_lightning.metrics import Accuracy\n\naccuracy = Accuracy()\n"}
+    _, offers = offered(files).plan()
+    brought = [offer for offer in offers if any(key[3] is None for key in offer.keys)]
+    for offer in brought:
+        made, left = offered(files).plan(offer.keys)
+        assert not any(offer.keys & other.keys for other in left)
+        assert made.bugs == ()
+
+
+def test_notebooks_by_cell() -> None:
+    book = notebook("import pytorch_lightning as pl", "a = pl.Trainer(gpus=0)", "b = pl.Trainer(gpus=0)")
+    files = {"a.ipynb": book}
+    _, offers = offered(files, rule("LIT101"), rule("LIT002")).plan()
+    second = next(offer for offer in offers if offer.places[0].finding.cell == 2)
+    text = without(files, second.keys)["a.ipynb"]
+    assert 'a = pl.Trainer(accelerator=\\"cpu\\")' in text
+    assert "b = pl.Trainer(gpus=0)" in text
+
+
+def test_unsafe_changes_refused_are_the_plan_without_them() -> None:
+    example = next(item for item in rule("GRD001").examples if item.before != item.after)
+    files = {**PARTIAL, "other.py": example.before}
+    changes, refused = offered(files), set[Key]()
+    while more := {k for o in changes.plan(refused)[1] if o.fix == "unsafe" for k in o.keys} - refused:
+        refused |= more
+    assert changes.plan(refused)[0].changes == plan(sources(files), Options(all_rules())).changes
+
+
+def test_an_offer_shows_what_it_makes_alone() -> None:
+    files = {"train.py": TRAINERS}
+    _, offers = offered(files, rule("LIT110")).plan()
+    (whole,) = grouped(offers)
+    assert whole.split() == offers and len(offers) == 3
+    (texts,) = offers[0].texts()
+    assert texts.after.decode() == TRAINERS.replace("weights_summary=None", "enable_model_summary=False", 1)
+    (texts,) = whole.texts()
+    assert texts.after.decode() == without(files, (), rule("LIT110"))["train.py"]
+
+
+def test_a_file_that_a_change_brings() -> None:
+    script = rule("LIT130").examples[0].before
+    files = {"pkg/__init__.py": "", "pkg/models.py": ""}
+    files |= {f"pkg/{name}.py": f"from pkg.models import Model\n{script}" for name in ("one", "two")}
+    _, offers = offered(files, rule("LIT130")).plan()
+    brought = [texts for offer in offers for texts in offer.texts() if texts.before is None]
+    assert {texts.path for texts in brought} == {"pkg/trainer_arguments.py"}
+    refused = {key for offer in offers for key in offer.keys}
+    assert offered(files, rule("LIT130")).plan(refused)[0].changes == ()
+
+
+def test_what_is_left_in_between_is_as_in_the_end() -> None:
+    changes = offered(PARTIAL)
+    _, offers = changes.plan()
+    refused = offers[0].keys | offers[2].keys
+    between = changes.without(refused)
+    made, end = changes.plan(refused)
+    assert [offer.keys for offer in between] == [offer.keys for offer in end]
+    assert made == plan(sources(PARTIAL), replace(Options(all_rules(), unsafe=True), refused=frozenset(refused)))
