@@ -82,7 +82,8 @@ def cache(
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
 ) -> None:
-    """List the environments kept for proofs, or remove them. So too what is remembered of projects."""
+    """List the environments kept for proofs, or remove them. So too what is remembered of projects, and what
+    `fixer undo` would put back."""
     from fixer.cache import listed, pruned
 
     typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)
