@@ -27,7 +27,6 @@ app = typer.Typer(
     name="fixer",
     help="Repairs PyTorch Lightning projects, moves them to a current Lightning, and proves the result by running it.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
