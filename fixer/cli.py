@@ -331,13 +331,13 @@ def _report(
     talks: bool = False,
 ) -> int:
     """Does the work and tells of it. With `keep`, where its recordings are, it is kept for `fixer report`, among the
-    runs of the project at `of`, or of the demo. Of work that talks to a person itself no progress is shown."""
+    runs of the project at `of`, or of the demo. Work that talks to a person at the terminal has no line move there."""
     from fixer.console import complain, progress, remember, save, show
     from fixer.result import RunInterrupted
 
     files = shown.files()
     is_interrupted = False
-    with progress(shown.quiet or talks) as say:
+    with progress(shown.quiet, plain=talks) as say:
         try:
             result = work(say)
         except RunInterrupted as stop:

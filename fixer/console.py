@@ -84,12 +84,12 @@ def complain(message: str) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress]:
-    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere. Of those that
-    the next one makes stale a log gets few."""
+def progress(quiet: bool, *, plain: bool = False) -> Iterator[Progress]:
+    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere and where
+    `plain` asks for them. Of those that the next one makes stale a log gets few."""
     if quiet:
         yield lambda message: None
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and not plain:
         with _changing_line() as change:
             yield change
     else:

@@ -110,7 +110,7 @@ def fix(asked: SharedOptions, progress: Progress, talk: Talk | None = None) -> R
         if talk:
             from fixer.choosing.taken import taken
 
-            made, said = taken(project, sources, options, memory, talk)
+            made, said = taken(project, sources, options, memory, talk, _counted(progress))
         else:
             made = plan(sources, options, _counted(progress), memory)
     written = write(project.root, made.final(), {source.path: source.data for source in sources})

@@ -111,8 +111,8 @@ def keep(root: Path, before: Mapping[str, bytes | None], after: Mapping[str, byt
     told = {"root": kept.root, "at": at, "files": [asdict(item) for item in files]}
     new = kept.place.with_suffix(".new")
     try:
-        with new.open("xb") as stream:
-            os.fchmod(stream.fileno(), 0o600)
+        new.touch(0o600, exist_ok=False)
+        with new.open("wb") as stream:
             stream.write(json.dumps(told).encode("ascii") + b"\n")
             stream.writelines(data for item in files if (data := before[item.path]) is not None)
             stream.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.code.parsed_files import ParsedFiles, load
@@ -61,6 +61,16 @@ class Draft:
     def changed(self) -> set[Unit]:
         """The rules that changed a file, with its path."""
         return {(change.code, change.path) for change in self.changes if change.before}
+
+    def until(self, rules: Collection[Rule]) -> Draft:
+        """The draft as it was before some rules, which came behind all others, had their turn."""
+        behind = {rule.code for rule in rules}
+        other = Draft([*self.base.values()], self.rejected)
+        other.late = self.late
+        other.seen = {unit: found for unit, found in self.seen.items() if unit[0] not in behind}
+        before = [change for change in self.changes if change.code not in behind]
+        other.take(before, [step for step in self.steps if step.rule.code not in behind], {}, self._facts)
+        return other
 
     def take(
         self, changes: Sequence[Change], steps: Sequence[Step], files: Mapping[str, PythonFile], facts: Facts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from codemods.code.source import Source
 from codemods.engine.draft import Draft, Step
 from codemods.engine.passes import finding_of
-from codemods.engine.plan import Plan, planned, redrafted
+from codemods.engine.plan import Plan, planned, walked
 from codemods.engine.refused import Key
 from codemods.engine.rewriting import edited
 from codemods.engine.scan import Options, Progress
@@ -102,15 +102,14 @@ class OfferedChanges:
         self._memory = self._memory.again()
         return made, _offers(self._draft, options)
 
-    def without(self, refused: Collection[Key]) -> tuple[Offer, ...]:
-        """The changes that are left without what is refused, as they are before it is asked whether a second run would
-        change the result."""
+    def walk(self, refused: Collection[Key]) -> Iterator[tuple[Offer, ...]]:
+        """The changes of the last plan, rule by rule. What is added to `refused` before the next are asked for is left;
+        those of this rule come once more, and the others as they are without it."""
         if self._draft is None:
-            return self.plan(refused)[1]
-        options = replace(self._options, refused=frozenset(refused))
-        self._draft = redrafted(self._draft, self._sources, options, self._progress, self._memory)
-        self._memory = self._memory.again()
-        return _offers(self._draft, options)
+            self.plan(refused)
+        assert self._draft is not None
+        for draft, steps in walked(self._draft, self._sources, self._options, refused, self._memory):
+            yield tuple(_of_rule(steps, draft, self._options))
 
 
 def grouped(offers: Iterable[Offer]) -> tuple[Offer, ...]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile, groupby
 
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 from codemods.engine.draft import Change as Change
 from codemods.engine.draft import Draft, Step
 from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
-from codemods.engine.refused import Refusals
+from codemods.engine.refused import Key, Refusals
 from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan
 from codemods.engine.scan_cache import Memory
@@ -92,15 +93,35 @@ def planned(
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs), draft
 
 
-def redrafted(
-    earlier: Draft, sources: Sequence[Source], options: Options, progress: Progress | None, memory: Memory
-) -> Draft:
-    """What is rewritten of the same files with other refusals, by the turns that rules had in an earlier draft, and
-    without what was thrown away there. What a second run would change is not looked at, which takes longest."""
-    refusals = Refusals(options.refused, sources)
-    looked = scan(sources, options, progress, memory, refusals)
-    refusals.learn(looked.by_unit)
-    return _rewrite(Draft(sources, earlier.rejected, refusals), looked, options, earlier.late, memory)
+def walked(
+    earlier: Draft, sources: Sequence[Source], options: Options, refused: Collection[Key], memory: Memory
+) -> Iterator[tuple[Draft, Sequence[Step]]]:
+    """Goes once more through the turns that rules had in an earlier draft, and says what each of them rewrites in what
+    the others left. What is added to `refused` before the next is asked for is left, and said once more without it."""
+    known = len(refused)
+    first: Rule | None = None
+    for rule, own in groupby(earlier.steps, key=lambda step: step.rule):
+        first = rule
+        yield earlier, [*own]
+        if len(refused) > known:
+            break
+    else:
+        return
+    rules = [*dropwhile(lambda rule: rule is not first, _in_turn(options, earlier.late))]
+    draft, known, scanned = earlier.until(rules), -1, -1
+    for rule in rules:
+        while True:
+            if len(refused) > known:
+                draft.refusals, known = Refusals(refused, sources), len(refused)
+            if scanned < 0 or (rule.last and scanned < known):
+                looked, scanned = scan(sources, options, None, memory.again(), draft.refusals), known
+            draft.refusals.learn(looked.by_unit)
+            attempt, facts = _turn(rule, draft, looked, options, memory)
+            if attempt.steps:
+                yield draft, attempt.steps
+            if len(refused) == known:
+                break
+        draft.take(attempt.changes, attempt.steps, attempt.files, facts)
 
 
 def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
@@ -118,17 +139,27 @@ def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
 
 def _rewrite(draft: Draft, looked: Scan, options: Options, late: frozenset[str], memory: Memory) -> Draft:
     draft.late = late
-    for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
-        known = looked
-        if rule.code in late and not (rule.last and _rewrites_base(rule, looked)):
-            known = _look_again(draft, looked, options, memory)
-        while True:
-            attempt, failed = _apply_rule(rule, draft, looked, known, options)
-            if not failed:
-                break
-            draft.rejected.update(failed)
-        draft.take(attempt.changes, attempt.steps, attempt.files, known.facts)
+    for rule in _in_turn(options, late):
+        attempt, facts = _turn(rule, draft, looked, options, memory)
+        draft.take(attempt.changes, attempt.steps, attempt.files, facts)
     return draft
+
+
+def _in_turn(options: Options, late: Container[str]) -> list[Rule]:
+    """The rules in the order in which they rewrite."""
+    return sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late))
+
+
+def _turn(rule: Rule, draft: Draft, looked: Scan, options: Options, memory: Memory) -> tuple[_RuleAttempt, Facts]:
+    """What a rule rewrites when its turn comes, with the facts that it knows then."""
+    known = looked
+    if rule.code in draft.late and not (rule.last and _rewrites_base(rule, looked)):
+        known = _look_again(draft, looked, options, memory)
+    while True:
+        attempt, failed = _apply_rule(rule, draft, looked, known, options)
+        if not failed:
+            return attempt, known.facts
+        draft.rejected.update(failed)
 
 
 def _rewrites_base(rule: Rule, looked: Scan) -> bool:

@@ -64,6 +64,10 @@ class Choices:
         """The changes that are to be asked about, in groups."""
         return grouped(change for change in changes if self.of(change) is None)
 
+    def are_open(self, changes: Iterable[Offer]) -> bool:
+        """Whether any of the changes is to be asked about, or is refused from now on."""
+        return any(not self.of(change) and not change.keys <= self.refused for change in changes)
+
     def settle(self, changes: Iterable[Offer]) -> None:
         """Takes and refuses what follows from what was said before."""
         for change in changes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Literal, Protocol
 
 from codemods.engine.offers import Offer, OfferedChanges
@@ -75,13 +74,12 @@ def choose(changes: OfferedChanges, talk: Talk, *, unsafe: bool, problem_of: Can
     session = _Session(talk, Choices(unsafe), problem_of)
     choices = session.choices
     made, offers = changes.plan()
-    while True:
-        known = set(choices.refused)
-        while not session.is_through(offers):
-            offers = changes.without(choices.refused)
-        if choices.refused == known:
-            break
-        made, offers = changes.plan(choices.refused)
+    while choices.are_open(offers):
+        known = len(choices.refused)
+        session.ask(changes.walk(choices.refused), offers)
+        if len(choices.refused) > known:
+            talk.tell("looking at the result")
+            made, offers = changes.plan(choices.refused)
     there = {key for offer in offers for key in offer.keys}
     if there & choices.refused:
         raise RuntimeError(f"what was refused is still rewritten: {sorted(map(str, there & choices.refused))}")
@@ -98,15 +96,15 @@ class _Session:
         self.talk, self.choices, self.problem_of = talk, choices, problem_of
         self.asked = 0
 
-    def is_through(self, offers: Sequence[Offer]) -> bool:
-        """Asks about the changes, rule by rule; no where what was left of a rule may make others of those behind it."""
-        runs = [[*own] for _, own in groupby(offers, key=lambda offer: offer.rule.code)]
-        for number, own in enumerate(runs):
-            known = len(self.choices.refused)
-            self._ask(own, [offer for run in runs[number + 1 :] for offer in run])
-            if len(self.choices.refused) > known and not self.choices.is_ended:
-                return False
-        return True
+    def ask(self, walk: Iterable[Sequence[Offer]], planned: Sequence[Offer]) -> None:
+        """Asks about changes, rule by rule; `planned` are those that are awaited."""
+        for changes in walk:
+            if self.choices.is_ended:
+                self.choices.settle(planned)
+                return
+            codes = [offer.rule.code for offer in planned]
+            there = [number for number, code in enumerate(codes, 1) if code == changes[0].rule.code]
+            self._ask(changes, planned[there[-1] if there else 0 :])
 
     def _ask(self, changes: Sequence[Offer], behind: Sequence[Offer]) -> None:
         """Asks about the changes of one rule."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from codemods.code.source import Source
 from codemods.engine.offers import OfferedChanges
 from codemods.engine.plan import Change, Plan
-from codemods.engine.scan import Options
+from codemods.engine.scan import Options, Progress
 from codemods.engine.scan_cache import Memory
 from fixer.choosing.session import Talk, choose
 from fixer.choosing.settings_edit import LeftOut, with_settings
@@ -23,7 +23,12 @@ SETTING = "[tool.fixer]"
 
 
 def taken(
-    project: Project, sources: Sequence[Source], options: Options, memory: Memory, talk: Talk
+    project: Project,
+    sources: Sequence[Source],
+    options: Options,
+    memory: Memory,
+    talk: Talk,
+    progress: Progress | None = None,
 ) -> tuple[Plan, tuple[str, ...]]:
     """Asks about all changes, unsafe ones too. What is to be left out for good is a change of pyproject.toml."""
     talk.tell(f"looking for changes in {project.root}")
@@ -38,7 +43,7 @@ def taken(
             return str(error)
         return None
 
-    every = OfferedChanges(sources, replace(options, unsafe=True), None, memory)
+    every = OfferedChanges(sources, replace(options, unsafe=True), progress, memory)
     chosen = choose(every, talk, unsafe=bool(options.unsafe), problem_of=problem_of)
     made, said = chosen.plan, []
     if chosen.taken + chosen.left:

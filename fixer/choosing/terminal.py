@@ -102,7 +102,14 @@ class Terminal:
             text = f"{count(question.stopping, 'place')} that you left will stop the program on the new Lightning."
             output.line([(text, "bold yellow")], 2)
         self._write(output.text().removesuffix("\n"))
-        for texts in offer.texts():
+        try:
+            shown = offer.texts()
+        except (
+            Exception
+        ) as error:  # what cannot be made alone may be made with others, and else is thrown away and told
+            self._lines(f"  its lines cannot be shown alone: {one_line(str(error))}")
+            return
+        for texts in shown:
             self._diff(texts)
 
     def _diff(self, texts: FileTexts) -> None:

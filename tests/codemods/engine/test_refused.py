@@ -205,11 +205,22 @@ def test_a_file_that_a_change_brings() -> None:
     assert offered(files, rule("LIT130")).plan(refused)[0].changes == ()
 
 
-def test_what_is_left_in_between_is_as_in_the_end() -> None:
-    changes = offered(PARTIAL)
-    _, offers = changes.plan()
-    refused = offers[0].keys | offers[2].keys
-    between = changes.without(refused)
+@pytest.mark.parametrize("refused_at", [0, 1, 3])
+def test_rules_behind_are_walked_as_the_plan_has_them(refused_at: int) -> None:
+    """What is refused while one goes through the changes is left at once, and by what comes behind."""
+    changes, refused = offered(PARTIAL), set[Key]()
+    changes.plan()
+    seen: dict[str, list[frozenset[Key]]] = {}
+    for number, run in enumerate(changes.walk(refused)):
+        seen[run[0].rule.code] = [offer.keys for offer in run]
+        if number == refused_at:
+            refused |= run[0].keys
     made, end = changes.plan(refused)
-    assert [offer.keys for offer in between] == [offer.keys for offer in end]
+    assert [keys for own in seen.values() for keys in own if not keys & refused] == [offer.keys for offer in end]
     assert made == plan(sources(PARTIAL), replace(Options(all_rules(), unsafe=True), refused=frozenset(refused)))
+
+
+def test_a_walk_without_refusals_is_the_plan() -> None:
+    changes = offered(PARTIAL)
+    _, planned = changes.plan()
+    assert [offer for run in changes.walk(()) for offer in run] == [*planned]

@@ -49,12 +49,12 @@ class AtTerminal:
         self.process.wait()
         os.close(self._ours)
 
-    def read(self, until: re.Pattern[str], seconds: float = 60) -> str:
+    def read(self, until: re.Pattern[str], seconds: float = 120) -> str:
         """What is shown from where was read last, until it matches."""
         new, deadline = "", time.monotonic() + seconds
         while not until.search(new):
             assert time.monotonic() < deadline, f"it does not come: {until.pattern}\n{new}"
-            more = self._more()
+            more = self._more(deadline - time.monotonic())
             assert more, f"it ended before {until.pattern}\n{new}"
             new += more
         return new
@@ -76,12 +76,12 @@ class AtTerminal:
         if text:
             self.type(f"{text}\n")
         new = ""
-        while more := self._more():
+        while more := self._more(120):
             new += more
-        return self.process.wait(60), new
+        return self.process.wait(120), new
 
-    def _more(self) -> str:
-        if not select.select([self._ours], [], [], 60)[0]:
+    def _more(self, seconds: float) -> str:
+        if not select.select([self._ours], [], [], seconds)[0]:
             return ""
         try:
             data = os.read(self._ours, 1 << 16)
