@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from codemods.code.source import Source
 from codemods.engine.line_map import LineMap
@@ -28,9 +28,9 @@ def brought_key(code: str, path: str) -> Key:
 
 
 class Refusals:
-    """The refused findings of a run. In a file that others changed, a finding is known again by its line, or by its
-    message among the lines that took the place of its own; where a refused one is not known again, none is rewritten
-    that it could be."""
+    """The refused findings of a run. In a file that others changed, a finding is known again by its message, where
+    there are as many of it as there were, else by its line or the lines that took the place of its own; where a refused
+    one is not known again, none is rewritten that it could be."""
 
     def __init__(self, refused: Collection[Key] = (), sources: Sequence[Source] = ()) -> None:
         self._refused: dict[Unit, set[Key]] = defaultdict(set)
@@ -90,51 +90,65 @@ class Refusals:
         keys = [brought_key(item.code, item.path) for item in found]
         known = self._known.get((found[0].code, now.path), ()) if base and found else ()
         if base and known:
-            for number, was in _known_again(found, known, *_places(base, now)):
+            for number, was in _known_again(found, known, _places(base, now)):
                 keys[number] = key_of(was)
         return keys
 
 
-_Place = Callable[[Finding], Hashable]
+_Where = Callable[[Finding], Hashable]
 
 
-def _places(base: Source, now: Source) -> tuple[_Place, _Place]:
-    """Where a finding stands in a file, in words that mean the same before and after: a line that was kept, lines that
-    changed together, or a cell."""
+@dataclass(frozen=True)
+class _Places:
+    """Where findings stand before and after others changed their file, in words that mean the same in both: a line of
+    the same text, lines that changed together, or a cell."""
+
+    before: _Where
+    after: _Where
+    is_sure: Callable[[Finding], bool]
+    """Whether a finding stands, in both, in the one line of its text."""
+
+
+def _places(base: Source, now: Source) -> _Places:
     if base.kind == "notebook":
-        return (lambda finding: finding.cell), (lambda finding: finding.cell)
+        return _Places(lambda finding: finding.cell, lambda finding: finding.cell, lambda _: False)
     moved = LineMap(base.data, now.data)
+    old, new = Counter(moved.old), Counter(moved.new)
 
     def before(finding: Finding) -> Hashable:
-        number, block = next(
-            ((number, block) for number, block in enumerate(moved.blocks) if finding.span.line in block.old), (-1, None)
-        )
-        kept = block is not None and block.is_kept
-        return (number, finding.span.line, finding.span.column) if kept else number
+        text = _line(moved.old, finding)
+        return (text, finding.span.column) if text in new else _block(finding.span.line, [b.old for b in moved.blocks])
 
     def after(finding: Finding) -> Hashable:
-        for number, block in enumerate(moved.blocks):
-            if finding.span.line in block.new:
-                line = finding.span.line - block.new.start + block.old.start
-                return (number, line, finding.span.column) if block.is_kept else number
-        return None
+        text = _line(moved.new, finding)
+        return (text, finding.span.column) if text in old else _block(finding.span.line, [b.new for b in moved.blocks])
 
-    return before, after
+    return _Places(before, after, lambda item: old[text := _line(moved.new, item)] == new[text] == 1)
 
 
-def _known_again(
-    found: Sequence[Finding], known: Sequence[Finding], before: _Place, after: _Place
-) -> list[tuple[int, Finding]]:
-    """The numbers of findings with what they were: those of one place and message where there are as many as there
-    were, then those of one place alone."""
+def _line(lines: Sequence[str], finding: Finding) -> str:
+    """The line that a finding begins on; nothing at the end of a file."""
+    return lines[finding.span.line - 1] if finding.span.line <= len(lines) else ""
+
+
+def _block(line: int, blocks: Sequence[range]) -> int | None:
+    return next((number for number, lines in enumerate(blocks) if line in lines), None)
+
+
+def _known_again(found: Sequence[Finding], known: Sequence[Finding], places: _Places) -> list[tuple[int, Finding]]:
+    """The numbers of findings with what they were: those of one message where there are as many as there were, in
+    order, then those of one place and message, and then those of one place."""
     pairs: list[tuple[int, Finding]] = []
     left, rest = dict(enumerate(found)), list(known)
-    for tell in (_said, None):
+    by_place = (places.before, places.after)
+    for before, after, tell in ((None, None, _said), (*by_place, _said), (*by_place, None)):
         then, now = _grouped(rest, before, tell), _grouped([*left.values()], after, tell)
         numbers = {id(item): number for number, item in left.items()}
         for place, items in now.items():
-            if len(items) == len(then.get(place, ())):
-                pairs += [(numbers[id(item)], was) for item, was in zip(items, then[place], strict=True)]
+            again = [*zip(items, then.get(place, ()), strict=False)]
+            moved = before is None and any(places.is_sure(i) and places.after(i) != places.before(w) for i, w in again)
+            if len(items) == len(then.get(place, ())) and not moved:
+                pairs += [(numbers[id(item)], was) for item, was in again]
         done = {number for number, _ in pairs}
         left = {number: item for number, item in left.items() if number not in done}
         rest = [item for item in rest if all(item is not was for _, was in pairs)]
@@ -145,8 +159,8 @@ def _said(finding: Finding) -> Hashable:
     return finding.message, finding.row
 
 
-def _grouped(findings: Sequence[Finding], place: _Place, tell: _Place | None) -> dict[Hashable, list[Finding]]:
+def _grouped(findings: Sequence[Finding], where: _Where | None, tell: _Where | None) -> dict[Hashable, list[Finding]]:
     found: dict[Hashable, list[Finding]] = defaultdict(list)
-    for finding in sorted(findings, key=lambda item: item.span):
-        found[place(finding), tell(finding) if tell else None].append(finding)
+    for finding in sorted(findings, key=lambda item: (item.cell or 0, item.span)):
+        found[where(finding) if where else None, tell(finding) if tell else None].append(finding)
     return found

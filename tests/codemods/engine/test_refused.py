@@ -111,6 +111,87 @@ def test_a_class_is_taken_whole() -> None:
     assert "def validation_epoch_end(self, outputs):" in text and "def test_epoch_end(self, outputs):" in text
 
 
+LINES = """\
+import pytorch_lightning as pl
+
+trainer = pl.Trainer(
+    gpus=1,
+    weights_summary=None,
+    progress_bar_refresh_rate=0, checkpoint_callback=False,
+    resume_from_checkpoint=None,
+)
+trainer.fit(None)
+"""
+CLASSES = """\
+from pytorch_lightning import Trainer, LightningModule
+from pytorch_lightning.core.lightning import LightningModule as LM
+from pytorch_lightning.utilities.distributed import rank_zero_only
+
+
+class A(LM):
+    @rank_zero_only
+    def a(self):
+        print(self.trainer.gpus, self.trainer.num_gpus)
+
+    def training_epoch_end(self, outputs):
+        self.log("a", sum(o["loss"] for o in outputs))
+
+    def validation_epoch_end(self, outputs):
+        print(self.trainer.gpus)
+        self.log("b", len(outputs))
+
+
+class B(LightningModule):
+    def training_epoch_end(self, outputs):
+        pass
+
+
+Trainer(gpus=[0], checkpoint_callback=False)
+"""
+PLAIN = "import pytorch_lightning as pl"
+TWICE = "t = pl.Trainer(gpus=1, weights_summary=None)"
+STRANGE = {
+    "lines": {"a.py": LINES},
+    "carriage returns": {"a.py": LINES.replace("\n", "\r\n")},
+    "the same line again and again": {"a.py": f"{PLAIN}\n" + f"{TWICE}\n" * 5},
+    "all on one line": {"a.py": f"{PLAIN}; {TWICE}; {TWICE}\n"},
+    "the end of a file": {"a.py": f"{PLAIN}\n{TWICE}"},
+    "classes": {"a.py": CLASSES},
+    "cells": {"a.ipynb": notebook(PLAIN, f"{TWICE}\n{TWICE}", TWICE)},
+    "a configuration": {"conf/a.yaml": "trainer:\n  gpus: 1\n  weights_summary: null\nother:\n  gpus: 1\n"},
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_each_alone_is_left_and_no_other_one_with_it(name: str) -> None:
+    changes = offered(STRANGE[name])
+    _, offers = changes.plan()
+    assert len(offers) > 1 or name == "a configuration"
+    for offer in offers:
+        made, left = changes.plan(offer.keys)
+        there = {key for other in left for key in other.keys}
+        assert made.bugs == () and not there & offer.keys
+        others = (other for other in offers if other is not offer and not other.rule.last)
+        assert {key for other in others for key in other.keys} <= there, offer.keys
+
+
+@pytest.mark.parametrize("taken", range(5))
+def test_one_of_many_that_are_alike(taken: int) -> None:
+    """Which of them it is, their lines do not tell, and other rules changed some of those."""
+    files = STRANGE["the same line again and again"]
+    _, offers = offered(files).plan()
+    of_gpus = [offer for offer in offers if offer.rule.code == "LIT101"]
+    of_summary = [offer for offer in offers if offer.rule.code == "LIT110"]
+    refused = of_gpus[taken].keys | {
+        key for offer in of_summary if offer is not of_summary[taken] for key in offer.keys
+    }
+    lines = without(files, refused)["a.py"].splitlines()[1:]
+    other = 't = pl.Trainer(accelerator="gpu", devices=1, weights_summary=None)'
+    assert lines == [
+        "t = pl.Trainer(gpus=1, enable_model_summary=False)" if number == taken else other for number in range(5)
+    ]
+
+
 def ignoring(text: str, lines: Mapping[int, str]) -> str:
     """The text with comments that have codes ignored on some lines."""
     told = enumerate(text.splitlines(), 1)
