@@ -18,13 +18,14 @@ Answer = Literal["y", "n", "a", "d", "A", "q", "e", "s", "l", "?"]
 
 @dataclass(frozen=True)
 class ChangeQuestion:
-    """A change that is offered, which one it is of how many, and how many were left before it that stop the program on
-    the target."""
+    """A change that is offered, which one it is of how many, how many were left before it that stop the program on the
+    target, and whether what is said of all changes holds for safe ones alone."""
 
     offer: Offer
     number: int
     total: int
     stopping: int = 0
+    safe_alone: bool = False
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -115,7 +116,9 @@ class _Session:
                 continue
             offer = undecided[0]
             total = self.asked + 1 + len(queue) + len(self.choices.pending(behind))
-            question = ChangeQuestion(offer, self.asked + 1, total, self.choices.stopping if offer.rule.last else 0)
+            stopping = self.choices.stopping if offer.rule.last else 0
+            safe_alone = offer.fix == "safe" and not self.choices.unsafe
+            question = ChangeQuestion(offer, self.asked + 1, total, stopping, safe_alone)
             answer = self.talk.answer(question)
             if answer == "s":
                 queue.extendleft(reversed(offer.split()))

@@ -75,7 +75,7 @@ class Terminal:
         for answer in question.answers:
             words = _MEANINGS[answer].format(code=question.offer.rule.code, parts=len(question.offer.parts))
             self._lines(f"{answer} - {words}", hang="    ")
-        if question.offer.fix == "safe":
+        if question.safe_alone:
             self._lines(_SAFE_ALONE)
         self._lines(_CTRL_C)
 

@@ -14,6 +14,7 @@ import termios
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from tests.fixer.command import environment
 
@@ -22,9 +23,11 @@ PROMPT = re.compile(r"Make this change\? \[[^\]]*\] (\x1b\[0m)?$")
 
 
 class AtTerminal:
-    """`fixer` with its standard streams at a terminal, or with its standard output in a pipe."""
+    """`fixer` with its standard streams at a terminal, or with its standard output in a file."""
 
-    def __init__(self, folder: Path, *arguments: str, columns: int = 100, **env: str) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, columns: int = 100, out: BinaryIO | None = None, **env: str
+    ) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         plain = dict.fromkeys(("NO_COLOR", "FORCE_COLOR", "COLUMNS"), "") | {"TERM": "xterm-256color"}
@@ -33,7 +36,7 @@ class AtTerminal:
             cwd=folder,
             env={**environment({**plain, **env})},
             stdin=theirs,
-            stdout=theirs,
+            stdout=out or theirs,
             stderr=theirs,
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it

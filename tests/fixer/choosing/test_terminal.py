@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixer.choosing.pseudo_terminal import COLOR, AtTerminal
-from tests.fixer.command import Ask, process
+from tests.fixer.command import Ask, Said, process
 
 TRAIN = b"""\
 import pytorch_lightning as pl
@@ -94,11 +94,19 @@ def test_explain_help_and_what_is_no_answer(project: Path) -> None:
         assert "Repair:   safe" in said and "(1/4) LIT101" in COLOR.sub("", said)
         helped = COLOR.sub("", shown.say("?"))
         assert "q - quit: leave this and all that are left; what you took is made" in helped
+        assert "a and A take no unsafe change here" in helped
         assert "Ctrl-C ends it, and nothing is changed." in helped
         again = shown.say("maybe")
         assert "y - make this change" in again
         assert shown.end("q")[0] == 0
     assert files(project) == FILES
+
+
+def test_unsafe_changes_as_they_are_asked_for(project: Path) -> None:
+    with interactive(project, "--unsafe-fixes") as shown:
+        shown.question()
+        assert "take no unsafe change" not in shown.say("?")
+        assert shown.end("q")[0] == 0
 
 
 def test_none_of_a_rule_left_out_for_good(project: Path) -> None:
@@ -176,6 +184,18 @@ def test_a_window_of_20_columns(project: Path) -> None:
         helped = shown.say("?")
         assert max(len(line) for line in helped[: helped.index("(1/4)")].splitlines()[1:]) <= 20
         assert shown.end("q")[0] == 0
+
+
+def test_the_report_goes_where_it_is_asked_to(project: Path, tmp_path: Path) -> None:
+    """The questions are asked at the terminal all the same."""
+    place = tmp_path / "report.json"
+    with place.open("wb") as out, AtTerminal(project, "fix", "-i", "--output-format", "json", out=out) as shown:
+        shown.question()
+        shown.say("y")
+        assert shown.end("q")[0] == 0
+    report = Said(0, place.read_text(), "").report()
+    applied = {finding["code"] for finding in report["findings"] if finding["applied"]}
+    assert applied == {"LIT101"} and len(report["files"]) == 1
 
 
 def test_without_a_terminal(ask: Ask, project: Path) -> None:
