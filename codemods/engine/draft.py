@@ -38,17 +38,23 @@ class Step:
 
 
 class Draft:
-    """The files as they are by now and as they were, the changes so far with the steps that led to them, what was
+    """The files as they are by now and as they were, the changes so far with, where asked for, the steps, what was
     thrown away and why, what was refused, which rules have their turn behind the others, findings that were not
     rewritten after all, as they were found when their rule's turn came, and all that each rule found then."""
 
     def __init__(
-        self, sources: Sequence[Source], rejected: Mapping[Unit, str], refusals: Refusals | None = None
+        self,
+        sources: Sequence[Source],
+        rejected: Mapping[Unit, str],
+        refusals: Refusals | None = None,
+        *,
+        keeps_steps: bool = False,
     ) -> None:
         self.now = {source.path: source for source in sources}
         self.base: Mapping[str, Source] = dict(self.now)
         self.changes: list[Change] = []
         self.steps: list[Step] = []
+        self.keeps_steps = keeps_steps
         self.refusals = refusals or Refusals()
         self.late: frozenset[str] = frozenset()
         self.rejected = dict(rejected)
@@ -65,7 +71,7 @@ class Draft:
     def until(self, rules: Collection[Rule]) -> Draft:
         """The draft as it was before some rules, which came behind all others, had their turn."""
         behind = {rule.code for rule in rules}
-        other = Draft([*self.base.values()], self.rejected)
+        other = Draft([*self.base.values()], self.rejected, self.refusals, keeps_steps=self.keeps_steps)
         other.late = self.late
         other.seen = {unit: found for unit, found in self.seen.items() if unit[0] not in behind}
         before = [change for change in self.changes if change.code not in behind]
@@ -76,7 +82,7 @@ class Draft:
         self, changes: Sequence[Change], steps: Sequence[Step], files: Mapping[str, PythonFile], facts: Facts
     ) -> None:
         """Makes changes; `files` are those of their results that were looked at, with some facts."""
-        self.steps.extend(steps)
+        self.steps.extend(steps if self.keeps_steps else ())
         trees = self._trees_for(facts)
         self.changes.extend(changes)
         for change in changes:

@@ -52,13 +52,18 @@ def plan(
     sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
 ) -> Plan:
     """Finds and rewrites."""
-    return planned(sources, options, progress, memory)[0]
+    return planned(sources, options, progress, memory, keeps_steps=False)[0]
 
 
 def planned(
-    sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
+    sources: Sequence[Source],
+    options: Options,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
+    *,
+    keeps_steps: bool = True,
 ) -> tuple[Plan, Draft]:
-    """Finds and rewrites; the draft holds the steps on the way.
+    """Finds and rewrites; the draft holds the steps on the way, with the trees of their files.
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
     rule would change it again, or where a second run over the whole result would. A rule that finds something to
@@ -71,7 +76,7 @@ def planned(
     rejected: dict[Unit, str] = {}
     late: frozenset[str] = frozenset()
     while True:
-        draft = _rewrite(Draft(sources, rejected, refusals), looked, options, late, memory)
+        draft = _rewrite(Draft(sources, rejected, refusals, keeps_steps=keeps_steps), looked, options, late, memory)
         again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
