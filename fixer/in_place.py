@@ -68,10 +68,13 @@ def _kept(root: Path, after: Mapping[str, bytes], read: Mapping[str, bytes]) -> 
     """What is to be overwritten, kept, or why it could not be."""
     before = {path: read.get(path) for path in after}
     if sum(len(data) for data in before.values() if data is not None) > undo.ROOM:
-        return None, f"`fixer undo` cannot undo it: the files are larger than {undo.ROOM // 1_000_000} MB together"
+        return (
+            None,
+            f"`fixer undo` cannot put the files back: they are larger than {undo.ROOM // 1_000_000} MB together",
+        )
     try:
         kept = undo.keep(root, before, after)
         undo.make_room()
     except OSError as error:
-        return None, f"`fixer undo` cannot undo it: {of_the_system(error)}"
+        return None, f"`fixer undo` cannot put the files back: {of_the_system(error)}"
     return kept, ""

@@ -81,9 +81,10 @@ class PutBack:
     def lines(self) -> tuple[str, ...]:
         """What was done, a line a file and one for all."""
         number = len(self.restored) + len(self.removed)
-        total = f"{number} file{'' if number == 1 else 's'} in {self.kept.root}: as before the `fixer fix` of "
+        are = "1 file is as it was" if number == 1 else f"{number} files are as they were"
+        total = f"{are} before the `fixer fix` of {self.kept.when} in {self.kept.root}"
         done = (*(f"put back: {path}" for path in self.restored), *(f"removed: {path}" for path in self.removed))
-        return (*map(shown, done), f"{shown(total)}{self.kept.when}") if number or not self.left else ()
+        return tuple(map(shown, (*done, total))) if number or not self.left else ()
 
     def complaint(self) -> str:
         """What was left, and what to do."""
