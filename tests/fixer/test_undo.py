@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fixer import in_place, undo
 from fixer.errors import UsageError
@@ -157,6 +160,38 @@ def test_files_that_a_rewrite_brought_go(tmp_path: Path) -> None:
     done = undo.put_back(undo.last_of(tmp_path))
     assert (done.restored, done.removed, done.left) == (("a.py",), ("new.py",), ())
     assert (tmp_path / "a.py").read_bytes() == b"a\n" and not (tmp_path / "new.py").exists()
+
+
+BYTES = st.binary(max_size=20)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.none() | BYTES, BYTES, st.sampled_from(["kept", "edited", "deleted"])), max_size=6))
+def test_whatever_became_of_the_files(
+    tmp_path_factory: pytest.TempPathFactory, files: list[tuple[bytes | None, bytes, str]]
+) -> None:
+    """Each is as it was where it is what fixer wrote, and else as it was left; the second time changes nothing."""
+    root = tmp_path_factory.mktemp("project")
+    files = [(was, now + b"." if was == now else now, then) for was, now, then in files]
+    before = {f"{number}.py": was for number, (was, _, _) in enumerate(files)}
+    read = {name: was for name, was in before.items() if was is not None}
+    for name, data in read.items():
+        (root / name).write_bytes(data)
+    in_place.write(root, {f"{number}.py": now for number, (_, now, _) in enumerate(files)}, read)
+    expected = {}
+    for number, (was, now, then) in enumerate(files):
+        place = root / f"{number}.py"
+        if then == "edited":
+            place.write_bytes(now + b"#")
+        elif then == "deleted":
+            place.unlink()
+        left = was if then == "kept" else None if then == "deleted" else now + b"#"
+        expected |= {place.name: left} if left is not None else {}
+    for _ in range(2):
+        if files:
+            with suppress(undo.NothingToUndo):
+                undo.put_back(undo.last_of(root))
+        assert {place.name: place.read_bytes() for place in root.iterdir()} == expected
 
 
 def test_one_that_was_changed_before_it_is_written(tmp_path: Path) -> None:

@@ -133,6 +133,23 @@ def test_none_of_a_rule_left_out_for_good(project: Path) -> None:
     assert (project / "pyproject.toml").read_text() == '[project]\nname = "x"  # kept\nversion = "1"\n'
 
 
+def test_settings_beside_a_change_of_the_same_file(project: Path) -> None:
+    (project / "requirements.txt").unlink()
+    text = '[project]\nname = "x"\nversion = "1"\ndependencies = ["pytorch-lightning==1.5.0"]  # pinned\n'
+    (project / "pyproject.toml").write_text(text)
+    with interactive(project) as shown:
+        assert "LIT101" in COLOR.sub("", shown.question())
+        shown.type("l\n")
+        shown.read(re.compile(r"\[1-3\] "))
+        shown.say("2")
+        assert shown.end("A")[0] == 0
+    moved = text.replace("==1.5.0", "==2.6.6")
+    assert (project / "pyproject.toml").read_text() == f'{moved}\n[tool.fixer]\nignore = ["LIT101:M164"]\n'
+    assert b"gpus=0" in (project / "train.py").read_bytes()
+    assert process(project, "undo").code == 0
+    assert files(project) == {"train.py": TRAIN, "pyproject.toml": text.encode()}
+
+
 def test_the_end_of_the_input_quits(project: Path) -> None:
     with interactive(project) as shown:
         shown.question()
