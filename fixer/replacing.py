@@ -37,9 +37,14 @@ def replace_file(place: Path, data: bytes) -> None:
 
 
 def create_file(place: Path, data: bytes) -> None:
-    """Makes a file where there is none. Raises FileExistsError."""
+    """Makes a file where there is none, whole or not at all. Raises FileExistsError."""
     with place.open("xb") as file:
-        file.write(data)
+        try:
+            file.write(data)
+            file.flush()
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
 
 
 def beside(place: Path) -> Path:
