@@ -16,6 +16,7 @@ def rules(
     words: Annotated[
         list[str] | None, typer.Argument(help="Only rules of these codes, levels or words.", metavar="WORDS")
     ] = None,
+    output_format: opt.ListedAs = opt.ListFormat.text,
     plugins: opt.Plugins = None,
     trust_plugins: opt.TrustPlugins = False,
 ) -> None:
@@ -23,17 +24,29 @@ def rules(
     from codemods.rule import others_rules
     from fixer.console import aside
     from fixer.plugins import of_folder
-    from fixer.reports.rules import table
+    from fixer.reports.rules import as_json, table
 
     of_folder(Path(), opt.codes(plugins), trust_plugins)
     for message in others_rules().left_out:
         aside(message)
-    typer.echo(table(words or []), nl=False)
+    typer.echo((as_json if output_format is opt.ListFormat.json else table)(words or []), nl=False)
+
+
+def _codes(incomplete: str) -> list[str]:
+    """The codes of rules that a shell offers."""
+    from codemods.rule import all_rules
+
+    return [rule.code for rule in all_rules() if rule.code.startswith(incomplete)]
 
 
 def explain(
     code: Annotated[
-        str, typer.Argument(help="Code of a rule, such as TBP001, or a word of fixer, such as rung.", metavar="CODE")
+        str,
+        typer.Argument(
+            help="Code of a rule, such as TBP001, or a word of fixer, such as rung.",
+            metavar="CODE",
+            autocompletion=_codes,
+        ),
     ],
     plugins: opt.Plugins = None,
     trust_plugins: opt.TrustPlugins = False,
@@ -97,16 +110,30 @@ def report(
     return 0
 
 
-def config(path: opt.PathArgument = Path()) -> None:
+def config(
+    path: opt.PathArgument = Path(),
+    output_format: opt.ListedAs = opt.ListFormat.text,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of the settings, for editors.")
+    ] = False,
+) -> None:
     """Show the settings that hold for a run, and where each is from."""
     from fixer.console import aside
     from fixer.project import open_settings
-    from fixer.reports.settings import table
+    from fixer.reports.settings import as_json, table
     from fixer.settings import SharedOptions, in_words, options_for
 
+    if schema:
+        import json
+
+        from fixer.settings_schema import schema as of_settings
+
+        typer.echo(json.dumps(of_settings(), indent=2))
+        return
     project = open_settings(path)
     options_for(SharedOptions(path), project)
-    typer.echo(table(project.config, in_words()), nl=False)
+    is_json = output_format is opt.ListFormat.json
+    typer.echo(as_json(project.config) if is_json else table(project.config, in_words()), nl=False)
     for message in project.about_settings:
         aside(message)
 
@@ -118,7 +145,8 @@ def cache(
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
 ) -> None:
-    """List the environments kept for proofs, or remove them. So too what is remembered of projects."""
+    """List the environments kept for proofs, or remove them. So too what is remembered of projects, and what
+    `fixer undo` would put back."""
     from fixer.cache import listed, pruned
 
     typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)

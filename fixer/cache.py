@@ -1,4 +1,5 @@
-"""`fixer cache`: the environments that proofs ran in, and what is remembered of projects, listed or removed."""
+"""`fixer cache`: the environments that proofs ran in, what is remembered of projects, and what `fixer undo` would put
+back, listed or removed."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from fixer import undo
 from fixer.proof_state import states
 from fixer.remembered import places
 from verify.environments.building import cache_folder
@@ -13,13 +15,14 @@ from verify.environments.environment_cache import CachedEnvironment, forget, kep
 
 
 def listed() -> str:
-    """Every environment with its size and when it was used, and what is remembered of projects."""
+    """Every environment with its size and when it was used, what is remembered of projects, and what can be undone."""
     cache = cache_folder()
     found = kept(cache)
     total = f"{_many(found)} in {cache}: {_size(sum(one.size for one in found))}"
     if not found:
         total = f"no environment is kept in {cache}"
-    return "".join(f"{_line(one)}\n" for one in found) + f"{total}\n" + _remembered("remembered", places())
+    looks, runs = _remembered("remembered", places()), _undone("kept for `fixer undo`", undo.everything())
+    return "".join(f"{_line(one)}\n" for one in found) + f"{total}\n" + looks + runs
 
 
 def pruned(days: float) -> str:
@@ -33,9 +36,19 @@ def pruned(days: float) -> str:
     said_of_looks = _remembered("forgotten", looks)
     for place in looks:
         place.unlink(missing_ok=True)
+    runs = [run for run in undo.everything() if run.days >= days]
+    said_of_runs = _undone("no more to be undone", runs)
+    for run in runs:
+        undo.forget(run)
     freed = _size(sum(one.size for one in gone))
     said = f"removed {_many(gone)} from {cache}: {freed}\n" if gone else f"nothing to remove in {cache}\n"
-    return "".join(f"{_line(one)}\n" for one in gone) + said + said_of_looks
+    return "".join(f"{_line(one)}\n" for one in gone) + said + said_of_looks + said_of_runs
+
+
+def _undone(what: str, runs: Sequence[undo.KeptImages]) -> str:
+    """A line on what `fix` overwrote, nothing where there is nothing."""
+    size = _size(sum(run.place.stat().st_size for run in runs))
+    return f"{what}: {len(runs)} run{'' if len(runs) == 1 else 's'} of `fixer fix`, {size}\n" if runs else ""
 
 
 def _remembered(what: str, looks: Sequence[Path]) -> str:

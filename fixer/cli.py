@@ -27,7 +27,6 @@ app = typer.Typer(
     name="fixer",
     help="Repairs PyTorch Lightning projects, moves them to a current Lightning, and proves the result by running it.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -99,7 +98,7 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
 
 INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
-COMMANDS = (*_REPORTING, *(command.__name__.replace("_", "-") for command in about.COMMANDS), "fleet")
+COMMANDS = (*_REPORTING, "undo", *(command.__name__.replace("_", "-") for command in about.COMMANDS), "fleet")
 _WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 
 
@@ -222,15 +221,45 @@ def diff(look: opt.RuleOptions, shown: opt.OutputOptions, check_pins: opt.CheckP
 
 @app.command()
 @opt.expanded
-def fix(look: opt.RuleOptions, shown: opt.OutputOptions, exit_non_zero_on_findings: opt.FindingsCount = False) -> int:
-    """Change the files in place. Nothing is run and no branch is made."""
+def fix(
+    look: opt.RuleOptions,
+    shown: opt.OutputOptions,
+    exit_non_zero_on_findings: opt.FindingsCount = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Show each change, and ask whether to make it.")
+    ] = False,
+) -> int:
+    """Change the files in place; `fixer undo` puts them back. Nothing is run and no branch is made."""
     from fixer import pipeline
 
+    talk = None
+    if interactive:
+        from fixer.choosing.terminal import terminal
+
+        talk = terminal()
     return _report(
-        lambda progress: pipeline.fix(look.asked(), progress),
+        lambda progress: pipeline.fix(look.asked(), progress, talk),
         lambda result: pipeline.exit_code(result, findings_count=exit_non_zero_on_findings),
         shown,
+        talks=interactive,
     )
+
+
+@app.command()
+def undo(path: opt.PathArgument = Path()) -> int:
+    """Put back the files that the last `fix` in a folder changed. A file that was changed since is left."""
+    from fixer.console import aside, complain
+    from fixer.undo import NothingToUndo, last_of, put_back
+
+    try:
+        done = put_back(last_of(path))
+    except NothingToUndo as error:
+        aside(str(error))
+        return 0
+    typer.echo("".join(f"{line}\n" for line in done.lines()), nl=False)
+    if done.left:
+        complain(done.complaint())
+    return 2 if done.left else 0
 
 
 @app.command()
@@ -301,15 +330,16 @@ def _report(
     keep: Path | None = None,
     of: Path | None = None,
     statistics: bool = False,
+    talks: bool = False,
 ) -> int:
     """Does the work and tells of it. With `keep`, where its recordings are, it is kept for `fixer report`, among the
-    runs of the project at `of`, or of the demo."""
+    runs of the project at `of`, or of the demo. Work that talks to a person at the terminal has no line move there."""
     from fixer.console import complain, progress, remember, save, show
     from fixer.result import RunInterrupted
 
     files = shown.files()
     is_interrupted = False
-    with progress(shown.quiet) as say:
+    with progress(shown.quiet, plain=talks) as say:
         try:
             result = work(say)
         except RunInterrupted as stop:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from fixer.pipeline import Progress
 from fixer.reports import OutputFormat, Style, render
@@ -24,13 +25,21 @@ def show(
     result: Result, format: OutputFormat, *, verbose: bool = False, quiet: bool = False, statistics: bool = False
 ) -> None:
     """Writes the report of a result to standard output."""
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else None
-    color = terminal and "NO_COLOR" not in os.environ
-    how = Style(color, width, verbose, quiet, statistics)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    how = Style(is_colored(sys.stdout), width, verbose, quiet, statistics)
     text = render(result, format, rule_texts() if result.findings else {}, how)
     sys.stdout.buffer.write(_bytes(text))
     sys.stdout.flush()
+
+
+def is_colored(stream: TextIO) -> bool:
+    """Whether what is written to a stream has colours: on a terminal that can do them, or where FORCE_COLOR asks for
+    them; never where NO_COLOR is set."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if forced := os.environ.get("FORCE_COLOR"):
+        return forced != "0"
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
@@ -75,12 +84,12 @@ def complain(message: str) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress]:
-    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere. Of those that
-    the next one makes stale a log gets few."""
+def progress(quiet: bool, *, plain: bool = False) -> Iterator[Progress]:
+    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere and where
+    `plain` asks for them. Of those that the next one makes stale a log gets few."""
     if quiet:
         yield lambda message: None
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and not plain:
         with _changing_line() as change:
             yield change
     else:

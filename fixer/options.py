@@ -30,6 +30,13 @@ class Namespace(str, Enum):
     pytorch_lightning = "pytorch_lightning"
 
 
+class ListFormat(str, Enum):
+    """How a list is printed."""
+
+    text = "text"
+    json = "json"
+
+
 class RequiredRung(str, Enum):
     """The rungs that `--require` takes."""
 
@@ -66,6 +73,7 @@ TrustPlugins = Annotated[
     bool, typer.Option("--trust-plugins", help="Load the Python rules that the settings of the project name.")
 ]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
+ListedAs = Annotated[ListFormat, typer.Option("--output-format", help="How it is printed.")]
 Files = Annotated[
     list[str] | None,
     typer.Option(

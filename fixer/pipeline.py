@@ -5,11 +5,8 @@ What only `run` needs is imported there: `check` and `diff` have to start fast.
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +25,7 @@ from fixer.result import Command, FileDiff, Result, RunInterrupted, Skipped
 from fixer.settings import SharedOptions, options_for, sources_of
 
 if TYPE_CHECKING:
+    from fixer.choosing.session import Talk
     from fixer.command_line_entry import EntryOptions
     from verify.evidence import Evidence, Rung
 
@@ -97,22 +95,30 @@ def diff(asked: SharedOptions, progress: Progress) -> Result:
     return _look("diff", asked, progress, plan)
 
 
-def fix(asked: SharedOptions, progress: Progress) -> Result:
-    """Rewrites the files in place; a file that cannot be written is left and named, and is an error.
+def fix(asked: SharedOptions, progress: Progress, talk: Talk | None = None) -> Result:
+    """Rewrites the files in place, or of all changes those that are chosen by `talk`; a file that cannot be written is
+    left and named, and is an error. What is overwritten is kept for `undo`.
 
-    Raises UsageError, before anything is written, where a new file would take the place of one that git ignores.
+    Raises UsageError, before anything is written, where a file changed meanwhile, or a new one would take the place of
+    one that git ignores.
     """
+    from fixer.in_place import write
+
     started = time.monotonic()
     project, options, sources = _open("fix", asked, progress)
+    said: tuple[str, ...] = ()
     with remembering(project.root, options, sources) as memory:
-        made = plan(sources, options, _counted(progress), memory)
-    known = {source.path for source in sources}
-    for path in sorted(made.final().keys() - known):
-        if (project.root / path).exists():
-            raise UsageError(f"{path}: the rewrite would create a file there; move it away. Nothing was changed")
-    refused = _write(project.root, made.final(), known)
-    result = _without(_result("fix", project, options, sources, made), refused)
-    return replace(result, duration_s=time.monotonic() - started)
+        if talk:
+            from fixer.choosing.taken import taken
+
+            made, said = taken(project, sources, options, memory, talk, _counted(progress))
+        else:
+            made = plan(sources, options, _counted(progress), memory)
+    written = write(project.root, made.final(), {source.path: source.data for source in sources})
+    result = _without(_result("fix", project, options, sources, made), written.refused)
+    if result.files and (written.no_undo or talk or project.base is None):
+        said = (*said, written.no_undo or "`fixer undo` puts the files back as they were")
+    return replace(result, messages=(*result.messages, *said), duration_s=time.monotonic() - started)
 
 
 def run(asked: SharedOptions, how: RunOptions, progress: Progress) -> Result:
@@ -361,20 +367,6 @@ def _annotated(result: Result, project: Project) -> Result:
     return result
 
 
-def _write(root: Path, final: Mapping[str, bytes], known: Container[str]) -> tuple[Skipped, ...]:
-    refused = []
-    for path, data in sorted(final.items()):
-        try:
-            if path in known:
-                _replace(root / path, data)
-            else:
-                with (root / path).open("xb") as file:
-                    file.write(data)
-        except OSError as error:
-            refused.append(Skipped(path, f"not written: {error.strerror}"))
-    return tuple(refused)
-
-
 def _without(result: Result, refused: Sequence[Skipped]) -> Result:
     """The result less the files that could not be written."""
     if not refused:
@@ -387,16 +379,3 @@ def _without(result: Result, refused: Sequence[Skipped]) -> Result:
         skipped=tuple(sorted((*result.skipped, *refused), key=lambda item: item.path)),
         error="; ".join(f"{item.path}: {item.reason}" for item in refused) + "; make it writable, and run fixer again",
     )
-
-
-def _replace(place: Path, data: bytes) -> None:
-    """Gives a file new content in one step: a full disk or an interruption leaves the old one."""
-    if not os.access(place, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    new = place.with_name(f".{place.name}.fixer")
-    try:
-        new.write_bytes(data)
-        shutil.copymode(place, new)
-        new.replace(place)
-    finally:
-        new.unlink(missing_ok=True)

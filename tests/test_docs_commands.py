@@ -28,7 +28,7 @@ from tests.codemods.support import notebook
 from tests.support import IDENTITY, commit_all
 
 ROOT = Path(__file__).parent.parent
-REASONS = {"network", "gpu", "jq", "proof", "server"}
+REASONS = {"network", "gpu", "jq", "proof", "server", "terminal"}
 FENCE = re.compile(r"(?:^<!-- (?P<marker>[^\n]*) -->\n)?^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^<!-- file: (\S+) -->\n^```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md")])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.code.parsed_files import ParsedFiles, load
 from codemods.code.source import PythonFile, Source, TextFile
 from codemods.engine.reconcile import Unit
+from codemods.engine.refused import Refusals
+from codemods.engine.rewriting import RequestedRewrite
 from codemods.engine.triggers import sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
@@ -24,14 +26,37 @@ class Change:
     after: bytes
 
 
-class Draft:
-    """The files as they are by now and as they were, the changes so far, what was thrown away and why, findings that
-    were not rewritten after all, as they were found when their rule's turn came, and all that each rule found then."""
+@dataclass(frozen=True)
+class Step:
+    """What one rule rewrote in one file when its turn came: the file as it was then, what was rewritten, and the files
+    that it made."""
 
-    def __init__(self, sources: Sequence[Source], rejected: Mapping[Unit, str]) -> None:
+    rule: Rule
+    before: Source
+    done: RequestedRewrite
+    made: Mapping[str, bytes]
+
+
+class Draft:
+    """The files as they are by now and as they were, the changes so far with, where asked for, the steps, what was
+    thrown away and why, what was refused, which rules have their turn behind the others, findings that were not
+    rewritten after all, as they were found when their rule's turn came, and all that each rule found then."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        rejected: Mapping[Unit, str],
+        refusals: Refusals | None = None,
+        *,
+        keeps_steps: bool = False,
+    ) -> None:
         self.now = {source.path: source for source in sources}
         self.base: Mapping[str, Source] = dict(self.now)
         self.changes: list[Change] = []
+        self.steps: list[Step] = []
+        self.keeps_steps = keeps_steps
+        self.refusals = refusals or Refusals()
+        self.late: frozenset[str] = frozenset()
         self.rejected = dict(rejected)
         self.turned: dict[Finding, Match] = {}
         self.seen: dict[Unit, Sequence[Finding]] = {}
@@ -43,8 +68,21 @@ class Draft:
         """The rules that changed a file, with its path."""
         return {(change.code, change.path) for change in self.changes if change.before}
 
-    def take(self, changes: Sequence[Change], files: Mapping[str, PythonFile], facts: Facts) -> None:
+    def until(self, rules: Collection[Rule]) -> Draft:
+        """The draft as it was before some rules, which came behind all others, had their turn."""
+        behind = {rule.code for rule in rules}
+        other = Draft([*self.base.values()], self.rejected, self.refusals, keeps_steps=self.keeps_steps)
+        other.late = self.late
+        other.seen = {unit: found for unit, found in self.seen.items() if unit[0] not in behind}
+        before = [change for change in self.changes if change.code not in behind]
+        other.take(before, [step for step in self.steps if step.rule.code not in behind], {}, self._facts)
+        return other
+
+    def take(
+        self, changes: Sequence[Change], steps: Sequence[Step], files: Mapping[str, PythonFile], facts: Facts
+    ) -> None:
         """Makes changes; `files` are those of their results that were looked at, with some facts."""
+        self.steps.extend(steps if self.keeps_steps else ())
         trees = self._trees_for(facts)
         self.changes.extend(changes)
         for change in changes:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from codemods.code.parsed_files import Parsed
 from codemods.code.source import Source
 from codemods.engine.passes import Checked, check, read
+from codemods.engine.refused import Refusals
 from codemods.engine.scan import Options, Scan, TreeLook, without_collector
 from codemods.engine.scan_cache import Memory
 from codemods.engine.search import Search
@@ -35,7 +36,7 @@ class _Glance(TreeLook):
     """A look at a tree of which all but one file was looked at before."""
 
     def __init__(self, workers: Workers, before: Scan, source: Source) -> None:
-        super().__init__(workers, Memory(), None)
+        super().__init__(workers, Memory(), None, Refusals())
         self.known, self.path = before, source.path
         known = before.facts
         search = Search({source.path: source})

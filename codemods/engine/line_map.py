@@ -23,14 +23,14 @@ class LineMap:
     def __init__(self, before: bytes, after: bytes) -> None:
         self.old, self.new = _lines(before), _lines(after)
         matcher = SequenceMatcher(None, self.old, self.new, autojunk=False)
-        self._blocks = [
+        self.blocks = [
             Block(range(start + 1, end + 1), range(to + 1, until + 1), kind == "equal")
             for kind, start, end, to, until in matcher.get_opcodes()
         ]
 
     def block(self, line: int) -> Block | None:
         """The block that a line of the old text stands in."""
-        return next((block for block in self._blocks if line in block.old), None)
+        return next((block for block in self.blocks if line in block.old), None)
 
     def line(self, line: int) -> int:
         """Where a line of the old text stands; where it is gone, the one that took its place."""

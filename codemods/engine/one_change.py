@@ -58,7 +58,7 @@ class _OneChange:
         """What a file becomes, with the files that it asks for. Where the rule would then not find again what else it
         applies to, all of it is rewritten."""
         source, facts = self.draft.now[path], self.looked.facts
-        wanted = RequestedRewrite(file, chosen, len(applying) - len(chosen))
+        wanted = RequestedRewrite(file, chosen, refused=len(applying) - len(chosen))
         result = rewritten(rule, source, wanted, facts, self.options)
         if isinstance(result, str):
             return result

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile, groupby
 
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 from codemods.engine.draft import Change as Change
-from codemods.engine.draft import Draft
+from codemods.engine.draft import Draft, Step
 from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
+from codemods.engine.refused import Key, Refusals
 from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan
 from codemods.engine.scan_cache import Memory
@@ -49,18 +51,32 @@ def find(
 def plan(
     sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
 ) -> Plan:
-    """Finds and rewrites.
+    """Finds and rewrites."""
+    return planned(sources, options, progress, memory, keeps_steps=False)[0]
+
+
+def planned(
+    sources: Sequence[Source],
+    options: Options,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
+    *,
+    keeps_steps: bool = True,
+) -> tuple[Plan, Draft]:
+    """Finds and rewrites; the draft holds the steps on the way, with the trees of their files.
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
     rule would change it again, or where a second run over the whole result would. A rule that finds something to
     rewrite in what rules behind it made has its turn behind them, with what is known of their result.
     """
     memory = memory or Memory()
-    looked = scan(sources, options, progress, memory)
+    refusals = Refusals(options.refused, sources)
+    looked = scan(sources, options, progress, memory, refusals)
+    refusals.learn(looked.by_unit)
     rejected: dict[Unit, str] = {}
     late: frozenset[str] = frozenset()
     while True:
-        draft = _rewrite(sources, looked, options, rejected, late, memory)
+        draft = _rewrite(Draft(sources, rejected, refusals, keeps_steps=keeps_steps), looked, options, late, memory)
         again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
@@ -79,7 +95,38 @@ def plan(
     texts = {path: (draft.base[path].data, draft.now[path].data) for path in changed & draft.base.keys()}
     findings = told(settled, left, draft.changed, draft.seen, texts)
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
-    return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
+    return Plan(findings, tuple(draft.changes), looked.skipped, bugs), draft
+
+
+def walked(
+    earlier: Draft, sources: Sequence[Source], options: Options, refused: Collection[Key], memory: Memory
+) -> Iterator[tuple[Draft, Sequence[Step]]]:
+    """Goes once more through the turns that rules had in an earlier draft, and says what each of them rewrites in what
+    the others left. What is added to `refused` before the next is asked for is left, and said once more without it."""
+    known = len(refused)
+    first: Rule | None = None
+    for rule, own in groupby(earlier.steps, key=lambda step: step.rule):
+        first = rule
+        yield earlier, [*own]
+        if len(refused) > known:
+            break
+    else:
+        return
+    rules = [*dropwhile(lambda rule: rule is not first, _in_turn(options, earlier.late))]
+    draft, known, scanned = earlier.until(rules), -1, -1
+    for rule in rules:
+        while True:
+            if len(refused) > known:
+                draft.refusals, known = Refusals(refused, sources), len(refused)
+            if scanned < 0 or (rule.last and scanned < known):
+                looked, scanned = scan(sources, options, None, memory.again(), draft.refusals), known
+            draft.refusals.learn(looked.by_unit)
+            attempt, facts = _turn(rule, draft, looked, options, memory)
+            if attempt.steps:
+                yield draft, attempt.steps
+            if len(refused) == known:
+                break
+        draft.take(attempt.changes, attempt.steps, attempt.files, facts)
 
 
 def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
@@ -95,26 +142,29 @@ def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
-def _rewrite(
-    sources: Sequence[Source],
-    looked: Scan,
-    options: Options,
-    rejected: Mapping[Unit, str],
-    late: Container[str],
-    memory: Memory,
-) -> Draft:
-    draft = Draft(sources, rejected)
-    for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
-        known = looked
-        if rule.code in late and not (rule.last and _rewrites_base(rule, looked)):
-            known = _look_again(draft, looked, options, memory)
-        while True:
-            attempt, failed = _apply_rule(rule, draft, looked, known, options)
-            if not failed:
-                break
-            draft.rejected.update(failed)
-        draft.take(attempt.changes, attempt.files, known.facts)
+def _rewrite(draft: Draft, looked: Scan, options: Options, late: frozenset[str], memory: Memory) -> Draft:
+    draft.late = late
+    for rule in _in_turn(options, late):
+        attempt, facts = _turn(rule, draft, looked, options, memory)
+        draft.take(attempt.changes, attempt.steps, attempt.files, facts)
     return draft
+
+
+def _in_turn(options: Options, late: Container[str]) -> list[Rule]:
+    """The rules in the order in which they rewrite."""
+    return sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late))
+
+
+def _turn(rule: Rule, draft: Draft, looked: Scan, options: Options, memory: Memory) -> tuple[_RuleAttempt, Facts]:
+    """What a rule rewrites when its turn comes, with the facts that it knows then."""
+    known = looked
+    if rule.code in draft.late and not (rule.last and _rewrites_base(rule, looked)):
+        known = _look_again(draft, looked, options, memory)
+    while True:
+        attempt, failed = _apply_rule(rule, draft, looked, known, options)
+        if not failed:
+            return attempt, known.facts
+        draft.rejected.update(failed)
 
 
 def _rewrites_base(rule: Rule, looked: Scan) -> bool:
@@ -125,9 +175,10 @@ def _rewrites_base(rule: Rule, looked: Scan) -> bool:
 
 @dataclass(frozen=True)
 class _RuleAttempt:
-    """The changes of one rule over all files, and their results where those are Python."""
+    """The changes of one rule over all files, the steps that led to them, and their results where those are Python."""
 
     changes: Sequence[Change] = ()
+    steps: Sequence[Step] = ()
     files: Mapping[str, PythonFile] = field(default_factory=dict)
 
 
@@ -136,18 +187,8 @@ def _apply_rule(
 ) -> tuple[_RuleAttempt, dict[Unit, str]]:
     """The rule's changes over all files, or, where one fails, it and the files it shares a unit with. `looked` is what
     the base tree gave, `known` the same or, for a rule that comes late, what was looked at for it."""
-    wanted: dict[str, RequestedRewrite] = {}
     changed = {change.path for change in draft.changes}
-    for path in sorted(known.present):
-        calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
-        if calls and path not in changed and _is_settled(said):
-            draft.seen[rule.code, path] = said
-        elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
-            file, found = _looked_at(rule, path, draft, known.facts, options)
-            wanted[path] = RequestedRewrite(file, [match for match in found if options.applies(rule.code, match)])
-            if path in changed:
-                draft.turned |= _turned(rule, path, found, looked, options)
-            draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in found if file]
+    wanted = _wanted(rule, draft, looked, known, changed, options)
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
@@ -156,6 +197,7 @@ def _apply_rule(
     if gone := _torn(rule, wanted, draft, looked, known.facts, options):
         return _RuleAttempt(), dict.fromkeys(gone, "another rule already changed a part of this place")
     changes: list[Change] = []
+    steps: list[Step] = []
     files: dict[str, PythonFile] = {}
     for path, want in wanted.items():
         if not want.matches or (rule.code, path) in draft.rejected:
@@ -166,8 +208,55 @@ def _apply_rule(
         changes.append(Change(rule.code, path, draft.now[path].data, result.data))
         if isinstance(result.file, PythonFile):
             files[path] = result.file
-        changes += _created(rule, want.matches, {*draft.now, *(change.path for change in changes)})
-    return _RuleAttempt(changes, files), {}
+        made = _created(rule, want.matches, {*draft.now, *(change.path for change in changes)})
+        changes += made
+        steps.append(Step(rule, draft.now[path], want, {each.path: each.after for each in made}))
+    return _RuleAttempt(changes, steps, files), {}
+
+
+def _wanted(
+    rule: Rule, draft: Draft, looked: Scan, known: Scan, changed: Container[str], options: Options
+) -> dict[str, RequestedRewrite]:
+    """What a rule is to rewrite in each file, as they are by now, less what was refused and what that takes along."""
+    looks: dict[str, tuple[PythonFile | TextFile | None, list[Match]]] = {}
+    for path in sorted(known.present):
+        calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
+        if calls and path not in changed and _is_settled(said):
+            draft.seen[rule.code, path] = said
+        elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
+            looks[path] = _looked_at(rule, path, draft, known.facts, options)
+    refused = _refused(rule, draft, looks, options)
+    wanted: dict[str, RequestedRewrite] = {}
+    for path, (file, matched) in looks.items():
+        off = refused.get(path, set())
+        found = [replace(match, edits=()) if number in off else match for number, match in enumerate(matched)]
+        asked = [match for match in found if options.applies(rule.code, match)]
+        wanted[path] = RequestedRewrite(file, asked, found, len(off))
+        if path in changed:
+            draft.turned |= _turned(rule, path, found, looked, options)
+        draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in found if file]
+    return wanted
+
+
+def _refused(
+    rule: Rule,
+    draft: Draft,
+    looks: Mapping[str, tuple[PythonFile | TextFile | None, Sequence[Match]]],
+    options: Options,
+) -> dict[str, set[int]]:
+    """The numbers of the matches in each file that were refused, or are parts of a change of which a part was."""
+    refused: dict[str, set[int]] = {}
+    for path, (file, found) in looks.items() if draft.refusals.names(rule.code) else ():
+        told = [finding_of(rule, match, file, options) for match in found if file]
+        gone = enumerate(draft.refusals.refused(told, draft.now[path]))
+        if numbers := {number for number, off in gone if off and options.applies(rule.code, found[number])}:
+            refused[path] = numbers
+    units = {unit for path, gone in refused.items() for number in gone if (unit := looks[path][1][number].unit)}
+    for path, (_, found) in looks.items() if units else ():
+        refused.setdefault(path, set()).update(
+            number for number, match in enumerate(found) if match.unit in units and options.applies(rule.code, match)
+        )
+    return refused
 
 
 def _is_settled(said: Sequence[Finding]) -> bool:
@@ -268,7 +357,7 @@ def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) ->
     alone = replace(options, rules=rules, jobs=1)
     later = memory.again()
     later.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
-    found = scan(_after(draft), alone, memory=later)
+    found = scan(_after(draft), alone, memory=later, refusals=draft.refusals.behind(draft.seen))
     later.parsed = found.facts.trees.known
     memory.keep_result(later)
     return found

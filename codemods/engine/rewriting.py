@@ -22,11 +22,12 @@ DEEP = "its code nests too deeply"
 
 @dataclass(frozen=True)
 class RequestedRewrite:
-    """What is to be rewritten in a file, and the file that it was found in; None for one that cannot be read. `refused`
-    says how much else could be, and is not to be."""
+    """What is to be rewritten in a file, and the file that it was found in; None for one that cannot be read. `found`
+    is all that was found there, and `refused` how much of it could be rewritten, and is not to be."""
 
     file: PythonFile | TextFile | None
     matches: Sequence[Match]
+    found: Sequence[Match] = ()
     refused: int = 0
 
 
@@ -44,7 +45,7 @@ def rewritten(
     """What a file becomes, or the reason why it stays as it is."""
     assert wanted.file is not None
     try:
-        after = wanted.file.encode(_edited(wanted.file, wanted.matches))
+        after = wanted.file.encode(edited(wanted.file, wanted.matches))
     except Exception as error:
         return DEEP if _is_deep(error) else f"{type(error).__name__}: {error}"
     result = replace(source, data=after)
@@ -75,7 +76,8 @@ def fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Ma
         return []
 
 
-def _edited(file: PythonFile | TextFile, found: Sequence[Match]) -> str:
+def edited(file: PythonFile | TextFile, found: Sequence[Match]) -> str:
+    """The text of a file with what is to be rewritten. Raises ValueError where that cannot be made."""
     from codemods.rewrite.locate import apply_node_edits, apply_text_edits
 
     edits = [edit for match in found for edit in match.edits]

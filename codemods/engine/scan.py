@@ -14,6 +14,7 @@ from typing import Any
 from codemods.code.source import Source
 from codemods.engine.passes import Checked, check, read
 from codemods.engine.reconcile import Unit
+from codemods.engine.refused import Refusals
 from codemods.engine.scan_cache import Memory
 from codemods.engine.search import Search
 from codemods.engine.triggers import rules_by_file, triggered
@@ -56,25 +57,26 @@ def scan(
     options: Options,
     progress: Progress | None = None,
     memory: Memory | None = None,
+    refusals: Refusals | None = None,
 ) -> Scan:
     """Reads the files that hold a trigger, and those that they lead to, and asks every rule what it finds.
 
     Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
     without a trigger costs no more than the search for the triggers, and one that is remembered no more than that.
     `progress` gets files done and total, and all of them again after each file of the second look; what it raises ends
-    the look.
+    the look. What `refusals` name is found and not applied.
     """
     memory = memory or Memory()
     workspace = Workspace({source.path: source for source in sources}, options, parsed=memory.parsed)
     with without_collector(), Workers(workspace) as workers:
-        return TreeLook(workers, memory, progress).scan()
+        return TreeLook(workers, memory, progress, refusals or Refusals()).scan()
 
 
 class TreeLook:
     """A scan in the making: who looks, what is remembered, and what was read."""
 
-    def __init__(self, workers: Workers, memory: Memory, progress: Progress | None) -> None:
-        self.workers, self.memory, self.progress = workers, memory, progress
+    def __init__(self, workers: Workers, memory: Memory, progress: Progress | None, refusals: Refusals) -> None:
+        self.workers, self.memory, self.progress, self.refusals = workers, memory, progress, refusals
         self.workspace = workers.workspace
         self.sources, self.options = workers.workspace.sources, workers.workspace.options
         self.files: dict[str, FileFacts] = {}
@@ -134,7 +136,7 @@ class TreeLook:
         self.absent.update((path, done[path].absent) for path, _ in items if done[path].absent)
         every = [done[path] for path, _ in items]
         return Checked(
-            tuple(finding for each in every for finding in each.findings),
+            self.refusals.left([finding for each in every for finding in each.findings], self.sources),
             frozenset(unit for each in every for unit in each.silenced),
             frozenset(comment for each in every for comment in each.served),
         )

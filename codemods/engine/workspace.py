@@ -9,23 +9,25 @@ from typing import Any
 
 from codemods.code.parsed_files import KEPT_BYTES, Parsed, ParsedFiles, load
 from codemods.code.source import PythonFile, Source, TextFile
+from codemods.engine.refused import Key
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, Rule
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
-    but not reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are
-    applied, or the codes whose are, the release to move to, the pins found (PEP 508), whether Lightning comes from
-    addresses that name no release, how many processes may work, and the namespace to move to (`lightning` or
-    `pytorch_lightning`, "" for none)."""
+    """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts but not
+    reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are applied, or the
+    codes whose are, findings whose repairs are refused, the release to move to, the pins found (PEP 508), whether
+    Lightning comes from addresses that name no release, how many processes may work, and the namespace to move to
+    (`lightning` or `pytorch_lightning`, "" for none)."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     ignored_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsafe: bool | frozenset[str] = False
+    refused: frozenset[Key] = frozenset()
     target: str = "2.6.6"
     pins: tuple[str, ...] = ()
     forked: bool = False

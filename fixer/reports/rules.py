@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from difflib import unified_diff
 from textwrap import fill, indent
@@ -19,11 +20,36 @@ def table(words: Sequence[str] = ()) -> str:
 
     Raises UsageError where none does.
     """
+    rules = _holding(words)
+    width = max(len(rule.name) for rule in rules)
+    return "".join(f"{rule.code}  {rule.fix:<6}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules)
+
+
+def as_json(words: Sequence[str] = ()) -> str:
+    """The same rules with all that is said of each, as one JSON list. Raises UsageError where there is none."""
+    told = [
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "fix": rule.fix,
+            "summary": rule.summary,
+            "why": rule.why,
+            "versions": rule.versions,
+            "breaks_in": rule.breaks_in,
+            "needs": rule.needs,
+            "rows": [row for row, _ in rule.rows()],
+            "references": list(rule.references),
+        }
+        for rule in _holding(words)
+    ]
+    return f"{json.dumps(told, indent=2)}\n"
+
+
+def _holding(words: Sequence[str]) -> list[Rule]:
     rules = [rule for rule in all_rules() if all(_says(rule, word.lower()) for word in words)]
     if not rules:
         raise UsageError(f"no rule mentions {' and '.join(words)}; `fixer rules` lists all")
-    width = max(len(rule.name) for rule in rules)
-    return "".join(f"{rule.code}  {rule.fix:<6}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules)
+    return rules
 
 
 def _says(rule: Rule, word: str) -> bool:

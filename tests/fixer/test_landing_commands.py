@@ -255,11 +255,11 @@ def test_fix_keeps_the_mode_and_writes_what_diff_shows(ask: Ask, folder: Path) -
 
 
 def test_a_file_that_cannot_be_written_is_an_error(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(place: Path, data: bytes) -> int:
+    def full(place: Path, data: bytes) -> None:
         place.touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("fixer.replacing.create_file", full)
     said = ask("fix", folder, "--output-format", "json")
     assert "train.py: not written: No space left on device" in said.complaint()
     report = said.report()

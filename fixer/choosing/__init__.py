@@ -1,0 +1,1 @@
+"""`fixer fix --interactive`: what is taken and what is left, asked change by change."""

@@ -1,0 +1,109 @@
+"""What a shell asks of the command line, completion, and what a terminal does, colours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemods.rule import all_rules
+from fixer.config import Config, VerifyConfig
+from fixer.reports.settings import as_json
+from tests.fixer.command import Ask, environment, old_project, process
+
+SCRIPT = "import sys; sys.argv[0] = 'fixer'; from fixer.__main__ import main; main()"
+
+
+def script(*arguments: str, **env: str) -> str:
+    """What `fixer`, as it is installed, prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], env=environment(env), capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("fixer che", ["check"]),
+        ("fixer fix --inter", ["--interactive"]),
+        ("fixer run --require t", ["trains"]),
+        ("fixer explain TBP00", ["TBP001", "TBP002"]),
+    ],
+)
+def test_a_shell_is_told_what_may_follow(typed: str, offered: list[str]) -> None:
+    words = typed.split()
+    told = script(_FIXER_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1))
+    assert told.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell(shell: str) -> None:
+    told = script("--show-completion", shell)
+    assert "_FIXER_COMPLETE=complete_" in told
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=told, text=True).returncode == 0
+
+
+def test_completion_costs_the_help_nothing() -> None:
+    """What it needs is loaded where it is asked for alone."""
+    loaded = script("--help", PYTHONPROFILEIMPORTTIME="")
+    assert "--install-completion" in loaded
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", SCRIPT, "--help"],
+        env=environment({}),
+        capture_output=True,
+        text=True,
+    )
+    names = set(re.findall(r"\|\s+([\w.]+)$", told.stderr, re.MULTILINE))
+    assert "fixer.cli" in names
+    assert not names & {"rich", "codemods.rules", "fixer.choosing", "fixer.pipeline", "tomlkit"}
+
+
+@pytest.mark.parametrize(
+    ("env", "colored"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": ""}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+    ],
+)
+def test_colours_in_a_pipe(folder: Path, env: dict[str, str], colored: bool) -> None:
+    plain = {name: "" for name in ("FORCE_COLOR", "NO_COLOR") if name in os.environ}
+    said = process(folder, "check", **{**plain, **env})
+    assert ("\x1b[" in said.out) == colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", said.out) == process(folder, "check", **plain).out
+    assert process(folder, "check", "--output-format", "json", **env).report()["findings"]
+
+
+def test_rules_as_json(ask: Ask) -> None:
+    told = json.loads(ask("rules", "--output-format", "json").out)
+    assert [item["code"] for item in told] == [rule.code for rule in all_rules()]
+    first = json.loads(ask("rules", "TBP001", "--output-format", "json").out)[0]
+    assert first.keys() == {
+        "code", "name", "fix", "summary", "why", "versions", "breaks_in", "needs", "rows", "references"
+    }  # fmt: skip
+    assert "no rule speaks of nothing-of-that-name" in ask("rules", "nothing-of-that-name").complaint()
+
+
+def test_settings_as_json(ask: Ask, tmp_path: Path) -> None:
+    settings = b'[tool.fixer]\nignore = ["LIT101"]\n[tool.fixer.per-file-ignores]\n"a/**" = ["GRD"]\n'
+    folder = old_project(tmp_path / "project", {"train.py": b"", "pyproject.toml": settings})
+    told = json.loads(ask("config", folder, "--output-format", "json").out)
+    assert told["ignore"] == {"value": ["LIT101"], "origin": "pyproject.toml"}
+    assert told["per-file-ignores"] == {"value": {"a/**": ["GRD"]}, "origin": "pyproject.toml"}
+    assert told["target"] == {"value": None, "origin": None}
+    assert told["verify.enabled"] == {"value": True, "origin": None}
+    listed = [line.split()[0] for line in ask("config", folder).out.splitlines()]
+    assert list(told) == listed
+    held = json.loads(as_json(Config(verify=VerifyConfig(env=(("A", "1"),)))))
+    assert held["verify.env"]["value"] == {"A": "1"}
