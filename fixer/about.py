@@ -175,7 +175,7 @@ def init(
 
 
 def server() -> int:
-    """Show in an editor what is found, as one types: a language server."""
+    """Show findings in an editor: a language server."""
     try:
         from fixer.server.app import serve
     except ModuleNotFoundError as error:

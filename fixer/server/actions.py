@@ -25,7 +25,7 @@ KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
 
 
 @dataclass(frozen=True)
-class Offer:
+class QuickFix:
     """What is offered: `finding` is rewritten alone or, where `code` is given, all that the rule names in the document,
     else all that is safe in it. `unsafe` says that it is only probably right."""
 
@@ -44,7 +44,7 @@ class Offer:
 
 def offered(
     findings: Sequence[Finding], document: Document, range: types.Range, only: Sequence[str] | None, client: Client
-) -> Iterator[tuple[Offer, list[Finding]]]:
+) -> Iterator[tuple[QuickFix, list[Finding]]]:
     """What is offered for a part of a document, and the findings that each answers. What a person has to do is not
     among it."""
     text = text_of(document, client)
@@ -56,19 +56,19 @@ def offered(
         for finding in here:
             unsafe = finding.fix == "unsafe"
             title = f"{_named(finding.code, unsafe)}: rewrite this place"
-            yield Offer(uri, version, title, types.CodeActionKind.QuickFix, finding.id, "", unsafe), [finding]
+            yield QuickFix(uri, version, title, types.CodeActionKind.QuickFix, finding.id, "", unsafe), [finding]
         for code in dict.fromkeys(finding.code for finding in here):
             unsafe = any(finding.fix == "unsafe" for finding in here if finding.code == code)
             same = [finding for finding in can if finding.code == code and (unsafe or finding.fix == "safe")]
             if len(same) > 1:
                 title = f"{_named(code, unsafe)}: rewrite all {len(same)} places in this file"
-                yield Offer(uri, version, title, types.CodeActionKind.QuickFix, "", code, unsafe), same
+                yield QuickFix(uri, version, title, types.CodeActionKind.QuickFix, "", code, unsafe), same
     if _is_asked(FIX_ALL, only) and (safe := [finding for finding in can if finding.fix == "safe"]):
-        yield Offer(uri, version, "fixer: rewrite all that is safe in this file", FIX_ALL), safe
+        yield QuickFix(uri, version, "fixer: rewrite all that is safe in this file", FIX_ALL), safe
 
 
 def edit_of(
-    offer: Offer, look: Look, path: str, documents: Mapping[Path, Document], client: Client
+    offer: QuickFix, look: Look, path: str, documents: Mapping[Path, Document], client: Client
 ) -> types.WorkspaceEdit | str:
     """The edit that does what was offered, or why it cannot be made. `path` is the document's from the root."""
     if offer.finding:
@@ -80,7 +80,7 @@ def edit_of(
     return made if isinstance(made, str) else _workspace_edit(made, look, documents, client)
 
 
-def _all_in(path: str, offer: Offer, look: Look) -> Mapping[str, bytes] | str:
+def _all_in(path: str, offer: QuickFix, look: Look) -> Mapping[str, bytes] | str:
     """What `fixer fix` makes of a file alone, or why that is nothing."""
     select = (offer.code,) if offer.code else None
     options = replace(look.narrowed(path, SharedOptions(select=select)), unsafe=offer.unsafe)

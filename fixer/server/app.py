@@ -17,7 +17,7 @@ from pygls.uris import to_fs_path
 
 from fixer import __version__
 from fixer.reports.rule_text import RuleText, rule_texts
-from fixer.server.actions import KINDS, Offer, edit_of, offered
+from fixer.server.actions import KINDS, QuickFix, edit_of, offered
 from fixer.server.analyst import Analyst, Published
 from fixer.server.client import Client, client_of
 from fixer.server.documents import Document
@@ -203,7 +203,7 @@ def _offered(server: FixerServer, params: types.CodeActionParams) -> list[types.
 
 async def _resolve(server: FixerServer, action: types.CodeAction) -> types.CodeAction:
     """An action that was chosen, with its edit. Where there is none, the reason is shown."""
-    made = await server.asked(lambda: _edit(server, Offer(**action.data)))  # type: ignore[arg-type]
+    made = await server.asked(lambda: _edit(server, QuickFix(**action.data)))  # type: ignore[arg-type]
     if isinstance(made, str):
         server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"fixer: not rewritten: {made}"))
         return action
@@ -211,7 +211,7 @@ async def _resolve(server: FixerServer, action: types.CodeAction) -> types.CodeA
     return action
 
 
-def _edit(server: FixerServer, offer: Offer) -> types.WorkspaceEdit | str:
+def _edit(server: FixerServer, offer: QuickFix) -> types.WorkspaceEdit | str:
     document = server.document(offer.uri)
     if document is None or document.version != offer.version:
         return "the document changed since; ask again"
