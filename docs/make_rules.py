@@ -17,6 +17,7 @@ from fixer.reports.rules import markdown
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "rules"
+GUIDE_ROWS = DOCS.parent / "fixer" / "reports" / "guide.csv"
 ENDS = {"safe": "rewritten", "unsafe": "rewritten with `--unsafe-fixes`", "manual": "found and explained"}
 GUIDE = """\
 # The upgrade guide, row by row
@@ -66,17 +67,17 @@ def answers() -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """The rows of a table beside this file."""
-    with (DOCS / name).open(encoding="utf-8", newline="") as file:
+def read(place: Path) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with place.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def guide() -> str:
     """The page that goes through the upgrade guide."""
-    found, notes = answers(), {row["id"]: row["note"] for row in read("guide_notes.csv")}
+    found, notes = answers(), {row["id"]: row["note"] for row in read(DOCS / "guide_notes.csv")}
     lines = []
-    for row in read("guide.csv"):
+    for row in read(GUIDE_ROWS):
         ends = [f"[{code}](rules/{code}.md): {end}" for code, end in found.get(row["id"], [])]
         ends += [notes[row["id"]]] if row["id"] in notes else []
         what = row["what"].replace("|", "\\|")

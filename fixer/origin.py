@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, metadata
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,6 +35,16 @@ def address() -> str | None:
     with suppress(PackageNotFoundError, OSError, ValueError):
         found = json.loads(distribution("fixer").read_text("direct_url.json") or "null")
         return _of(found) if isinstance(found, dict) else None
+    return None
+
+
+def rule_page(code: str) -> str | None:
+    """The page of a rule in the documentation that the package names; None where it names none."""
+    with suppress(PackageNotFoundError):
+        for url in metadata("fixer").get_all("Project-URL") or ():
+            label, _, place = url.partition(", ")
+            if label.lower() == "documentation" and place.startswith("https://"):
+                return f"{place.rstrip('/')}/rules/{code}.html"
     return None
 
 

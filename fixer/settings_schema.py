@@ -41,7 +41,7 @@ _SAID = {
     "unsafe-fixes": "Also make the changes that are only probably right.",
     "exclude": "Patterns of files in which nothing is reported or changed.",
     "per-file-ignores": "For a pattern of files, the codes or beginnings of codes that do not count in them.",
-    "plugins": "Rules of others: folders, .py and .toml files, from the root. Python is loaded with --trust-plugins alone.",
+    "plugins": "Rules of others: folders, .py and .toml files. Python is loaded with --trust-plugins alone.",
     "verify": "What is run for the proof, and in what.",
     "verify.enabled": "Whether `fixer run` runs any of the project's code.",
     "verify.script": "The script that trains, from the project's root.",

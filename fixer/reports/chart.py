@@ -23,13 +23,14 @@ class Tick:
 class Chart:
     """Lines of an SVG picture of WIDTH by HEIGHT pixels; a run without finite losses has no points.
 
-    `before` and `after` are lists of points as `polyline` takes them.
+    `before` and `after` are lists of points as `polyline` takes them, `told` says the same in words.
     """
 
     before: str
     after: str
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
+    told: str
     left: float = _LEFT
     right: float = WIDTH - _RIGHT
     top: float = _TOP
@@ -44,7 +45,7 @@ def chart(before: Sequence[float], after: Sequence[float]) -> Chart | None:
         return None
     low, high = min(values), max(values)
     room = (high - low) or abs(high) or 1.0
-    low, high = low - room * 0.05, high + room * 0.05
+    low, high = max(low - room * 0.05, 0.0) if low >= 0 else low - room * 0.05, high + room * 0.05
     if not math.isfinite(high - low):
         return None
 
@@ -64,4 +65,11 @@ def chart(before: Sequence[float], after: Sequence[float]) -> Chart | None:
         points(after),
         tuple(Tick(x(step), str(step + 1)) for step in every),
         tuple(Tick(y(level), f"{level:.3g}") for level in levels),
+        f"Loss by backward pass: before {_told(before)}; after {_told(after)}",
     )
+
+
+def _told(losses: Sequence[float]) -> str:
+    if not losses:
+        return "none"
+    return f"{losses[0]:.4g} to {losses[-1]:.4g} in {len(losses)}"

@@ -87,14 +87,15 @@ def left_of(result: Result, commit: Commit) -> list[EvidenceLine]:
 
 def share_lines(share: Share) -> list[EvidenceLine]:
     """What was executed of the files of a commit, and what was not."""
-    done = [_file(file) for file in share.files if file.is_covered]
-    left = [_file(file) for file in share.files if not file.is_covered]
+    done = [coverage_line(file) for file in share.files if file.is_covered]
+    left = [coverage_line(file) for file in share.files if not file.is_covered]
     return [*(EvidenceLine("executed", text) for text in done), *(EvidenceLine("not executed", text) for text in left)]
 
 
-def _file(file: FileCoverage) -> str:
-    called = f": {_few(file.called)}" if file.called else ""
-    idle = f"; not called: {_few(file.idle)}" if file.idle else ""
+def coverage_line(file: FileCoverage) -> str:
+    """What was executed of a changed file, with the names of the changed functions that were called and were not."""
+    called = f": {few(file.called)}" if file.called else ""
+    idle = f"; not called: {few(file.idle)}" if file.idle else ""
     return f"{plain(file.path)} {_HOW[file.how]}{called}{idle}"
 
 
@@ -114,6 +115,7 @@ def note(commit: Commit, evidence: Evidence) -> Iterator[str]:
             yield f"{line.label}: {line.text}"
 
 
-def _few(names: Iterable[str]) -> str:
+def few(names: Iterable[str]) -> str:
+    """The first names of many, and how many more there are."""
     found = [plain(name) for name in names]
     return ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if found[_NAMED:] else "")

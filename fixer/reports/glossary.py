@@ -78,9 +78,14 @@ WORDS = tuple(names[0] for names in _ENTRIES)
 """The words that have a page, each by its first name."""
 
 
+def paragraphs(word: str) -> tuple[str, ...]:
+    """What a word means, a paragraph each; none where it is none of fixer's."""
+    return next((texts for names, texts in _ENTRIES.items() if word.lower() in names), ())
+
+
 def entry(word: str) -> str | None:
     """What a word means, as lines for a terminal; None where it is none of fixer's."""
-    for names, paragraphs in _ENTRIES.items():
+    for names, texts in _ENTRIES.items():
         if word.lower() in names:
-            return "\n\n".join([", ".join(names), *(fill(text, 88) for text in paragraphs)]) + "\n"
+            return "\n\n".join([", ".join(names), *(fill(text, 88) for text in texts)]) + "\n"
     return None

@@ -5,20 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from email.message import Message
+from html import unescape
 from html.parser import HTMLParser
 from importlib import resources
 
 import pytest
 from hypothesis import given, settings
 
+from codemods.rule import all_rows
+from fixer.readiness import Readiness
 from fixer.reports import OutputFormat, render
 from fixer.reports.chart import HEIGHT, WIDTH, chart
 from fixer.reports.diff import unified
 from fixer.reports.hunks import hunks
+from fixer.reports.upstream import upstream_changes
 from fixer.result import FileDiff, Result
-from tests.fixer.reports.samples import BROKEN, CHECK, DIFF, HOSTILE, NOTHING, RESULTS, RULES, RUN, SAFE, many
+from tests.fixer.reports.samples import (
+    BROKEN,
+    CHECK,
+    DIFF,
+    HOSTILE,
+    NOT_READY,
+    NOTHING,
+    PRESERVED,
+    RESULTS,
+    RULES,
+    RUN,
+    SAFE,
+    many,
+)
+from verify.evidence import FileCoverage, Share
 
-VOID = {"meta", "link", "br", "line", "polyline"}
+READY = Readiness(True, "2.6.6")
+UNSEEN = Readiness(True, "2.6.6", caveat="nothing was run")
+CHANGED = replace(PRESERVED, verdict="changed", group="lightning-2.6.6")
+SEEN = (FileCoverage("train.py", "executed", ("main",), ("evaluate",)), FileCoverage("src/model.py", "not loaded"))
+IN_PART = replace(PRESERVED, touched=SEEN, shares=(Share("LIT101", "preserved in part", SEEN),))
+VOID = {"meta", "link", "br", "input", "line", "polyline"}
 
 
 class Page(HTMLParser):
@@ -88,8 +112,10 @@ def test_every_section_is_reached_from_the_top_by_its_name() -> None:
 def test_it_loads_and_runs_nothing() -> None:
     shown = page(RUN)
     assert not {"script", "img", "iframe", "object", "embed", "form"} & {tag for tag, _ in shown.tags}
-    assert not shown.all("src")
-    assert [link for link in shown.all("href") if not link.startswith("#")] == ["data:,"]
+    assert not shown.all("src") and not shown.all("action")
+    outside = [link for link in shown.all("href") if not link.startswith("#")]
+    assert outside[0] == "data:,"
+    assert all(link.startswith("https://") for link in outside[1:])
     assert "url(" not in render(RUN, OutputFormat.html, RULES) and "@import" not in render(
         RUN, OutputFormat.html, RULES
     )
@@ -192,6 +218,94 @@ def test_paper_has_the_colours_of_light() -> None:
     assert paper == light
 
 
+def told(result: Result) -> str:
+    """The text of the page on one line, with a space between two elements."""
+    text = render(result, OutputFormat.html, RULES)
+    return " ".join(unescape(re.sub("<[^>]+>", " ", text.partition("</style>")[2])).split())
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        (replace(RUN, evidence=(PRESERVED,), readiness=READY), "yes Ready to merge: the code before and after train"),
+        (replace(RUN, evidence=(CHANGED,), readiness=READY), "your decision Ready to merge: "),
+        (replace(RUN, evidence=(PRESERVED, CHANGED), readiness=READY), "your decision Ready to merge: AMP001: "),
+        (replace(RUN, evidence=(IN_PART,), readiness=READY), "yes, after a look at what was not run Ready"),
+        (replace(RUN, evidence=(), readiness=UNSEEN), "not shown Ready to merge, as far as fixer knows: nothing was"),
+        (replace(NOT_READY, evidence=(PRESERVED,)), "not yet Not ready to merge: 1 place fails on Lightning 2.6.6; "),
+        (replace(NOT_READY, evidence=()), "not yet Not ready to merge: 1 place fails on Lightning 2.6.6. "),
+    ],
+)
+def test_the_first_sentence_says_whether_to_merge(result: Result, answer: str) -> None:
+    assert f"Can I merge this? {answer}" in told(result)
+
+
+def test_what_was_not_run_is_said_at_the_top_at_the_file_and_at_the_hunk() -> None:
+    shown = told(replace(RUN, evidence=(IN_PART,), readiness=READY))
+    assert "was not run 1 of 2 changed files: src/model.py 1 changed function of files that ran: evaluate" in shown
+    assert "train.py +1 -1 executed in part" in shown and "src/model.py +2 -1 not run" in shown
+    assert "in the proof train.py ran: main; not called: evaluate" in shown
+    assert "was run none of the project's code was not run 2 of 2 changed files" in told(
+        replace(RUN, evidence=(), readiness=UNSEEN)
+    )
+
+
+def test_a_hunk_has_the_change_in_lightning_that_led_to_it() -> None:
+    diff = unified("train.py", "fit()\n" * 31, "fit()\n" * 30 + "run()\n")
+    at = replace(SAFE, row="M164")
+    result = replace(RUN, findings=(at,), files=(FileDiff("train.py", diff),))
+    assert "why safe the same devices in Lightning Trainer(gpus=n) ( upgrade guide, from 1.9 )" in told(result)
+    assert "https://lightning.ai/docs/pytorch/stable/upgrade/from_1_9.html" in page(result).all("href")
+    pulled = page(replace(result, findings=(replace(at, row="G16783"),)))
+    assert "https://github.com/Lightning-AI/pytorch-lightning/pull/16783" in pulled.all("href")
+    assert "in Lightning" not in told(replace(result, findings=(replace(at, row=None),)))
+
+
+def test_every_row_of_the_rules_is_a_change_in_lightning() -> None:
+    assert {row for row in all_rows() if row not in upstream_changes()} == set()
+
+
+def test_a_rule_leads_to_its_page_where_the_package_names_its_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = Message()
+    monkeypatch.setattr("fixer.origin.metadata", lambda name: about)
+    about["Project-URL"] = "Documentation, javascript:alert(1)"
+    assert not any("rules/LIT101" in link for link in page(RUN).all("href"))
+    about["Project-URL"] = "Documentation, https://example.org/fixer/"
+    assert "https://example.org/fixer/rules/LIT101.html" in page(RUN).all("href")
+
+
+def test_a_hunk_without_a_finding_says_what_it_goes_with() -> None:
+    assert "Goes with the changes in other files." in told(replace(RUN, findings=()))
+    far = replace(SAFE, path="src/model.py", span=replace(SAFE.span, line=90))
+    assert "Goes with the changes in this file by LIT101 ." in told(replace(RUN, findings=(far,)))
+
+
+def test_the_same_change_in_many_files_is_shown_once_and_listed_for_each() -> None:
+    diffs = [unified(f"{n}.yaml", f"{n}\ngpus: 1\n", f"{n}\ndevices: 1\n") for n in range(30)]
+    files = tuple(FileDiff(f"{n}.yaml", diff) for n, diff in enumerate(diffs))
+    shown = page(replace(RUN, findings=(), files=(*files, FileDiff("other.py", DIFF))))
+    assert "0.yaml +1 -1 and the same change in 29 more" in " ".join(shown.text.split())
+    assert all(f"{n}.yaml" in shown.text for n in range(30))
+    assert (
+        len([tag for tag, given in shown.tags if tag == "details" and "open" in given and "file" in given.values()])
+        == 2
+    )
+
+
+def test_what_is_left_is_a_list_to_tick_in_which_every_box_has_a_name() -> None:
+    text = render(replace(RUN, findings=many(40, "a reason")), OutputFormat.html, RULES)
+    assert len(re.findall(r'<label><input type="checkbox"> <code>src/part_\d\.py:', text)) == 40
+    assert text.count("<input") == 40
+
+
+def test_the_picture_of_the_losses_says_in_words_what_it_shows() -> None:
+    names = [given.get("aria-label") for tag, given in page(RUN).tags if tag == "svg"]
+    assert names[1] == "Loss by backward pass: before 2.312 to 0.4075 in 3; after 2.312 to 0.4075 in 3"
+    assert names[0] == "Loss by backward pass: before none; after 2.312 to 0.4075 in 3"
+    drawn = chart((1.0, 0.0), ())
+    assert drawn is not None and drawn.up[0].label == "0"
+
+
 def test_a_file_that_is_new_has_one_column_and_a_message_stands_once() -> None:
     new = unified("new.py", None, "a = 1\n")
     left = tuple(replace(one, message="told once") for one in many(3, "a reason"))
@@ -201,8 +315,10 @@ def test_a_file_that_is_new_has_one_column_and_a_message_stands_once() -> None:
 
 
 def test_a_large_result_is_a_page_of_a_size_to_send() -> None:
-    diff = unified("a.py", "".join(f"{n}\n" for n in range(400)), "".join(f"{n}x\n" for n in range(400)))
-    large = replace(RUN, findings=many(300, "a reason"), files=tuple(FileDiff(f"f{n}.py", diff) for n in range(60)))
+    old = "".join(f"{n}\n" for n in range(400))
+    diffs = [unified("a.py", old, old.replace("\n", f"x{file}\n")) for file in range(60)]
+    files = tuple(FileDiff(f"f{n}.py", diff) for n, diff in enumerate(diffs))
+    large = replace(RUN, findings=many(300, "a reason"), files=files)
     text = render(large, OutputFormat.html, RULES)
     assert len(text) < 6_000_000
     assert 'details class="file" open' not in text
