@@ -126,7 +126,9 @@ def train(
     rests = [new for part, new in runs if id(part) in rested]
     unexecuted = modules.unexecuted(root, changed, ran(*rests).held)
     news = rests or [new for _, new in runs]
-    return ModuleTraining(judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news))
+    return ModuleTraining(
+        judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news, alone=True)
+    )
 
 
 def _with_evaluation(

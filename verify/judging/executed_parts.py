@@ -30,10 +30,17 @@ _DOCUMENTS = (".md", ".rst", ".markdown", ".adoc")
 
 
 def parts(
-    before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[RunRecord], manifests: Iterable[str] = ()
+    before: Sources,
+    after: Sources,
+    changed: Iterable[str],
+    runs: Sequence[RunRecord],
+    manifests: Iterable[str] = (),
+    *,
+    alone: bool = False,
 ) -> tuple[FileCoverage, ...]:
     """Each changed file with what these runs of the tree after executed of it; `manifests` are those that their
-    environment was installed from."""
+    environment was installed from. Runs of modules `alone` import each file, and run none as a script."""
+    scripts = {raw.recording.script for raw in runs} & set(after.paths())
     held = {path for raw in runs for path in raw.held}
     known = all(raw.calls is not None for raw in runs)
     calls = frozenset(call for raw in runs for call in raw.calls or ()) if known else None
@@ -43,7 +50,8 @@ def parts(
             asks = _asks(before.root / path) != _asks(after.root / path)
             found.append(FileCoverage(path, "not installed" if asks else "document"))
         elif path.endswith(".py"):
-            found.append(_code(path, before.tree(path), after.tree(path), path in held, calls))
+            main = not alone and (path in scripts or not scripts)
+            found.append(_code(path, before.tree(path), after.tree(path), path in held, calls, main))
         else:
             found.append(FileCoverage(path, _other(after.root, path, path in held)))
     if any(raw.is_silent for raw in runs):
@@ -102,7 +110,7 @@ def _other(root: Path, path: str, held: bool) -> How:
 
 
 def _code(
-    path: str, old: ast.Module | None, new: ast.Module | None, held: bool, calls: frozenset[str] | None
+    path: str, old: ast.Module | None, new: ast.Module | None, held: bool, calls: frozenset[str] | None, main: bool
 ) -> FileCoverage:
     if old and new and same_code(old, new):
         return FileCoverage(path, "same code")
@@ -113,5 +121,7 @@ def _code(
     functions = changed_functions(old, new)
     called = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" in calls))
     idle = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" not in calls))
-    is_executed = called or not functions or code_outside(old) != code_outside(new)
+    outside = code_outside(old, main=main) != code_outside(new, main=main)
+    for_scripts = not outside and code_outside(old) != code_outside(new)
+    is_executed = called or outside or not (functions or for_scripts)
     return FileCoverage(path, "executed" if is_executed else "not called", called, idle)

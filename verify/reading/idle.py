@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from verify.judging.record import RunRecord
 from verify.reading.modules import code_of
+from verify.reading.outlines import is_main
 from verify.reading.sources import Sources
 
 _BY_NAME = "jit"
@@ -88,10 +89,11 @@ def same_code(old: ast.Module, new: ast.Module) -> bool:
     return code_of(old, _is_text) == code_of(new, _is_text)
 
 
-def code_outside(tree: ast.Module) -> str:
+def code_outside(tree: ast.Module, *, main: bool = True) -> str:
     """The code of a file without its functions and without what it imports: an import that works says nothing of the
-    functions that use it."""
-    return code_of(tree, lambda inner: isinstance(inner, (*_FUNCTIONS, *_IMPORTS)) or _is_text(inner))
+    functions that use it. With `main` false, without what runs only where the file is the script."""
+    left = (*_FUNCTIONS, *_IMPORTS)
+    return code_of(tree, lambda inner: isinstance(inner, left) or _is_text(inner) or (not main and is_main(inner)))
 
 
 def _is_text(node: object) -> bool:

@@ -79,7 +79,7 @@ def outline(tree: ast.Module) -> FileOutline:
         _knows(nodes, CLI),
         frozenset({CLI, *(name for name, own in bases.items() if CLI in own)}),
         "hydra" in packages and bool(packages & set(NAMESPACES)),
-        any(_is_command(node) or _is_main(node) for node in tree.body),
+        any(_is_command(node) or is_main(node) for node in tree.body),
         any(map(_asks, calls)),
         any(_last(call.func) == "fit" and "trainer" in _owner(call).lower() for call in calls),
     )
@@ -105,10 +105,6 @@ def _last(node: ast.expr) -> str:
 
 def _owner(call: ast.Call) -> str:
     return _last(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
-def _is_main(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and any(getattr(name, "id", "") == "__name__" for name in ast.walk(node.test))
 
 
 def _is_command(node: ast.stmt) -> bool:
@@ -157,3 +153,8 @@ def _root(node: ast.expr) -> str | None:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def is_main(node: object) -> bool:
+    """Whether a statement asks for the name of the module, as what runs in a script alone does."""
+    return isinstance(node, ast.If) and any(getattr(name, "id", "") == "__name__" for name in ast.walk(node.test))

@@ -126,3 +126,30 @@ def test_a_run_that_ended_before_it_told_does_not_say_what_it_loaded(tmp_path: P
     for run in (raw("t.py", [], crash), replace(raw("t.py", []), ended="ended after 60 s")):
         (found,) = parts(before, after, ["m.py"], [run])
         assert (found.how, found.is_covered, found.is_left_by_runs) == ("not told", False, True)
+
+
+HEAD, GUARD = "def helper():\n    pass\n\n\n", 'if __name__ == "__main__":\n    helper({0})\n'
+
+
+@pytest.mark.parametrize(
+    ("after", "script", "alone", "how"),
+    [
+        (f"{HEAD}{GUARD.format(2)}", "train.py", False, "executed"),
+        (f"{HEAD}{GUARD.format(2)}", "train.py", True, "not called"),
+        (f"{HEAD}{GUARD.format(2)}", "other.py", False, "not called"),
+        (f"{HEAD}{GUARD.format(2)}", "python -m tool", False, "executed"),
+        (f"{HEAD}SIZE = 2\n{GUARD.format(1)}", "train.py", True, "executed"),
+        (f"import os\n\n\n{HEAD}{GUARD.format(1)}", "train.py", True, "executed"),
+    ],
+)
+def test_what_runs_in_a_script_alone_is_executed_in_no_import(
+    tmp_path: Path, after: str, script: str, alone: bool, how: str
+) -> None:
+    for folder, text in (("before", f"{HEAD}{GUARD.format(1)}"), ("after", after)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "train.py").write_text(text)
+        (tmp_path / folder / "other.py").write_text("import train\n")
+    run = replace(raw(script, ["train.py", "other.py"]), calls=())
+    trees = Sources(tmp_path / "before"), Sources(tmp_path / "after")
+    (file,) = parts(*trees, ["train.py"], [run], alone=alone)
+    assert file.how == how
