@@ -27,7 +27,7 @@ def explain(
         str, typer.Argument(help="Code of a rule, such as TBP001, or a word of fixer, such as rung.", metavar="CODE")
     ],
 ) -> None:
-    """Say what a rule changes and why, or what a word of the reports means."""
+    """Explain a rule, or a word of the reports."""
     from fixer.reports.rules import page
 
     typer.echo(page(code), nl=False)

@@ -59,7 +59,7 @@ def causes(findings: Iterable[Finding], rules: Rules) -> tuple[Cause, ...]:
 
 def order(finding: Finding) -> tuple[Any, ...]:
     """Where a place comes in a list of them."""
-    return (finding.path, finding.cell or 0, finding.span, finding.code)
+    return (finding.path, finding.cell or 0, finding.span, finding.code, finding.message, finding.reason)
 
 
 def _cause(places: Sequence[Finding], rules: Rules) -> Cause:
@@ -70,4 +70,10 @@ def _cause(places: Sequence[Finding], rules: Rules) -> Cause:
 
 
 def _weight(cause: Cause) -> tuple[Any, ...]:
-    return (EFFECTS.index(cause.effect), _LEVELS.index(cause.first.fix), -len(cause.places), order(cause.first))
+    return (
+        EFFECTS.index(cause.effect),
+        _LEVELS.index(cause.first.fix),
+        -len(cause.places),
+        order(cause.first),
+        cause.first.applied,
+    )

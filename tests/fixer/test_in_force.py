@@ -114,7 +114,7 @@ def test_settings_that_are_not_used_are_said_to_be(ask: Ask, tmp_path: Path) -> 
     report = ask("run", folder, "--no-verify", "--output-format", "json").report()
     why = "since its pyproject.toml differs from that of the commit in [project] too; commit it, or name"
     assert report["branch"] and any(why in message for message in report["messages"])
-    assert "uncommitted changes in 1 file are left out" in report["messages"]
+    assert "uncommitted changes in 1 file are left out and stay as they are" in report["messages"]
     shown = ask("config", folder)
     assert why in shown.err
     assert "LIT101" not in shown.out

@@ -46,7 +46,10 @@ def test_run_touches_nothing_but_the_branch(ask: Ask, folder: Path) -> None:
     assert content(folder, f"{BRANCH}:train.py") == NEW
     assert git(folder, "symbolic-ref", "HEAD") == "refs/heads/main"
     messages = said.report()["messages"]
-    assert messages[:2] == ["uncommitted changes in 1 file are left out", "1 untracked file or folder is left out"]
+    assert messages[:2] == [
+        "uncommitted changes in 1 file are left out and stay as they are",
+        "1 untracked file or folder is left out",
+    ]
 
 
 def test_a_second_run_finds_the_branch(ask: Ask, folder: Path) -> None:

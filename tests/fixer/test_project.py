@@ -130,7 +130,7 @@ def test_uncommitted_work_is_left_out_and_said(repo: Repo) -> None:
     project = open_commit(repo.path, None)
     assert contents(project) == before
     assert project.messages == (
-        "uncommitted changes in 2 files are left out",
+        "uncommitted changes in 2 files are left out and stay as they are",
         "2 untracked files or folders are left out",
     )
     assert repo.fingerprint() == untouched

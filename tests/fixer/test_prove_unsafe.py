@@ -86,7 +86,7 @@ def test_what_is_not_shown_is_taken_back_and_says_why(
     assert {change.code for change in made.changes} == {"BAD000"}  # type: ignore[attr-defined]
     left = {item.code: item for item in made.findings if not item.applied}  # type: ignore[attr-defined]
     assert {item.fix for item in left.values()} == {"unsafe"}
-    assert f"taken back, as the proof does not show it: {verdict[0]}: as it is said." in left["BAD002"].reason
+    assert f"undone, as the proof does not show that it is right: {verdict[0]}: as it is said." in left["BAD002"].reason
     assert [item.verdict for item in evidence] == ["preserved"]  # type: ignore[attr-defined]
 
 

@@ -171,4 +171,4 @@ def test_rules_that_were_not_asked_for_leave_what_stops(ask: Ask, folder: Path) 
     said = ask("run", folder, "--no-verify", "--select", "PIN")
     assert said.code == 0 and "Not ready to merge: 2 places fail on Lightning 2.6.6" in said.out
     said = ask("run", folder, "--no-verify")
-    assert "Not ready: 1 place fails it" in said.out and "git switch" in said.out and "git merge" not in said.out
+    assert "Not ready to merge: 1 place fails" in said.out and "git switch" in said.out and "git merge" not in said.out

@@ -35,7 +35,7 @@ def test_a_project_on_a_fork(tmp_path: Path, files: dict[str, str], forked: bool
     (gpus,) = [finding for finding in result.findings if finding.code == "LIT101"]
     assert gpus.fix == ("unsafe" if forked else "safe")
     assert gpus.applied is not forked
-    assert ("comes from an address" in gpus.reason) is forked
+    assert ("installed here from an address" in gpus.reason) is forked
 
 
 def test_leaving_a_fork_of_a_release_is_asked_once(tmp_path: Path) -> None:
@@ -45,4 +45,4 @@ def test_leaving_a_fork_of_a_release_is_asked_once(tmp_path: Path) -> None:
     result = check(SharedOptions(path=tmp_path), lambda message: None)
     left = [finding for finding in result.findings if not finding.applied and finding.stops]
     assert [(finding.path, finding.fix) for finding in left] == [("requirements.txt", "unsafe")]
-    assert "what was changed there is left behind" in left[0].reason
+    assert "whether the release has what was changed there" in left[0].reason

@@ -254,7 +254,9 @@ def test_no_configured_program_is_run(repo: Repo, tmp_path: Path) -> None:
     work_through(repo, tmp_path / "there")
     assert not marker.exists()
     assert repo.fingerprint() == before
-    assert open_commit(repo.path, None).messages == ("uncommitted changes in 2 files are left out",)
+    assert open_commit(repo.path, None).messages == (
+        "uncommitted changes in 2 files are left out and stay as they are",
+    )
 
 
 def test_replaced_objects_are_not_followed(repo: Repo) -> None:

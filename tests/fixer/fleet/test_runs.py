@@ -112,7 +112,7 @@ def test_commands_without_a_fleet(ask: Ask, tmp_path: Path) -> None:
         assert "no fleet was run there; name the folder of one with --state" in said.complaint()
     with opened(tmp_path, make=True):
         pass
-    assert "no run of this fleet is going on" in ask("fleet", "stop", "--state", tmp_path).complaint()
+    assert "this fleet is not running" in ask("fleet", "stop", "--state", tmp_path).complaint()
     assert "no repository of the fleet is called 'x'" in ask("fleet", "retry", "x", "--state", tmp_path).complaint()
     assert "0 repositories: none yet" in ask("fleet", "status", "--watch", "--state", tmp_path).out
     assert "see `fixer fleet run --help`" in ask("fleet", "run", "--what").complaint()

@@ -224,6 +224,7 @@ def test_errors_and_skipped_files_are_notifications() -> None:
     assert skipped["message"]["text"] == "Not read: larger than 1 MB"
 
 
-def test_three_hundred_findings_share_one_rule() -> None:
+def test_three_hundred_places_of_one_cause_are_one_result() -> None:
     run = run_of(replace(CHECK, findings=many(300)))
-    assert (len(run["results"]), len(run["tool"]["driver"]["rules"])) == (300, 1)
+    assert (len(run["results"]), len(run["tool"]["driver"]["rules"])) == (1, 1)
+    assert len(run["results"][0]["relatedLocations"]) == 299

@@ -73,9 +73,9 @@ REFUSED = {
         "used in another way",
     ),
     "list used again": (BEFORE + "\n    def __len__(self):\n        return len(self.grad_accs)\n", "is used elsewhere"),
-    "hook that reads its arguments": (changed("self.reduce(p.grad)", "self.reduce(unused[0])"), "ignore its arguments"),
-    "hook of two arguments": (changed("hook(*unused)", "hook(into, out)"), "ignore its arguments"),
-    "unknown hook": (changed("self.make_hook(p)", "reducer.hook(p)"), "ignore its arguments"),
+    "hook that reads its arguments": (changed("self.reduce(p.grad)", "self.reduce(unused[0])"), "use its arguments"),
+    "hook of two arguments": (changed("hook(*unused)", "hook(into, out)"), "use its arguments"),
+    "unknown hook": (changed("self.make_hook(p)", "reducer.hook(p)"), "use its arguments"),
 }
 
 
@@ -206,7 +206,7 @@ def test_hooks_that_look_first_are_unsafe() -> None:
         (
             LOOP + "        def hook(\n            grad,\n            p=p,  # its own\n        ):\n"
             "            reduce(p.grad)\n\n        p.register_hook(hook)\n",
-            "a comment beside",
+            "a comment next to",
         ),
     ],
 )

@@ -308,7 +308,10 @@ REFUSED = {
         changed("optimizer = self.optimizers()", "optimizer, _ = self.optimizers()"),
         "not one optimizer",
     ),
-    "a raw pass": (changed(SECOND, "        self.net(batch[1]).pow(2).mean().backward()\n"), "goes around"),
+    "a raw pass": (
+        changed(SECOND, "        self.net(batch[1]).pow(2).mean().backward()\n"),
+        "not use self.manual",
+    ),
     "weights left out": (
         changed("mean())\n        optimizer.step", "mean(), inputs=[self.net.weight])\n        optimizer.step"),
         "waits for the others",

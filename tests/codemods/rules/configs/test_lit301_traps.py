@@ -35,7 +35,7 @@ def test_other_mappings_are_left_alone(files: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("gpus: '1'", "not the same in every 1.x"),
+        ("gpus: '1'", "does not mean the same in every 1.x"),
         ("gpus: ${n}", "not known from the file; give it by accelerator= and devices="),
         ("gpus: 2\ndevices: 1", "`devices=` is given too"),
         ("gpus: 2\ntpu_cores: 8", "`tpu_cores=` is given too"),

@@ -133,7 +133,7 @@ LEFT = {
         "not written out",
     ),
     "keys in both": ('{"b": loss}', '{"a": loss * 2}', "share keys"),
-    "keys that are not known": ('{"b": loss}', "self.bar", "not a name or a dict"),
+    "keys that are not known": ('{"b": loss}', "self.bar", "neither a name nor a dict"),
     "a name in both of which little is known": (
         '{"a": loss}, "progress_bar": {"b": loss}',
         'batch, "progress_bar": {"b": 1}',

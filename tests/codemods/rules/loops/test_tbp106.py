@@ -26,7 +26,7 @@ REFUSED = {
             (ZERO, ""),
             ("        hiddens = None\n", "        hiddens = None\n        optimizer.zero_grad()\n"),
         ),
-        "If that is not meant",
+        "If that is not the intention",
     ),
     "cut on some batches": (changed((DETACH, SELDOM)), "where `batch_idx % 2 == 0` alone"),
     "a method that cuts nothing": (changed((DETACH, REPACKAGED), (SETUP, METHOD + SETUP)), "`self.repackage` gives it"),

@@ -233,7 +233,7 @@ REFUSED = {
             "            if x.mean() > 9:\n                continue\n            loss =",
             program(CHUNK_STEP),
         ),
-        "several ways",
+        "several places",
     ),
     "a name that is taken": (BEFORE + "\n\napply_to_collection = 1\n", "`apply_to_collection`"),
     "statements on one line": (changed("        return out", "        note(out); return out"), "too complex"),

@@ -28,7 +28,7 @@ KEPT = {
     ),
     "given by a caller": (dead() + "\n\nModel().training_step(1, 2, 3)\n", "may give the index"),
     "given by keyword": (dead() + "\n\nModel().training_step(1, 2, optimizer_idx=3)\n", "may give the index"),
-    "unknown base": (dead(("(LightningModule)", "(made())")), "do not plainly lead"),
+    "unknown base": (dead(("(LightningModule)", "(made())")), "cannot be followed"),
     "relative with a step": (
         dead() + "\n\nclass Child(Model):\n    def training_step(self, batch, batch_idx):\n        return batch\n",
         "a base class or subclass, defines training_step",

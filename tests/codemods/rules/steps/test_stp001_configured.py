@@ -167,10 +167,10 @@ def test_an_interpolation_that_stays(name: str) -> None:
         (
             "${eval:'${per_epoch.steps_per_epoch} * ${epochs}'}",
             "per_epoch:\n  steps_per_epoch: 1000\n",
-            "a number of its",
+            "a fixed number",
         ),
         ("${eval:'${data.train_size} // ${data.batch_size} * ${epochs}'}", "", "limit_train_batches makes"),
-        ("${eval:'min(${data.train_size} // ${data.batch_size}, 9) * ${epochs}'}", "", "a case gives another"),
+        ("${eval:'min(${data.train_size} // ${data.batch_size}, 9) * ${epochs}'}", "", "in one case it is another"),
     ],
 )
 def test_what_max_epochs_would_not_keep_is_refused(steps: str, more: str, reason: str) -> None:

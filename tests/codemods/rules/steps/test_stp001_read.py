@@ -191,7 +191,7 @@ def test_a_part_of_the_samples_is_what_its_name_says() -> None:
 def test_one_of_several_loaders_is_named(made: str, counted: str) -> None:
     text = program(f"max_steps=len({counted}) * epochs", made)
     ((level, reason),) = levels(text)
-    assert level == "manual" and f"`{counted}`" in reason and "max_epochs=epochs alone" in reason
+    assert level == "manual" and f"`{counted}`" in reason and "only max_epochs=epochs" in reason
     assert levels(text.replace(f"len({counted})", "len(loaders['val'])")) == []
 
 
@@ -202,4 +202,4 @@ def test_the_name_of_a_parameter_divides_by_another_size() -> None:
         "    trainer = Trainer(max_steps=STEPS)\n    trainer.fit(model, train_loader)\n"
     )
     ((level, reason),) = levels(text)
-    assert level == "unsafe" and "takes `batch_size` in a batch" in reason
+    assert level == "unsafe" and "loader is `batch_size`" in reason

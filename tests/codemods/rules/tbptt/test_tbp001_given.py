@@ -131,9 +131,9 @@ LEFT = {
     "worked out and bound": (FIT.format("(k := 4)"), "computed from more than names and numbers"),
     "built elsewhere": (
         "def build(k):\n    return Trainer(truncated_bptt_steps=k)\n\n\nbuild(4).fit(Model(), loader())\n",
-        "is not plainly to be seen there",
+        "cannot tell which model it fits there",
     ),
-    "fitted twice": (FIT.format("k") + "trainer.fit(Model(), loader())\n", "is not plainly to be seen there"),
+    "fitted twice": (FIT.format("k") + "trainer.fit(Model(), loader())\n", "cannot tell which model it fits there"),
     "fits other models": (
         "class Other(LightningModule):\n    def training_step(self, batch, batch_idx):\n        return 0\n\n\n"
         + FIT.format("k").replace("Model()", "pick()"),

@@ -59,7 +59,7 @@ def test_written(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("t = pl.Trainer(auto_lr_find=flag())\nt.tune(m)\n", "not known before"),
+        ("t = pl.Trainer(auto_lr_find=flag())\nt.tune(m)\n", "only known when"),
         ("t = pl.Trainer(auto_lr_find=True)\nt.fit(m)\n", "fixer cannot"),
         ("t = pl.Trainer(auto_lr_find=True)\nfound = t.tune(m)\n", "returns is used"),
         ("t = pl.Trainer(auto_lr_find=True)\nt.tune(m, lr_find_kwargs={})\n", "arguments for the tuner"),

@@ -73,7 +73,7 @@ def test_limits_that_are_set(before: str, wanted: str) -> None:
 )
 def test_what_cannot_be_set(statement: str, level: str, said: str) -> None:
     [finding] = run_rules({"a.py": HEAD + HOOK + statement + "\n"}, rule("LIT120")).findings
-    assert finding.fix == level and said in finding.reason and "cannot be set" in finding.message
+    assert finding.fix == level and said in finding.reason and "can no longer be set" in finding.message
 
 
 @pytest.mark.parametrize("old", PRECISIONS)
