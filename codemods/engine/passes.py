@@ -13,7 +13,7 @@ from codemods.code.notebook import Notebook, place_in_cell
 from codemods.code.source import PythonFile, TextFile, Unreadable
 from codemods.engine.linked_findings import is_called, seen_for_another, seen_together
 from codemods.engine.normal_form_findings import is_unlike, seen_through
-from codemods.engine.rule_failures import whom_to_tell
+from codemods.engine.rule_failures import FAILED, whom_to_tell
 from codemods.engine.triggers import sees_text
 from codemods.engine.workers import Item
 from codemods.engine.workspace import Options, Workspace
@@ -192,7 +192,7 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
         deep = isinstance(error, RecursionError)
         why = "its code nests too deeply" if deep else f"{type(error).__name__}: {error}; {whom_to_tell(rule)}"
         reason = f"Not checked: {why}. Check the file for what `fixer explain {rule.code}` shows."
-        found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not check this file", "manual", reason)]
+        found = [Match(Span(1, 1, 1, 1), f"{rule.code} {FAILED} this file", "manual", reason)]
     if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
         found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
     if isinstance(file, PythonFile):

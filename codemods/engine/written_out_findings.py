@@ -179,7 +179,7 @@ def _carried(
         about = edits_of_call(edit, views[0].shown)
         if about is None and edit.node in views[0].file.made:
             return _left(match, "it is not written at this place")
-        if match.unit and about and (alone := delta_of(about[1], about[0])) and alone.other:
+        if match.unit and (about is None or ((alone := delta_of(about[1], about[0])) and alone.other)):
             return _left(match, TOGETHER)
         own = carried(file, facts, about[1], about[0], names) if about else (edit,)
         if isinstance(own, str):
@@ -189,7 +189,7 @@ def _carried(
 
 
 def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Carried]:
-    """What was carried, with what is found `beside` Trainers and changes together with it, all of them or none."""
+    """What was carried, with the imports `beside` Trainers that change together with it, all of them or none."""
     kept = list(made)
     for unit in dict.fromkeys(match.unit for match in (*(said.match for _, said in made), *beside) if match.unit):
         mine = [(match, said) for match, said in made if said.match.unit == unit]
@@ -199,7 +199,7 @@ def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Car
         kept = [item for item in kept if item not in mine]
         rest = [_given(said, view) for match, said in made if match.edits and said.match.unit != unit]
         apart = set().union(*(_given(said, view) for _, said in mine)).isdisjoint(set().union(*rest))
-        if apart and all(match.edits for match, _ in mine) and all(_is_written(match, view) for match in others):
+        if apart and all(match.edits for match, _ in mine) and all(map(_is_import, others)):
             beside[:] = [match for match in beside if match not in others]
             mine += [(match, ViewMatch(match, mine[0][1].shown, None)) for match in others]
             fix = max((match.fix for match, _ in mine), key=("safe", "unsafe", "manual").index)
@@ -215,10 +215,11 @@ def _given(said: ViewMatch, view: View) -> set[tuple[int, str]]:
     return {(id(said.shown), name) for delta in deltas for name, _ in (*delta.new, *delta.other)}
 
 
-def _is_written(match: Match, view: View) -> bool:
-    """Whether all edits of a match are of what the text holds as it is."""
+def _is_import(match: Match) -> bool:
+    """Whether all edits of a match are of imports."""
     nodes = [edit.node for edit in match.edits if isinstance(edit, NodeEdit)]
-    return bool(nodes) and len(nodes) == len(match.edits) and view.file.made.isdisjoint(nodes)
+    whole = bool(nodes) and len(nodes) == len(match.edits)
+    return whole and all(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes)
 
 
 def _deltas(said: ViewMatch, view: View) -> list[Delta | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from codemods.engine.plan import Plan, plan
+from codemods.engine.rule_failures import is_failure
 from codemods.engine.scan import Options
 from codemods.rule import Example, Rule, all_rules
 from codemods.testing.texts import sources
@@ -35,7 +36,7 @@ def wrong(rule: Rule, example: Example) -> RuleFailure | None:
     """What of an example does not hold, None where all does."""
     files = files_of(example)
     made = planned(rule, files, example.pins)
-    if crashed := next((item.reason for item in made.findings if "could not look" in item.message), None):
+    if crashed := next((item.reason for item in made.findings if is_failure(item)), None):
         return RuleFailure("makes the rule fail", crashed)
     if made.bugs:
         return RuleFailure("is rewritten to what does not hold", made.bugs[0])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemods.engine.plan import find
+from codemods.engine.rule_failures import is_failure
 from codemods.engine.scan import Options
 from codemods.finding import Finding, Fix
 from codemods.rule import Example, Rule, all_rules
@@ -104,7 +105,7 @@ def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Edit
         found = [item for item in look(files, case.rule, case.example.pins) if item.code == case.rule.code]
     except Exception:
         return EditOutcome(case, edit, line, "crashed", files)
-    if any("could not look" in item.message for item in found):
+    if any(map(is_failure, found)):
         return EditOutcome(case, edit, line, "crashed", files)
     was, now = Counter(case.levels), Counter(item.fix for item in found)
     if not was - now:

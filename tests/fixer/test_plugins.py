@@ -15,6 +15,7 @@ from codemods.engine import workers
 from codemods.engine.scan_cache import Memory
 from fixer import remembered
 from fixer.plugins import TRUST
+from fixer.reports.json_report import each_place
 from tests.codemods.support import notebook
 from tests.fixer.command import ROOT, Ask, old_project, process
 from tests.fixer.git_repos import Repo
@@ -159,7 +160,7 @@ def test_several_processes_go_by_them(project: Path, ask: Ask, several_processes
     (project / "other.py").write_bytes(TRAIN)
     said = ask("check", project, "--trust-plugins", "--jobs", "2", "--output-format", "json")
     assert codes(said) == ["ACM001", "ACM101", "ACM102"]
-    assert {item["path"] for item in said.report()["findings"]} == {"other.py", "train.py"}
+    assert {item["path"] for item in each_place(said.report())} == {"other.py", "train.py"}
 
 
 COLLECTING = """
@@ -193,7 +194,7 @@ def test_what_they_collect_goes_between_processes_and_runs(
     (made / "other.py").write_bytes(TRAIN)
     for _ in range(2):
         said = ask("check", made, "--trust-plugins", "--jobs", "2", "--output-format", "json").report()
-        found = [item["message"] for item in said["findings"] if item["code"] == "ACM301"]
+        found = [item["message"] for item in each_place(said) if item["code"] == "ACM301"]
         assert found == ["2 seeds in the project"] * 2
 
 
@@ -288,9 +289,9 @@ def test_a_rule_that_fails_in_a_file_is_a_finding(tmp_path: Path, ask: Ask, part
     made = one_rule(tmp_path / "project", text, b"import acme\n\nacme.fit(acme.start(1))\n")
     (made / "old.py").write_text("import pytorch_lightning as pl\nimport acme\n\nacme.start(pl.Trainer(gpus=0))\n")
     said = ask("check", made, "--trust-plugins", "--output-format", "json").report()
-    found = {item["path"]: item for item in said["findings"] if item["code"] == "ACM301"}
+    found = {item["path"]: item for item in each_place(said) if item["code"] == "ACM301"}
     failed = part in ("check", "collect")
-    assert ("could not look" in found["train.py"]["message"]) == failed
+    assert ("could not check" in found["train.py"]["message"]) == failed
     assert not failed or "KeyError: 'oh'; please tell whoever wrote the rule" in found["train.py"]["reason"]
     assert any(item["code"] == "LIT101" and item["path"] == "old.py" for item in said["findings"])
     assert said["skipped"] == []

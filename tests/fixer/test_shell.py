@@ -92,7 +92,7 @@ def test_rules_as_json(ask: Ask) -> None:
     assert first.keys() == {
         "code", "name", "fix", "summary", "why", "versions", "breaks_in", "needs", "rows", "references"
     }  # fmt: skip
-    assert "no rule speaks of nothing-of-that-name" in ask("rules", "nothing-of-that-name").complaint()
+    assert "no rule mentions nothing-of-that-name" in ask("rules", "nothing-of-that-name").complaint()
 
 
 def test_settings_as_json(ask: Ask, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_all_is_as_it_was(ask: Ask, plain: Path, state: Path) -> None:
 
 def test_within_git_as_well(ask: Ask, folder: Path) -> None:
     said = ask("fix", folder)
-    assert "undo" not in said.out, "git is there for that"
+    assert "`fixer undo`" not in said.out, "git is there for that"
     assert (folder / "train.py").read_bytes() == NEW
     assert ask("undo", folder).code == 0
     assert (folder / "train.py").read_bytes() == OLD

@@ -121,7 +121,7 @@ def _imported(file: PythonFile) -> Iterator[str]:
 BEFORE = """\
 import pytorch_lightning as pl
 from pytorch_lightning.loggers.base import LightningLoggerBase
-from pytorch_lightning.utilities.distributed import rank_zero_only, sync_ddp
+from pytorch_lightning.utilities.distributed import rank_zero_only, tpu_distributed
 from pytorch_lightning.utilities.types import EPOCH_OUTPUT, STEP_OUTPUT
 
 
@@ -137,12 +137,12 @@ def collect(outputs: EPOCH_OUTPUT) -> STEP_OUTPUT:
 
 @pl.utilities.distributed.rank_zero_only
 def show():
-    print("here", sync_ddp)
+    print("here", tpu_distributed)
 """
 AFTER = """\
 import pytorch_lightning as pl
 from pytorch_lightning.loggers.logger import Logger
-from pytorch_lightning.utilities.distributed import sync_ddp
+from pytorch_lightning.utilities.distributed import tpu_distributed
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from pytorch_lightning.utilities.types import STEP_OUTPUT
 
@@ -159,7 +159,7 @@ def collect(outputs: list[STEP_OUTPUT]) -> STEP_OUTPUT:
 
 @pl.utilities.rank_zero.rank_zero_only
 def show():
-    print("here", sync_ddp)
+    print("here", tpu_distributed)
 """
 BOTH = """\
 try:

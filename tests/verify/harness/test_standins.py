@@ -187,7 +187,7 @@ def test_a_stand_in_that_can_be_spared_is_left_out_in_both_trees_and_another_is_
     for old, new in ((devices, RAW), (RAW, devices)):
         judgement = judge(old, new, ())
         assert judgement.verdict == "inconclusive"
-        assert standins.named("devices") in judgement.reason and "says nothing of the project" in judgement.reason
+        assert standins.named("devices") in judgement.reason and "says nothing about the project" in judgement.reason
 
 
 def test_a_record_says_what_failed_in_our_stead(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_what_is_frozen_or_forgotten_is_named_and_does_not_move() -> None:
     broken = run(everything)
     assert broken.failure is not None and NOTHING_REQUIRES in broken.failure.message
     found = run_rules({"train.py": everything}, GRD003).findings
-    assert [finding.fix for finding in found] == ["manual"] and "is frozen" in found[0].message
+    assert [finding.fix for finding in found] == ["manual"] and "are frozen" in found[0].message
 
     groups = "torch.optim.SGD([*self.first.parameters(), *self.second.parameters()], lr=0.1)"
     one = program(more="        self.first.requires_grad_(False)", optimizer=groups)
