@@ -45,7 +45,7 @@ def test_a_shell_is_told_what_may_follow(typed: str, offered: list[str]) -> None
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell(shell: str) -> None:
-    told = script("--show-completion", shell)
+    told = script("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert "_FIXER_COMPLETE=complete_" in told
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=told, text=True).returncode == 0

@@ -160,6 +160,7 @@ def test_the_end_of_the_input_quits(project: Path) -> None:
     assert files(project)["train.py"] == AFTER_GPUS
 
 
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("sent", ["typed", "terminated"])
 def test_an_interruption_changes_nothing(project: Path, sent: str) -> None:
     with interactive(project) as shown:

@@ -99,6 +99,7 @@ def test_an_editor_that_is_gone_ends_it(root: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_at_once(root: Path, number: signal.Signals) -> None:
     with Editor(root) as editor:
