@@ -13,6 +13,7 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.rule_failures import unseen
 from codemods.lightning.arguments import current, once
+from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.object_arguments import class_names
@@ -185,7 +186,7 @@ def _carried(
         if isinstance(own, str):
             return _left(match, own)
         edits += own
-    return _explained(file, replace(match, edits=tuple(edits)), said)
+    return _explained(file, facts, replace(match, edits=tuple(edits)), said)
 
 
 def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Carried]:
@@ -249,7 +250,15 @@ def _spelled(change: Callable[..., Any]) -> Iterator[object]:
     yield change
 
 
-def _explained(file: PythonFile, match: Match, said: ViewMatch) -> Match:
+def _overriding(facts: Facts, shown: WrittenOutTrainer, name: str | None) -> str | None:
+    """A file that may hold arguments of a Trainer that win over what LightningCLI has as defaults: a configuration, or
+    a document or script with a command line."""
+    words = [word.encode() for word in (HARDWARE if name in HARDWARE else {name or ""})]
+    others = (source for source in facts.sources.values() if source.kind not in ("python", "notebook"))
+    return next((each.path for each in others if any(word in each.data for word in words)), None)
+
+
+def _explained(file: PythonFile, facts: Facts, match: Match, said: ViewMatch) -> Match:
     """A match that says what was read for what is written."""
     shown, name = said.shown, said.name
     argument = shown.argument(name) if shown and name else None
@@ -267,6 +276,8 @@ def _explained(file: PythonFile, match: Match, said: ViewMatch) -> Match:
     homes = [item.home for item in shown.built.arguments if isinstance(item.home, HandedKeyword)]
     if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
         fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
+    if shown.built.inside is not None and fix == "safe" and (other := _overriding(facts, shown, name)):
+        fix, reason = "unsafe", f"{reason}; {other} may give other values, which win"
     if any(not item.always for item in shown.built.arguments):
         return _left(match, "the other arguments that reach Trainer are not always set")
     return replace(match, fix=fix, reason=f"{reason}.")

@@ -51,7 +51,7 @@ class BuiltObject:
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
     `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
     for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class, `fixed`
-    why none can be changed there."""
+    why none can be changed there. `inside` is the dictionary that stands for the call where LightningCLI makes that."""
 
     call: CallNode
     kind: str
@@ -62,6 +62,7 @@ class BuiltObject:
     whole: bool = False
     fixed: str | None = None
     taken: frozenset[str] = frozenset()
+    inside: ast.expr | None = None
 
     @property
     def plain(self) -> bool:
@@ -109,7 +110,7 @@ def _of_cli(at_: _FileLook, call: CallNode) -> BuiltObject | None:
         return None
     spread = at(ast.keyword(None, given.value), given)
     one = _direct(at_, call._replace(node=changed(call.node, args=[], keywords=[spread])), TRAINER)
-    return replace(one, call=call, how=f"`{DEFAULTS}` of LightningCLI")
+    return replace(one, how=f"`{DEFAULTS}` of LightningCLI", inside=given.value)
 
 
 def _words_of(file: PythonFile) -> frozenset[str]:

@@ -15,7 +15,6 @@ from codemods.lightning.arguments import current, rows
 from codemods.lightning.facts import TRAINER, Facts, TrainerFact
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import trainers_in
-from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.object_arguments import keywords, owner_of
 from codemods.lightning.trainers import BuiltObject, ReachingArgument, built, keyword_of, name_of
 from codemods.lightning.wanted import WantedClasses
@@ -156,7 +155,7 @@ def _view(
                 named.add(keywords[-1])
         spread = [item for item in one.rest if isinstance(item, ast.keyword)]
         args = [item for item in one.rest if isinstance(item, ast.expr)]
-        place = next((item.value for item in node.keywords if item.arg == DEFAULTS and one.kind == TRAINER), node)
+        place = one.inside or node
         new = at(changed(node, func=_placed(name, place), args=args, keywords=[*keywords, *spread]), place)
         swaps[id(place)] = new
         shown[id(new)] = WrittenOutTrainer(one, new, filled)

@@ -26,6 +26,8 @@ from codemods.rule import NodeEdit
 if TYPE_CHECKING:
     import libcst as cst
 
+NO_INSTANCE = "LightningCLI takes no instance as a default"
+"""Of callbacks it does (run with jsonargparse 4.39 and 4.53)."""
 RECENT = 128
 """So many edits are kept with what they make of calls: the same are asked about for each match beside them."""
 New = tuple[tuple[str, str | None], ...]
@@ -180,8 +182,10 @@ def _split(
     """The edits of calls and dictionaries that together give a Trainer its arguments."""
     edits: list[NodeEdit] = []
     moved: New = delta.new
-    own = shown.built.call.node
-    of_cli = any(item.arg == DEFAULTS for item in own.keywords)
+    own, of_cli = shown.built.call.node, shown.built.inside is not None
+    given = (text for name, text in (*delta.new, *delta.other) if name != "callbacks" and text)
+    if of_cli and any(isinstance(ast.parse(text, mode="eval").body, ast.Call) for text in given):
+        return NO_INSTANCE
     for name, text in [item for item in moved if item[0] == "callbacks" and item[1]] if not of_cli else ():
         edits.append(NodeEdit(own, partial(with_callback, text=(text or "")[1:-1])))
         moved = tuple(item for item in moved if item[0] != name)

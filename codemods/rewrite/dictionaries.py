@@ -15,7 +15,6 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
 from codemods.lightning.keyword_flow import is_read_here as is_read_here
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
-from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
 from codemods.rule import NodeEdit
@@ -65,12 +64,11 @@ def _asked_of(node: ast.AST) -> tuple[str, str] | None:
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword]) -> bool:
-    """Whether all that a call gets by `**`, or LightningCLI for its Trainer, is one dictionary: spelled out there, or
-    the one value of a name of the same function, filled line by line before anything gets it. Whatever else makes, sets
-    or reads one may do so for another call, or not always."""
+    """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
+    function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another
+    call, or not always."""
     space = space_of(file, call)
-    given = [item.value for item in call.node.keywords if item.arg == DEFAULTS]
-    given = given or [item.value for item in call.node.keywords if item.arg is None]
+    given = [item.value for item in call.node.keywords if item.arg is None]
     in_class = bool(call.within) and isinstance(call.within[-1], ast.ClassDef)
     names = names_of(every)
     if len(given) != 1 or in_class or UNSEEN in names or len(names) > len(set(names)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, is_super_call
 
 HOOKS = ("get_progress_bar_dict", "get_tqdm_dict")
 
@@ -26,9 +26,7 @@ def left_out(method: Function) -> tuple[str, ...]:
 
 def _is_of_base(value: ast.expr, hook: str) -> bool:
     """Whether an expression is what the class above gives for the hook."""
-    function = value.func if isinstance(value, ast.Call) and not value.args and not value.keywords else None
-    owner = function.value if isinstance(function, ast.Attribute) and function.attr == hook else None
-    return isinstance(owner, ast.Call) and ast.unparse(owner.func) == "super"
+    return is_super_call(value, hook) and isinstance(value, ast.Call) and not (value.args or value.keywords)
 
 
 def _item(line: ast.stmt, name: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, always_leaves, parameters, self_name
+from codemods.code.syntax import Function, always_leaves, is_super_call, parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
@@ -203,7 +203,7 @@ def _called(file: PythonFile, name: str) -> bool:
     return any(
         isinstance(call.node.func, ast.Attribute)
         and call.node.func.attr == name
-        and not _of_base(call.node)
+        and not _of_base(call.node, name)
         and not (name in STEP_ENDS and STEP_ENDS.keys() & _methods_around(call))
         for call in file.calls_near([name])
     )
@@ -213,11 +213,11 @@ def _methods_around(call: CallNode) -> set[str]:
     return {item.name for item in call.within if isinstance(item, ast.FunctionDef)}
 
 
-def _of_base(call: ast.Call) -> bool:
+def _of_base(call: ast.Call, name: str) -> bool:
     """Whether a call of a hook is the hook's own of its base: `super().hook()` or `Base.hook(self)`."""
     owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
     first = call.args[0] if call.args else None
-    return owner.startswith("super(") or (isinstance(first, ast.Name) and first.id == "self" != owner)
+    return is_super_call(call, name) or (isinstance(first, ast.Name) and first.id == "self" != owner)
 
 
 def _match(
@@ -301,7 +301,7 @@ def _refusal(
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
     if any(isinstance(node, ast.Name) and node.id == "super" for node in walk(method)) or any(
-        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node)
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node, name)
         for node in walk(method)
     ):
         return "it calls its base class"

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts
 from codemods.lightning.keywords import is_commented, keyword, replaced, with_keyword
-from codemods.lightning.lightning_cli import is_cli_call
+from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
+from codemods.lightning.trainers import BuiltObject, built
+from codemods.lightning.wanted import TRAINER_ALONE
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.plugins import FULL
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -54,6 +58,26 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for dictionary in ("save_config_kwargs", "parser_kwargs"):
             found = [row for row in ROWS if row.dictionary == dictionary and keyword(call.node, row.argument)]
             yield from _moved(file, call, dictionary, found)
+    for one in built(file, facts, TRAINER_ALONE) if DEFAULTS in file.text else ():
+        for argument in one.arguments if one.inside is not None else ():
+            if argument.name != "callbacks" and (name := _instance(file, facts, one, argument.value)):
+                message = f"an instance of `{name}` as a default of `{argument.name}` fails with jsonargparse 4"
+                reason = (
+                    "Not rewritten: since 4.39, which Lightning 2.6 requires, LightningCLI takes a class path there. "
+                    f'Write "{argument.name}": {{"class_path": "....{name}", "init_args": {{...}}}}, '
+                    f"or lazy_instance({name}, ...) of jsonargparse."
+                )
+                yield Match(file.span(argument.value), message, "manual", reason)
+
+
+def _instance(file: PythonFile, facts: Facts, one: BuiltObject, value: ast.expr) -> str | None:
+    """The class that a value is an instance of, where it is made there."""
+    dotted = one.call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    if dotted is None or dotted in FULL:
+        return None
+    name = dotted.rpartition(".")[2]
+    made = facts.find_class(dotted, file.path) is not None or (dotted.startswith(f"{ROOT}.") and name[:1].isupper())
+    return name if made else None
 
 
 def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[CliArgumentRow]) -> Iterator[Match]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from codemods.code.syntax import taken_name
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.strategies import is_strategy
+from codemods.rewrite.carrying import NO_INSTANCE
 from codemods.rewrite.dictionaries import names_of
 from codemods.rule import Match, NodeEdit
 
@@ -134,6 +136,10 @@ def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses
 
 
 def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
+    defaults = [keyword(call.node, DEFAULTS) for call in file.calls_near([DEFAULTS])]
+    if any(use.call.node in walk(item.value) for item in defaults if item):
+        inside = (f'"{item.arg}": {file.source_of(item.value)}' for item in use.call.node.keywords)
+        return f"{NO_INSTANCE}: write {_by_path(CLASSES[use.name].name, inside)}"
     if use.where is None or use.trainer is None:
         return "fixer cannot tell whether it is given to a Trainer"
     given = keywords(use.trainer.node)
@@ -157,6 +163,12 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     return None
 
 
+def _by_path(name: str, arguments: Iterable[str]) -> str:
+    """A strategy as a configuration has it."""
+    path = f'"class_path": "lightning.pytorch.strategies.{name}"'
+    return f'"strategy": {{{path}, "init_args": {{{", ".join(arguments)}}}}}'
+
+
 def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) -> Iterator[Match]:
     for alias in _names(node, file.path):
         became = CLASSES[alias.name]
@@ -165,7 +177,8 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) 
         if why:
             arguments = ", ".join(f"{name}={text}" for name, text in became.arguments)
             advice = f"use {became.name}({arguments}) of lightning.pytorch.strategies, given as Trainer(strategy=...)"
-            yield Match(span, message, "manual", f"Not rewritten: {why}; {advice}.", became.row)
+            told = why if why.startswith(NO_INSTANCE) else f"{why}; {advice}"
+            yield Match(span, message, "manual", f"Not rewritten: {told}.", became.row)
             continue
         target = f"{namespace_of(file)}.strategies"
         whole = len(node.names) == 1

@@ -54,15 +54,36 @@ def test_callbacks_go_to_the_dictionary_and_not_to_the_command_line() -> None:
     assert 'trainer_defaults={"callbacks": [TQDMProgressBar(refresh_rate=5)]})' in beside
 
 
-def test_a_plugin_becomes_the_strategy_with_its_import() -> None:
-    head = "from pytorch_lightning.plugins import DDPPlugin\n"
-    text = 'LightningCLI(Net, trainer_defaults={"plugins": DDPPlugin(find_unused_parameters=False)})\n'
-    files = {"main.py": f"{head}{HEAD}{text}", "net.py": NET}
-    after = rewritten(files, rule("LIT111"))["main.py"]
-    assert after == (
-        f"from pytorch_lightning.strategies import DDPStrategy\n{HEAD}"
-        'LightningCLI(Net, trainer_defaults={"strategy": DDPStrategy(find_unused_parameters=False)})\n'
+def test_an_instance_is_no_default() -> None:
+    """jsonargparse 4.39 to 4.53: Subclass types require as default either a dict with class_path or a lazy instance."""
+    head = "from pytorch_lightning.loggers import CSVLogger\nfrom pytorch_lightning.plugins import DDPPlugin\n"
+    plugin = 'LightningCLI(Net, trainer_defaults={"plugins": DDPPlugin(find_unused_parameters=False)})\n'
+    reasons = refusals({"main.py": f"{head}{HEAD}{plugin}", "net.py": NET}, "LIT111")
+    path = '"class_path": "lightning.pytorch.strategies.DDPStrategy", "init_args": {"find_unused_parameters": False}'
+    assert len(reasons) == 2 and all(f'write "strategy": {{{path}}}' in reason for reason in reasons)
+    logger = 'LightningCLI(Net, trainer_defaults={"logger": CSVLogger("a"), "callbacks": [Net.own()]})\n'
+    (reason,) = refusals({"main.py": f"{head}{HEAD}{logger}", "net.py": NET}, "LIT131")
+    assert 'Write "logger": {"class_path": "....CSVLogger", "init_args": {...}}' in reason
+    listed = logger.replace('CSVLogger("a")', '[CSVLogger("a")]')
+    assert refusals({"main.py": f"{head}{HEAD}{listed}", "net.py": NET}, "LIT131") == []
+
+
+@pytest.mark.parametrize("path", ["config/train.yaml", "README.md", "run.sh"])
+def test_what_another_file_may_say_wins(path: str) -> None:
+    text = 'LightningCLI(Net, trainer_defaults={"gpus": 2})\n'
+    files = {"main.py": HEAD + text, "net.py": NET, path: "trainer:\n  gpus: null\n"}
+    assert rewritten(files, rule("LIT101"))["main.py"] == HEAD + text
+    assert '"devices": 2' in rewritten(files, rule("LIT101"), unsafe=True)["main.py"]
+
+
+def test_a_trainer_of_the_project_may_have_such_an_argument() -> None:
+    text = (
+        "from pytorch_lightning import Trainer\n\n\nclass Own(Trainer):\n"
+        "    def __init__(self, trainer_defaults=None, **kwargs):\n        super().__init__(**kwargs)\n\n\n"
+        'Own(trainer_defaults={"gpus": 1}, gpus=2)\n'
     )
+    after = rewritten({"main.py": text}, rule("LIT101"), unsafe=True)["main.py"]
+    assert 'Own(trainer_defaults={"gpus": 1}, accelerator="gpu", devices=2)' in after
 
 
 def test_a_plugin_in_a_dictionary_of_a_trainer() -> None:
