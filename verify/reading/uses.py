@@ -220,10 +220,14 @@ def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool)
 def by_attributes(found: Sequence[Use]) -> list[Use]:
     """The uses, less the ways by attributes through modules that the project imports somewhere: these are attributes
     of their packages then."""
-    imported = {use.name for use in found if isinstance(use, Name) and not use.by}
-    parents = {name.rpartition(".")[0] for name in imported} | imported
+    loaded: set[str] = set()
+    for use in found:
+        name = use.name if isinstance(use, Name) and not use.by else ""
+        while name:
+            loaded.add(name)
+            name = name.rpartition(".")[0]
     return [
-        replace(use, by="") if isinstance(use, Name) and use.by and use.name.rpartition(".")[0] in parents else use
+        replace(use, by="") if isinstance(use, Name) and use.by and use.name.rpartition(".")[0] in loaded else use
         for use in found
     ]
 

@@ -69,6 +69,12 @@ LASTED = {
         (REACHED.replace("core.lightning", "core"), [], "2.0.0", "2.0.0"),
         (f"from pytorch_lightning.core.lightning import LightningModule\n{REACHED}", [], "2.0.0", "2.0.0"),
         (REACHED, ["pytorch-lightning>=1.8"], "2.0.0", "2.0.0"),
+        (
+            f"import pytorch_lightning.profiler.base\n{REACHED.replace('core.lightning', 'profiler')}",
+            [],
+            "2.0.0",
+            "2.0.0",
+        ),
     ],
 )
 def test_the_old_code_gets_a_release_that_has_its_names(
