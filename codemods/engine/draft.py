@@ -39,8 +39,9 @@ class Step:
 
 class Draft:
     """The files as they are by now and as they were, the changes so far with, where asked for, the steps, what was
-    thrown away and why, what was refused, which rules have their turn behind the others, findings that were not
-    rewritten after all, as they were found when their rule's turn came, and all that each rule found then."""
+    thrown away and why, what was refused, how often each rule was `late`, which then has its turn behind others,
+    findings that were not rewritten after all, as they were found when their rule's turn came, and all that each rule
+    found then."""
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class Draft:
         self.steps: list[Step] = []
         self.keeps_steps = keeps_steps
         self.refusals = refusals or Refusals()
-        self.late: frozenset[str] = frozenset()
+        self.late: Mapping[str, int] = {}
         self.rejected = dict(rejected)
         self.turned: dict[Finding, Match] = {}
         self.seen: dict[Unit, Sequence[Finding]] = {}

@@ -22,6 +22,9 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.pins.stated import is_forked, pins_of
 from codemods.rule import Match, Rule
 
+BEHIND_ALL = 2
+"""How often a rule was late that has its turn behind those for requirements, too; once is behind the others."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -67,14 +70,16 @@ def planned(
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
     rule would change it again, or where a second run over the whole result would. A rule that finds something to
-    rewrite in what rules behind it made has its turn behind them, with what is known of their result.
+    rewrite in what rules behind it made has its turn behind them, with what is known of their result; where it still
+    does, as one that goes by requirements which others raised, behind all, with the requirements as they are then.
     """
     memory = memory or Memory()
     refusals = Refusals(options.refused, sources)
     looked = scan(sources, options, progress, memory, refusals)
     refusals.learn(looked.by_unit)
     rejected: dict[Unit, str] = {}
-    late: frozenset[str] = frozenset()
+    late: dict[str, int] = {}
+    last = {rule.code for rule in options.rules if rule.last}
     while True:
         draft = _rewrite(Draft(sources, rejected, refusals, keeps_steps=keeps_steps), looked, options, late, memory)
         again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
@@ -85,8 +90,8 @@ def planned(
         }
         if not unstable:
             break
-        if led_to := {code for code, _ in unstable} - late:
-            late |= led_to
+        if led_to := {code for code, _ in unstable if late.get(code, 0) < (1 if code in last else BEHIND_ALL)}:
+            late = {**late, **{code: late.get(code, 0) + 1 for code in led_to}}
         else:
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
@@ -142,7 +147,7 @@ def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
-def _rewrite(draft: Draft, looked: Scan, options: Options, late: frozenset[str], memory: Memory) -> Draft:
+def _rewrite(draft: Draft, looked: Scan, options: Options, late: Mapping[str, int], memory: Memory) -> Draft:
     draft.late = late
     for rule in _in_turn(options, late):
         attempt, facts = _turn(rule, draft, looked, options, memory)
@@ -150,15 +155,23 @@ def _rewrite(draft: Draft, looked: Scan, options: Options, late: frozenset[str],
     return draft
 
 
-def _in_turn(options: Options, late: Container[str]) -> list[Rule]:
+def _in_turn(options: Options, late: Mapping[str, int]) -> list[Rule]:
     """The rules in the order in which they rewrite."""
-    return sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late))
+
+    def turn(rule: Rule) -> tuple[bool, ...]:
+        times = late.get(rule.code, 0)
+        return not rule.judges_ignores, times == BEHIND_ALL, rule.last, times > 0
+
+    return sorted(options.rules, key=turn)
 
 
 def _turn(rule: Rule, draft: Draft, looked: Scan, options: Options, memory: Memory) -> tuple[_RuleAttempt, Facts]:
     """What a rule rewrites when its turn comes, with the facts that it knows then."""
     known = looked
-    if rule.code in draft.late and not (rule.last and _rewrites_base(rule, looked)):
+    times = draft.late.get(rule.code, 0)
+    if times == BEHIND_ALL:
+        known = _look_at_result(draft, looked, options, memory)
+    elif times and not (rule.last and _rewrites_base(rule, looked)):
         known = _look_again(draft, looked, options, memory)
     while True:
         attempt, failed = _apply_rule(rule, draft, looked, known, options)

@@ -7,7 +7,8 @@ import pytest
 from codemods.code.source import Source
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
-from tests.codemods.support import rule
+from codemods.lightning.pins.stated import pins_of
+from tests.codemods.support import rule, run_rules, sources
 
 SEED = "from lightning.pytorch import seed_everything\n\nseed_everything()\n"
 LOAD = """\
@@ -60,3 +61,16 @@ def test_a_rule_waits_for_its_release(code: str, text: str, since: str, before: 
 
     assert found(since) >= 1
     assert found(before) == 0
+
+
+def test_a_rule_goes_by_the_requirements_that_others_raised() -> None:
+    load = "import torch\n\n\ndef restore(path):\n    model = torch.load(path)\n    model.eval()\n    return model\n"
+    train = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
+    pins = "pytorch-lightning~=1.7.0\ntorch>=1.11.0,<2\n"
+    files = {"load.py": load, "train.py": train, "requirements.txt": pins}
+    made = run_rules(files, unsafe=True, pins=pins_of(sources(files)))
+    assert made.bugs == ()
+    after = {path: data.decode() for path, data in made.final().items()}
+    assert "torch.load(path, weights_only=False)" in after["load.py"]
+    assert "torch>=1.11.0,<3" in after["requirements.txt"]
+    assert run_rules(after, unsafe=True, pins=pins_of(sources(after))).changes == ()
