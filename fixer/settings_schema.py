@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 from fixer.config import Config, PullRequestConfig, VerifyConfig
+from fixer.settings import MALICIOUS
+from fixer.timing import WRITTEN
 
 _HELD = ("given", "origin")
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -25,9 +28,16 @@ _TYPES: dict[Any, dict[str, Any]] = {
 _MORE: dict[str, dict[str, Any]] = {
     "select": _CODES,
     "ignore": _CODES_AND_ROWS,
-    "target": {"pattern": r"^[vV]?2(\.[0-9]+){0,2}$", "not": {"enum": ["2.6.2", "2.6.3"]}},
+    "target": {
+        "pattern": r"^[vV]?2(\.[0-9]+){0,2}$",
+        "not": {"pattern": f"^[vV]?({'|'.join(map(re.escape, MALICIOUS))})$"},
+    },
     "namespace": {"enum": ["lightning", "pytorch_lightning"]},
-    "verify.budget": {"type": ["number", "string"], "pattern": r"^[0-9.]+ *[smh]?$", "exclusiveMinimum": 0},
+    "verify.budget": {
+        "type": ["number", "string"],
+        "pattern": f"^(?=.*[1-9]){WRITTEN.pattern}$",
+        "exclusiveMinimum": 0,
+    },
     "verify.torch": {"enum": ["target", "project"]},
     "verify.accelerator": {"enum": ["auto", "cpu"]},
 }

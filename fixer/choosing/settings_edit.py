@@ -47,30 +47,50 @@ def ways(offer: Offer) -> tuple[LeftOut, ...]:
 def with_settings(data: bytes, settings: Sequence[LeftOut]) -> bytes:
     """A pyproject.toml, or an empty file, that leaves these out as well; all else stays as it is written. Raises
     UsageError where that cannot be written into it."""
-    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
 
-    text = data.removeprefix(BOM).decode()
-    document: Any = tomlkit.parse(text)
-    table = document
-    for name in ("tool", "fixer"):
-        if name not in table:
-            table[name] = tomlkit.table(is_super_table=name == "tool")
-        table = table[name]
-    for setting in settings:
-        held, key = table, "ignore"
-        if setting.path is not None:
-            held, key = table.setdefault("per-file-ignores", tomlkit.table()), _pattern(setting.path)
-        if key not in held:
-            held[key] = tomlkit.array()
-        if setting.code not in held[key]:
-            held[key].append(setting.code)
-    new = tomlkit.dumps(document)
-    if "\r\n" in text:
-        new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+    try:
+        new = _added(data.removeprefix(BOM).decode(), settings)
+    except (TOMLKitError, ValueError, TypeError):
+        new = ""
     config = read_config(new, NAME)
     if missing := next((one for one in settings if not one.stands_in(config)), None):
         raise UsageError(f"{NAME}: it is written in a way that fixer cannot add to; write yourself: {missing.words()}")
     return (BOM if data.startswith(BOM) else b"") + new.encode()
+
+
+def _added(text: str, settings: Sequence[LeftOut]) -> str:
+    """A TOML document with the settings. Raises ValueError, TypeError or an error of tomlkit for one that is none, that
+    has another thing in their place, or of which tomlkit writes anything else otherwise."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    wanted = document.unwrap()
+    for values in (document, wanted):
+        _leave_out(values, settings)
+    new = tomlkit.dumps(document)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+    if tomlkit.parse(new).unwrap() != wanted:
+        raise ValueError(new)
+    return new
+
+
+def _leave_out(document: Any, settings: Sequence[LeftOut]) -> None:
+    """Adds settings to a TOML document, or to the plain values of one."""
+    import tomlkit
+    from tomlkit.items import InlineTable
+
+    for setting in settings:
+        keys = ["ignore"] if setting.path is None else ["per-file-ignores", _pattern(setting.path)]
+        held = document
+        for key in ("tool", "fixer", *keys):
+            if key not in held:
+                new_table = tomlkit.inline_table if isinstance(held, InlineTable) else tomlkit.table
+                held[key] = tomlkit.array() if key == keys[-1] else new_table()
+            held = held[key]
+        if setting.code not in held:
+            held.append(setting.code)
 
 
 def _pattern(path: str) -> str:

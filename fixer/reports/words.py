@@ -23,6 +23,7 @@ _CHANGING = ("fix", "run", "demo")
 _LIGHTNING = ("pytorch-lightning", "lightning")
 WAYS: dict[Fix, str] = {"safe": "safe", "unsafe": "--unsafe-fixes does it", "manual": "by hand"}
 """Who repairs what is left."""
+_LEFT: dict[Fix, str] = {"safe": "for `fixer fix`", "unsafe": "for `--unsafe-fixes`", "manual": "to repair by hand"}
 EFFECTS: dict[Effect, str] = {
     "fails": "Fails on Lightning {}",
     "changes": "Runs, but may give other results",
@@ -186,12 +187,8 @@ def _outcome(result: Result) -> str:
 
 
 def _left(findings: Sequence[Finding]) -> str:
-    found = causes(findings, {})
-    unsafe = sum(cause.first.fix == "unsafe" for cause in found)
-    parts = [f"{unsafe} left for `--unsafe-fixes`"] if unsafe else []
-    rest = len(found) - unsafe
-    parts += [f"{rest} left to repair by hand"] if rest else []
-    return ", ".join(parts)
+    levels = [cause.first.fix for cause in causes(findings, {})]
+    return ", ".join(f"{levels.count(level)} left {way}" for level, way in _LEFT.items() if level in levels)
 
 
 def _proven(result: Result) -> str:

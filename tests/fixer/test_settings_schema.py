@@ -90,7 +90,9 @@ def test_a_misspelt_key_is_refused(key: str) -> None:
         "verify = false", "verify.enabled = false", "verify.timeout = 0", "verify.timeout = 1.5", "verify.devices = 0",
         'verify.devices = "2"', "verify.devices = 2", 'verify.torch = "mine"', 'verify.accelerator = "cpu"',
         'verify.accelerator = "gpu"', "verify.budget = 10", 'verify.budget = "15m"', 'verify.budget = "soon"',
-        "verify.budget = 0", "verify.env = {A = 1}", "verify.env = {A = '1'}", "verify.setup = 'a'",
+        "verify.budget = 0", 'verify.budget = "10min"', 'verify.budget = " 1.5 h"', 'verify.budget = "0s"',
+        'verify.budget = "1..5m"', 'target = "v2.6.3"', 'target = "v2.6.1"',
+        "verify.env = {A = 1}", "verify.env = {A = '1'}", "verify.setup = 'a'",
         "pull-request.title = 1", "pull-request = {title = 'a'}",
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,7 @@ def test_nothing_is_written_through_a_link(ask: Ask, plain: Path, tmp_path: Path
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.py").write_bytes(NEW)
+    (outside / ".a.py.fixer").write_bytes(b"mine\n")
     ask("fix", plain)
     (plain / "sub" / "a.py").unlink()
     if file:
@@ -129,6 +131,7 @@ def test_nothing_is_written_through_a_link(ask: Ask, plain: Path, tmp_path: Path
     said = ask("undo", plain)
     assert said.code == 2 and "sub/a.py" in said.complaint()
     assert (outside / "a.py").read_bytes() == NEW
+    assert (outside / ".a.py.fixer").read_bytes() == b"mine\n"
 
 
 def test_what_lies_where_new_content_waits_is_no_way_out(ask: Ask, plain: Path, tmp_path: Path) -> None:
@@ -225,6 +228,19 @@ def test_where_nothing_can_be_kept(ask: Ask, plain: Path, state: Path) -> None:
     said = ask("fix", plain)
     assert said.code == 0 and "`fixer undo` cannot put the files back" in said.out
     assert (plain / "train.py").read_bytes() == NEW
+
+
+def test_room_that_cannot_be_made_takes_nothing_away(ask: Ask, plain: Path, state: Path) -> None:
+    """What is old may be forgotten by another run meanwhile, or may be another user's."""
+    before = files(plain)
+    ask("fix", plain / "sub" / "a.py")
+    (old,) = undo.everything()
+    with pytest.MonkeyPatch.context() as patched:
+        gone = replace(old, place=state / "gone.undo")
+        patched.setattr(undo, "everything", lambda: [old, gone])
+        assert "note: `fixer undo` puts the files back as they were" in ask("fix", plain).out
+    assert ask("undo", plain).code == ask("undo", plain / "sub").code == 0
+    assert files(plain) == before
 
 
 def test_what_is_damaged_is_not_put_back(ask: Ask, plain: Path, state: Path) -> None:

@@ -59,6 +59,7 @@ def test_yes_and_no(project: Path) -> None:
     assert code == 0
     assert files(project) == {"train.py": AFTER_GPUS, "requirements.txt": b"pytorch-lightning==2.6.6\n"}
     assert "you took 3 changes and left 3" in report
+    assert "2 findings repaired; 2 left for `fixer fix`." in COLOR.sub("", report)
     assert "`fixer undo` puts the files back as they were" in COLOR.sub("", report)
 
 

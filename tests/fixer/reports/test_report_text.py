@@ -222,6 +222,11 @@ def test_fix_marks_what_it_did() -> None:
     )
 
 
+def test_what_a_person_left_is_not_told_as_work_by_hand() -> None:
+    left = replace(FIX, files=(), findings=(replace(SAFE, applied=False), replace(MANUAL, applied=False)))
+    assert last(left) == "Nothing was changed; 1 left for `fixer fix`, 1 left to repair by hand."
+
+
 def test_verify_tells_the_verdict() -> None:
     text = report(
         Result("verify", None, "2.6.6", evidence=(PRESERVED, replace(PRESERVED, problems=("`Trainer(x=)`",))))
