@@ -285,13 +285,15 @@ class _Asked:
     def reached(self, found: MovedName, dotted: str) -> MovedName:
         """A module that nothing here imports may not be there."""
         module, _, name = found.new.rpartition(".")
-        old = found.old.rpartition(".")[0]
-        if dotted != found.old and not name[0].isupper():  # it may be a module itself
-            module, old = found.new, found.old
-            kept = bool(found.root) and old in self.loaded  # whose import is rewritten, too
+        if dotted != found.old and not name[0].isupper():  # what a chain goes on from may be a module itself
+            module = found.new
+            known = module == found.added or (found.root is not None and found.old in self.loaded)
         else:
-            kept = module == old or bool(found.added and name[0].isupper())  # a class comes with its module
-        return found if found.caution or kept or module in self.loaded else replace(found, caution=UNLOADED.format(module=module))
+            around = found.old.rpartition(".")[0]
+            known = module in ("", around) or (found.added is not None and name[0].isupper())
+        if found.caution or known or module in self.loaded:
+            return found
+        return replace(found, caution=UNLOADED.format(module=module))
 
 
 _IMPORTED = re.compile(r"(?:_target_|class_path)[\"']?[ \t]*[:=][ \t]*[\"']?$")

@@ -61,6 +61,11 @@ old = "acme.far.Far"
 new = "farther.place.Far"
 since = "acme 3.0"
 
+[[rename]]
+old = "acme.apart"
+new = "apart"
+since = "acme 3.0"
+
 [[keyword]]
 id = "A11"
 of = "acme.trainers.Trainer"
@@ -237,6 +242,7 @@ def test_a_chain_that_goes_on_may_lead_through_a_module_that_nothing_imports() -
     loaded = text.replace("import acme\n", "import acme\nimport acme.attic\n")
     assert "acme.attic.thing()" in after(loaded)
     assert after("import acme\n\nacme.old()\n") == "import acme\n\nacme.attic()\n"
+    assert after("import acme\n\nacme.apart.go()\n") == "import acme\nimport apart\n\napart.go()\n"
 
 
 @pytest.mark.parametrize(
