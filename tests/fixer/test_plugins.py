@@ -14,7 +14,8 @@ from codemods.code.source import Source
 from codemods.engine import workers
 from codemods.engine.scan_cache import Memory
 from fixer import remembered
-from fixer.plugins import TRUST
+from fixer.errors import UsageError
+from fixer.plugins import TRUST, AskedRules, put_in_force
 from fixer.reports.json_report import each_place
 from tests.codemods.support import notebook
 from tests.fixer.command import ROOT, Ask, old_project, process
@@ -233,6 +234,13 @@ def test_rules_that_cannot_be_used_are_one_message(tmp_path: Path, ask: Ask, tex
     made = one_rule(tmp_path / "project", text)
     complaint = ask("check", made, "--trust-plugins").complaint()
     assert complaint.startswith("fixer: pyproject.toml: [tool.fixer] plugins: own.py: ") and told in complaint
+
+
+def test_a_rule_whose_example_does_not_hold_is_not_in_force_when_asked_again(tmp_path: Path) -> None:
+    made = one_rule(tmp_path / "project", CHANGING)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="ACM301: example 1 becomes something else"):
+            put_in_force(made, AskedRules(("own.py",), trusted=True))
 
 
 @pytest.mark.parametrize(
