@@ -15,7 +15,7 @@ from codemods.engine import workers
 from codemods.engine.scan_cache import Memory
 from fixer import remembered
 from fixer.errors import UsageError
-from fixer.plugins import TRUST, AskedRules, put_in_force
+from fixer.plugins import AskedRules, put_in_force
 from fixer.reports.json_report import each_place
 from tests.codemods.support import notebook
 from tests.fixer.command import ROOT, Ask, old_project, process
@@ -27,33 +27,14 @@ from tests.fixer.plugin_projects import (
     TRAIN,
     codes,
     one_rule,
-    planted_in,
     with_rules,
     written,
 )
 
 
-@pytest.fixture(autouse=True)
-def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps the CI that these tests run in out of them."""
-    for name in (
-        "GITHUB_EVENT_PATH",
-        "GITHUB_EVENT_NAME",
-        "CI_MERGE_REQUEST_PROJECT_ID",
-        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
-        TRUST,
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return with_rules(tmp_path / "project")
-
-
-@pytest.fixture
-def planted(tmp_path: Path) -> Path:
-    return planted_in(tmp_path / "project")
 
 
 # Each way, from end to end

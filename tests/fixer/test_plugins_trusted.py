@@ -18,27 +18,8 @@ from tests.fixer.plugin_projects import (
     PLUGINS,
     TRAIN,
     codes,
-    planted_in,
     written,
 )
-
-
-@pytest.fixture(autouse=True)
-def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps the CI that these tests run in out of them."""
-    for name in (
-        "GITHUB_EVENT_PATH",
-        "GITHUB_EVENT_NAME",
-        "CI_MERGE_REQUEST_PROJECT_ID",
-        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
-        TRUST,
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def planted(tmp_path: Path) -> Path:
-    return planted_in(tmp_path / "project")
 
 
 @pytest.mark.parametrize(
