@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +62,13 @@ def put_in_force(root: Path, asked: AskedRules, *, held: bool = True) -> None:
     except RulesError as error:
         raise UsageError(str(error)) from None
     if found.state != others_rules().state:
+        before = others_rules()
         take_others(found)
-        if held:
-            _hold(every)
+        try:
+            _hold(every if held else ())
+        except UsageError:
+            take_others(before)
+            raise
 
 
 def of_folder(path: Path, given: tuple[str, ...] | None, trusted: bool, *, held: bool = True) -> None:
@@ -73,11 +80,9 @@ def of_folder(path: Path, given: tuple[str, ...] | None, trusted: bool, *, held:
 
 def _origins(root: Path, asked: AskedRules) -> tuple[list[RulesOrigin], tuple[str, ...]]:
     """Where rules are to be loaded from, and what is told of those that are not loaded."""
-    found, left_out = (
-        installed(),
-        [f"{_SETTING}: {text}: not loaded, since --plugins takes its place" for text in _displaced(root, asked)],
-    )
-    for origin in _named(root, asked):
+    found: list[RulesOrigin] = []
+    left_out = [f"{_SETTING}: {text}: not loaded, since --plugins takes its place" for text in _displaced(root, asked)]
+    for origin in (*installed(), *_named(root, asked)):
         refusal = _refusal(root, origin, asked)
         if refusal:
             left_out.append(f"{origin.name}: not loaded, since {refusal}")
@@ -107,13 +112,32 @@ def _named(root: Path, asked: AskedRules) -> Iterator[RulesOrigin]:
 
 def _refusal(root: Path, origin: RulesOrigin, asked: AskedRules) -> str:
     """Why the rules of an origin are not loaded, "" where they are."""
-    if origin.kind != "python":
+    if origin.kind == "rows":
         return ""
-    if Path(origin.place).resolve().is_relative_to(root.resolve()) and _is_from_elsewhere():
+    if _is_from_elsewhere() and _is_checked_out(root, origin):
         return _ELSEWHERE
-    if asked.given is not None or asked.trusted or root.resolve() in _trusted():
+    if origin.kind == "installed" or asked.given is not None or asked.trusted or root.resolve() in _trusted():
         return ""
     return f"it is Python of this repository and would run here; load it with --trust-plugins, or {TRUST}={root}"
+
+
+def _is_checked_out(root: Path, origin: RulesOrigin) -> bool:
+    """Whether Python came with the repository: it lies in it, or in one around it, and was not installed there. Without
+    git's own folder all that CI checked out is the repository."""
+    above = [one for one in (root.resolve(), *root.resolve().parents) if (one / ".git").exists()]
+    named = [os.environ.get(name) for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")] if not above else []
+    homes = {root.resolve(), *above, *(Path(one).resolve() for one in named if one)}
+    places = _installed_at(origin) if origin.kind == "installed" else [Path(origin.place).resolve()]
+    return any(place.is_relative_to(home) for place in places for home in homes)
+
+
+def _installed_at(origin: RulesOrigin) -> list[Path]:
+    """Where the package of an entry point lies, if that is not where packages are installed to: it is not copied."""
+    spec = find_spec(re.split(r"[.:\s]", origin.place.strip(), maxsplit=1)[0])
+    places = [*(spec.submodule_search_locations or ()), spec.origin or ""] if spec else []
+    libraries = [Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
+    found = (Path(place).resolve() for place in places if place)
+    return [place for place in found if not any(place.is_relative_to(library) for library in libraries)]
 
 
 def _trusted() -> set[Path]:
@@ -129,6 +153,7 @@ def _is_from_elsewhere() -> bool:
     event = _event()
     heads = [_part(event, "pull_request", "head", "repo")] if "pull_request" in event else []
     heads += [_part(event, "workflow_run", "head_repository")] if "workflow_run" in event else []
+    heads += [None] if _part(event, "issue", "pull_request") else []  # a comment on one does not say whence that is
     own = _part(event, "repository", "full_name")
     return any(own is None or _part(head, "full_name") != own for head in heads)
 

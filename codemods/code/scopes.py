@@ -324,7 +324,8 @@ _BINDING_FIELDS: dict[type, tuple[str, ...]] = {
 
 
 def _assigned(statements: list[ast.stmt]) -> Iterator[str]:
-    """Names that statements bind themselves: targets, `for`, `with`, `except`, `case`, `del`, walrus."""
+    """Names that statements bind themselves: targets, `for`, `with`, `except`, `case`, `del`, walrus; and those of
+    comprehensions and lambdas in them, which have no scope of their own here."""
     stack: list[Any] = [getattr(node, name) for node in statements for name in _BINDING_FIELDS.get(type(node), ())]
     while stack:
         node = stack.pop()
@@ -339,6 +340,9 @@ def _assigned(statements: list[ast.stmt]) -> Iterator[str]:
                 yield node.name
         elif kind is ast.match_case:
             stack += [node.pattern, node.guard]
+        elif kind is ast.Lambda:
+            yield from (item.arg for item in taken(node))
+            stack += [node.args, node.body]
         else:
             name = node.name if kind in _CAPTURES else node.rest if kind is ast.MatchMapping else None
             if name:

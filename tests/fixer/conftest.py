@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from fixer.plugins import TRUST
 from tests.fixer.command import Ask, asking, old_project
 from tests.fixer.git_repos import Repo
+from tests.fixer.plugin_projects import planted_in
 from tests.fixer.world import World, standing
 
 HOME = str(Path.home())
+FOREIGN = ("GIT_", "GITHUB_EVENT_", "GITHUB_WORKSPACE", "CI_MERGE_REQUEST_", "CI_PROJECT_DIR", TRUST)
 SETTINGS = """
 [user]
   name = A
@@ -26,11 +29,11 @@ SETTINGS = """
 
 @pytest.fixture(autouse=True)
 def own_git_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the settings of the machine out of the tests."""
+    """Keep the settings of the machine, and of the CI that they run in, out of the tests."""
     home = tmp_path_factory.mktemp("home")
     settings = home / ".gitconfig"
     settings.write_text(SETTINGS)
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
+    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -82,6 +85,12 @@ def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
 def folder(tmp_path: Path) -> Path:
     """A repository with a project that one rule repairs."""
     return old_project(tmp_path / "project")
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A repository whose rules leave a file `ran` beside it."""
+    return planted_in(tmp_path / "project")
 
 
 @pytest.fixture(params=["github", "gitlab"])

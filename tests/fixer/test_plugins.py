@@ -14,7 +14,8 @@ from codemods.code.source import Source
 from codemods.engine import workers
 from codemods.engine.scan_cache import Memory
 from fixer import remembered
-from fixer.plugins import TRUST
+from fixer.errors import UsageError
+from fixer.plugins import AskedRules, put_in_force
 from fixer.reports.json_report import each_place
 from tests.codemods.support import notebook
 from tests.fixer.command import ROOT, Ask, old_project, process
@@ -26,33 +27,14 @@ from tests.fixer.plugin_projects import (
     TRAIN,
     codes,
     one_rule,
-    planted_in,
     with_rules,
     written,
 )
 
 
-@pytest.fixture(autouse=True)
-def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps the CI that these tests run in out of them."""
-    for name in (
-        "GITHUB_EVENT_PATH",
-        "GITHUB_EVENT_NAME",
-        "CI_MERGE_REQUEST_PROJECT_ID",
-        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
-        TRUST,
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return with_rules(tmp_path / "project")
-
-
-@pytest.fixture
-def planted(tmp_path: Path) -> Path:
-    return planted_in(tmp_path / "project")
 
 
 # Each way, from end to end
@@ -233,6 +215,13 @@ def test_rules_that_cannot_be_used_are_one_message(tmp_path: Path, ask: Ask, tex
     made = one_rule(tmp_path / "project", text)
     complaint = ask("check", made, "--trust-plugins").complaint()
     assert complaint.startswith("fixer: pyproject.toml: [tool.fixer] plugins: own.py: ") and told in complaint
+
+
+def test_a_rule_whose_example_does_not_hold_is_not_in_force_when_asked_again(tmp_path: Path) -> None:
+    made = one_rule(tmp_path / "project", CHANGING)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="ACM301: example 1 becomes something else"):
+            put_in_force(made, AskedRules(("own.py",), trusted=True))
 
 
 @pytest.mark.parametrize(

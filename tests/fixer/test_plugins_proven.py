@@ -10,8 +10,8 @@ import pytest
 
 from tests.fixer.command import Ask, old_project
 from tests.fixer.git_repos import Repo
+from tests.fixer.plugin_projects import PLUGINS
 
-PLUGINS = Path(__file__).parent / "plugins"
 ACME = b"""\
 import lightning.pytorch as pl
 from torch.utils.data import DataLoader

@@ -11,34 +11,15 @@ import pytest
 from fixer.fleet.asked import read_fleet
 from fixer.fleet.tasks import arguments_of
 from fixer.plugins import TRUST
-from tests.fixer.command import Ask, old_project, process
+from tests.fixer.command import ROOT, Ask, old_project, process
 from tests.fixer.plugin_projects import (
     INSTALLED,
     MARK,
     PLUGINS,
     TRAIN,
     codes,
-    planted_in,
     written,
 )
-
-
-@pytest.fixture(autouse=True)
-def no_word_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps the CI that these tests run in out of them."""
-    for name in (
-        "GITHUB_EVENT_PATH",
-        "GITHUB_EVENT_NAME",
-        "CI_MERGE_REQUEST_PROJECT_ID",
-        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
-        TRUST,
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def planted(tmp_path: Path) -> Path:
-    return planted_in(tmp_path / "project")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +100,65 @@ def test_where_ci_does_not_say_whence_it_comes_no_code_is_run(
     (planted.parent / "event.json").write_text('{"repository": {"full_name": "acme/project"}}')
     ask("check", planted, "--trust-plugins")
     assert (planted.parent / "ran").exists()
+
+
+def from_a_fork(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.write_text('{"pull_request": {"head": {"repo": {"full_name": "a/b"}}}, "repository": {"full_name": "c/b"}}')
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(place))
+
+
+def test_a_comment_on_a_pull_request_does_not_say_whence_it_comes(
+    planted: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = planted.parent / "event.json"
+    event.write_text('{"issue": {"pull_request": {"url": "x"}}, "repository": {"full_name": "acme/project"}}')
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
+    ask("check", planted, "--trust-plugins")
+    assert not (planted.parent / "ran").exists()
+    event.write_text('{"issue": {"number": 1}, "repository": {"full_name": "acme/project"}}')
+    ask("check", planted, "--trust-plugins")
+    assert (planted.parent / "ran").exists()
+
+
+@pytest.mark.parametrize("inner", ["a repository", "a folder"])
+def test_a_folder_inside_does_not_part_rules_from_the_pull_request(
+    planted: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch, inner: str
+) -> None:
+    from_a_fork(planted.parent / "event.json", monkeypatch)
+    (planted / "src").mkdir()
+    if inner == "a repository":
+        (planted / "src/.git").write_text("gitdir: ../.git\n")
+    else:
+        shutil.rmtree(planted / ".git")
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(planted))
+    (planted / "src/train.py").write_bytes(TRAIN)
+    monkeypatch.chdir(planted)
+    ask("check", "src", "--plugins=own.py")
+    assert not (planted.parent / "ran").exists()
+
+
+def test_rules_that_lie_beside_the_pull_request_are_loaded(
+    planted: Path, tmp_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_a_fork(tmp_path / "event.json", monkeypatch)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    (tmp_path / "own.py").write_text(written(code="ACM303"))
+    said = ask("check", planted, f"--plugins={tmp_path / 'own.py'}", "--output-format", "json")
+    assert codes(said) == ["ACM303"]
+
+
+def test_a_package_installed_from_the_pull_request_is_its_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = old_project(tmp_path / "project", {"train.py": TRAIN})
+    shutil.copytree(INSTALLED, made / "lib")
+    place = tmp_path / "event.json"
+    from_a_fork(place, monkeypatch)
+    words = ("check", "--output-format", "json")
+    said = process(made, *words, PYTHONPATH=f"{ROOT}:{made / 'lib'}", GITHUB_EVENT_PATH=str(place))
+    assert codes(said) == [] and any("acme of acme" in told for told in said.report()["messages"])
+    said = process(made, *words, PYTHONPATH=f"{ROOT}:{INSTALLED}", GITHUB_EVENT_PATH=str(place))
+    assert "ACM201" in codes(said)
 
 
 def test_verify_looks_for_no_rules(planted: Path, ask: Ask) -> None:

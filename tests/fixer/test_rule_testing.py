@@ -14,8 +14,8 @@ import codemods.api
 from codemods.rule import own_rules
 from codemods.testing.rule_tests import names, run_tests
 from tests.fixer.command import ROOT, Ask
+from tests.fixer.plugin_projects import PLUGINS
 
-PLUGINS = Path(__file__).parent / "plugins"
 FOLDER = PLUGINS / "folder"
 GOOD = (FOLDER / "half.py").read_text()
 LOOK = 'calls_of(file, "acme.fit")'

@@ -22,7 +22,8 @@ def chain_matches(file: PythonFile, sites: Sites, names: NameTable) -> Iterator[
         if not hit:
             continue
         node, found = hit
-        found = names.reached(names.sure(found, dotted_of(chain, scope) or ""))
+        dotted = dotted_of(chain, scope) or ""
+        found = names.reached(names.sure(found, dotted), dotted)
         if under_version_check(arms):
             if not _both_arms(sites, names, arms):
                 yield left_match(file, node, found, "it is inside a version check")

@@ -67,7 +67,7 @@ class LightningNames:
     def sure(self, found: MovedName, dotted: str) -> MovedName:
         return as_sure_as_used(found, self.levels, dotted)
 
-    def reached(self, found: MovedName) -> MovedName:
+    def reached(self, found: MovedName, dotted: str) -> MovedName:
         return found
 
 

@@ -65,10 +65,10 @@ def _from_import(
         for alias, hit in found.items()
         if node in file.tree.body and not (hit.new or refusal) and (told := reworded(file, sites, facts, alias, module))
     }
-    uses = {alias: _uses(file, sites, facts, alias, module, hit) for alias, hit in movable.items()}
+    uses = {alias: _uses(file, sites, facts, node, alias, hit) for alias, hit in movable.items()}
     uses |= {alias: (ImportTarget("", alias.name, alias.name), list(told.edits)) for alias, told in spared.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
-    present = _own_names(sites) | {("", alias.name) for alias in spared}
+    present = _own_names(file, node) | {("", alias.name) for alias in spared}
     edits = (
         (*moved(file, node, places, present), *(edit for _, changed in uses.values() for edit in changed))
         if places
@@ -104,33 +104,33 @@ def _kept_together(sites: Sites, names: NameTable, alias: ast.alias, dotted: str
     return True
 
 
-def _own_names(sites: Sites) -> frozenset[tuple[str, str]]:
-    """What the file imports at the top of the module under its own name."""
+def _own_names(file: PythonFile, place: ast.ImportFrom) -> frozenset[tuple[str, str]]:
+    """What the file imports under its own name in the body of the module, by then."""
     return frozenset(
         (node.module or "", alias.name)
-        for node, scope, _ in sites.imports
-        if isinstance(node, ast.ImportFrom) and isinstance(scope.node, ast.Module) and not node.level
+        for node in file.tree.body
+        if isinstance(node, ast.ImportFrom) and not node.level and node.lineno <= place.lineno
         for alias in node.names
         if alias.asname in (None, alias.name)
     )
 
 
 def _uses(
-    file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str, hit: MovedName
+    file: PythonFile, sites: Sites, facts: Facts, node: ast.ImportFrom, alias: ast.alias, hit: MovedName
 ) -> tuple[ImportTarget, list[TextEdit]]:
     """Where a name is imported from now, and the edits of its uses where it has another name there."""
     new_module, _, name = hit.new.rpartition(".")
-    old = alias.asname or alias.name
+    old, dotted = alias.asname or alias.name, f"{node.module}.{alias.name}"
     if alias.asname or name == alias.name:
         return ImportTarget(new_module, name, old), []
-    present = (new_module, name) in _own_names(sites)
-    uses = _names_of(file, facts, sites, old, f"{module}.{alias.name}", name, present=present)
+    present = (new_module, name) in _own_names(file, node)
+    uses = _names_of(file, facts, sites, old, dotted, name, hit.new if present else "")
     if uses is None and not hit.expression:
         return ImportTarget(new_module, name, old), []
     if uses is None:
-        uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == f"{module}.{alias.name}"]
+        uses = [item for item, scope in sites.names if item.id == old and scope.lookup(old) == dotted]
     written = hit.expression or name
-    return ImportTarget(new_module, name, name), [TextEdit(*file.offsets(node), written) for node in uses]
+    return ImportTarget(new_module, name, name), [TextEdit(*file.offsets(item), written) for item in uses]
 
 
 def _plain_import(
@@ -174,28 +174,30 @@ def _binds(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
 
 
 def _names_of(
-    file: PythonFile, facts: Facts, sites: Sites, old: str, dotted: str, new: str, *, present: bool = False
+    file: PythonFile, facts: Facts, sites: Sites, old: str, dotted: str, new: str, present: str = ""
 ) -> list[ast.Name] | None:
     """The places where a file says a name that it imports once; None where something else may mean the name by that
-    word, or the new one is taken, but for what is `present` by it."""
+    word, or the new one means anything but what is imported as `present`."""
     uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == dotted]
     spoken = Counter(re.findall(r"\b\w+\b", file.text))[old]
     imports = sum(old in (item.name, item.asname) for node, _, _ in sites.imports for item in node.names)
-    taken = (new in file.scope.bindings and not present) or _is_bound_within(file, new)
-    whole = spoken == len(uses) + imports and imports == 1 and not is_read_elsewhere(facts, file, old) and not taken
-    return uses if whole else None
+    whole = spoken == len(uses) + imports and imports == 1 and not is_read_elsewhere(facts, file, old)
+    return uses if whole and not _is_taken(file, sites, new, present) else None
 
 
-def _is_bound_within(file: PythonFile, name: str) -> bool:
-    """Whether a function, a lambda, a handler or a comprehension somewhere in a file has a name of its own."""
+def _is_taken(file: PythonFile, sites: Sites, name: str, present: str) -> bool:
+    """Whether a name means anything in a file but what the module imports as `present`: what else binds it anywhere,
+    or what Python or a star has by it."""
     if not re.search(rf"\b{name}\b", file.text):
         return False
-    return any(
-        (isinstance(node, ast.arg) and node.arg == name)
-        or (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store))
-        or (getattr(node, "name", None) == name and not isinstance(node, ast.alias))
-        for node in walk(file.tree)
-    )
+    scopes = [scope for node, scope, _ in sites.imports for alias in node.names if _binds(node, alias) == name]
+    inner = any(not isinstance(scope.node, ast.Module) for scope in scopes)
+    if inner or file.scope.bindings.get(name, frozenset()) != ({present} if present else frozenset()):
+        return True
+    if any(node.id == name and not (present and isinstance(node.ctx, ast.Load)) for node, _ in sites.names):
+        return True
+    others = (node for node in walk(file.tree) if not isinstance(node, ast.alias | ast.keyword))
+    return any(name in (getattr(node, part, None) for part in ("arg", "name", "rest")) for node in others)
 
 
 def _aliased(module: str, alias: ast.alias) -> str:

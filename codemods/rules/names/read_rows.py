@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from keyword import iskeyword
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -122,10 +123,8 @@ def _spoken(row: RenameRow, name: str) -> str:
 def _example(values: Any, number: int) -> Example:
     place = f"[[example]] {number}"
     _allow(values, ("before", "after", "path"), place)
-    before = _text(values, "before", place)
-    return Example(
-        before, _text(values, "after", place) if "after" in values else before, values.get("path", "train.py")
-    )
+    before, path = _text(values, "before", place), _text({"path": "train.py", **values}, "path", place)
+    return Example(before, _text(values, "after", place) if "after" in values else before, path)
 
 
 def _row(values: Any, place: str, is_keyword: bool) -> RenameRow:
@@ -143,6 +142,8 @@ def _row(values: Any, place: str, is_keyword: bool) -> RenameRow:
             raise RowsError(
                 f"{place} {key} must be a {'name' if pattern is _NAME else 'dotted name'}, not {said[key]!r}"
             )
+        if word := next((part for part in said.get(key, "").split(".") if iskeyword(part)), None):
+            raise RowsError(f"{place} {key} holds `{word}`, which is a word of Python's own, not a name")
     since = _SINCE.fullmatch(said["since"].strip())
     if since is None or not _is_release(since[2]):
         raise RowsError(f'{place} since must be a package and a release, such as "acme 3.0", not {said["since"]!r}')

@@ -72,8 +72,8 @@ class NameTable(Protocol):
     def sure(self, found: MovedName, dotted: str) -> MovedName:
         """What was found, as sure as its uses in the file are."""
 
-    def reached(self, found: MovedName) -> MovedName:
-        """What was found, as a chain of attributes leads to it."""
+    def reached(self, found: MovedName, dotted: str) -> MovedName:
+        """What was found, as a chain of attributes, which may go on, leads to it."""
 
 
 def moved_match(

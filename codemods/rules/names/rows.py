@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.finding import Fix
@@ -28,7 +29,6 @@ from codemods.rules.names.report import MovedName
 from codemods.rules.names.sites import Sites, read_sites, source_module
 from codemods.rules.names.stated_releases import Since, is_older
 
-PARTIAL = "functools.partial"
 OLDER = "the requirements admit releases of {package} before {release}, which have the old name alone"
 TEXT = "the text is taken to name something to import"
 OWN = "{path} is the project's own package of that name"
@@ -274,7 +274,6 @@ class _Asked:
     broken = own = find
 
     def in_string(self, dotted: str) -> MovedName | None:
-        """A text that begins with the name of a package alone may name a file or a host as well."""
         found = self.find(dotted) if "." in dotted else None
         return _as_text(found) if found else None
 
@@ -283,12 +282,16 @@ class _Asked:
         starred = dotted.endswith(".*") and found.parts
         return replace(found, refusal=found.refusal or "a star brings names that are elsewhere") if starred else found
 
-    def reached(self, found: MovedName) -> MovedName:
+    def reached(self, found: MovedName, dotted: str) -> MovedName:
         """A module that nothing here imports may not be there."""
-        module, old = found.new.rpartition(".")[0], found.old.rpartition(".")[0]
-        if found.caution or not module or module in self.loaded or module == old:
-            return found
-        if found.added and found.new[len(module) + 1].isupper():  # a class, whose module is imported with it
+        module, _, name = found.new.rpartition(".")
+        if dotted != found.old and not name[0].isupper():  # what a chain goes on from may be a module itself
+            module = found.new
+            known = module == found.added or (found.root is not None and found.old in self.loaded)
+        else:
+            around = found.old.rpartition(".")[0]
+            known = module in ("", around) or (found.added is not None and name[0].isupper())
+        if found.caution or known or module in self.loaded:
             return found
         return replace(found, caution=UNLOADED.format(module=module))
 
@@ -297,7 +300,9 @@ _IMPORTED = re.compile(r"(?:_target_|class_path)[\"']?[ \t]*[:=][ \t]*[\"']?$")
 
 
 def _as_text(found: MovedName) -> MovedName:
-    return found if "." in found.old or found.caution else replace(found, caution=TEXT)
+    """A text that ends with the name of a class is no file, and no key of a dictionary."""
+    sure = "." in found.old and found.new.rpartition(".")[2][0].isupper()
+    return found if sure or found.caution else replace(found, caution=TEXT)
 
 
 def _own_package(facts: Facts, root: str, near: str) -> str | None:

@@ -61,6 +61,11 @@ old = "acme.far.Far"
 new = "farther.place.Far"
 since = "acme 3.0"
 
+[[rename]]
+old = "acme.apart"
+new = "apart"
+since = "acme 3.0"
+
 [[keyword]]
 id = "A11"
 of = "acme.trainers.Trainer"
@@ -230,6 +235,62 @@ def test_a_chain_to_a_module_that_nothing_here_imports_is_unsafe() -> None:
     assert "acme.trainers.Trainer()" in after(loaded)
 
 
+def test_a_chain_that_goes_on_may_lead_through_a_module_that_nothing_imports() -> None:
+    text = "import acme\n\nacme.old.thing()\n"
+    (finding,) = planned(text).findings
+    assert finding.fix == "unsafe" and "`acme.attic` is taken to be imported" in finding.reason
+    loaded = text.replace("import acme\n", "import acme\nimport acme.attic\n")
+    assert "acme.attic.thing()" in after(loaded)
+    assert after("import acme\n\nacme.old()\n") == "import acme\n\nacme.attic()\n"
+    assert after("import acme\n\nacme.apart.go()\n") == "import acme\nimport apart\n\napart.go()\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "def run():\n    from lightning import Trainer\n\n    return FastTrainer(Trainer)\n",
+        "def run(given):\n    match given:\n        case {**Trainer}:\n            return FastTrainer(Trainer)\n",
+        "from lightning import *\n\nFastTrainer(Trainer())\n",
+        f"FastTrainer()\n\n{NEW}",
+        f"{NEW}from lightning import Trainer\n\nFastTrainer(Trainer())\n",
+        f"if given:\n    {NEW}\nFastTrainer()\n",
+        f"def run():\n    made = FastTrainer()\n    {NEW}    return made, Trainer\n",
+    ],
+)
+def test_a_name_that_is_taken_is_not_given_again(rest: str) -> None:
+    assert after(f"{OLD}{rest}") == f"{NEW.strip()} as FastTrainer\n{rest}"
+
+
+def test_a_name_of_pythons_own_is_not_hidden() -> None:
+    text = ROWS.replace('new = "acme_tools.helper"', 'new = "acme_tools.print"').replace('level = "unsafe"', "")
+    made = planned("from acme import helper\n\nprint(helper())\n", rules=rules_of_rows(text.encode()))
+    assert made.final()["train.py"] == b"from acme_tools import print as helper\n\nprint(helper())\n"
+
+
+def test_an_import_that_stands_behind_is_not_what_a_name_is_taken_from() -> None:
+    rows = ROWS.replace('new = "acme.trainers.Trainer"', 'new = "acme.trainers.FastTrainer"', 1)
+    later = f"made = FastTrainer()\n\n{NEW.replace('Trainer', 'FastTrainer')}"
+    made = planned(f"{OLD}{later}", rules=rules_of_rows(rows.encode()))
+    assert made.final()["train.py"].decode() == f"from acme.trainers import FastTrainer\n{later}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import acme.old\n\nmade = lambda acme: acme.old.thing()\n",
+        "from acme.trainers import Trainer\n\nmade = lambda Trainer: Trainer(n_gpus=1)\n",
+        "import acme\n\n\ndef run():\n    return lambda *acme: acme.load(path=1)\n",
+    ],
+)
+def test_a_parameter_of_a_lambda_is_not_the_module_of_its_name(text: str) -> None:
+    assert "lambda" in text and text.partition("lambda")[2] == after(text, unsafe=True).partition("lambda")[2]
+
+
+def test_an_import_is_not_added_where_a_lambda_has_its_name() -> None:
+    text = "import acme.far\n\nmade = lambda farther: acme.far.Far(farther)\n"
+    assert left(text) == ["Not rewritten: it is reached by a chain of attributes. Write `farther.place.Far` instead."]
+
+
 def test_a_name_that_another_file_reads_of_this_one_stays() -> None:
     for reading in ("import train\n\ntrain.plain.go()\n", "from train import plain\n\nplain.go()\n"):
         files = {"train.py": "import plain\n\nplain.go()\n", "other.py": reading}
@@ -275,8 +336,9 @@ def test_requirements_that_admit_an_older_release_make_it_unsafe(manifest: str, 
 
 @pytest.mark.parametrize(
     ("text", "level"),
-    [("plain", None), ("plain.yaml", "unsafe"), ("plain.sub.go", "unsafe"), ("acme.old.go", "safe")],
-)
+    [("plain", None), ("plain.yaml", "unsafe"), ("plain.sub.go", "unsafe"), ("acme.old.go", "unsafe"),
+     ("acme.old", "unsafe"), ("acme.old.csv", "unsafe"), ("acme.old.Go", "safe")],
+)  # fmt: skip
 def test_a_text_that_may_name_a_file_is_not_rewritten_safely(text: str, level: str | None) -> None:
     found = planned(f"NAME = '{text}'\n").findings
     assert [item.fix for item in found] == ([level] if level else [])
@@ -309,6 +371,8 @@ def test_configurations_are_read() -> None:
         (ROWS.replace('"acme.old.Odd"', '"acme.old"'), "`acme.old` has two rows"),
         (ROWS.replace("[rule]\n", '[rule]\nurl = "javascript:alert(1)"\n'), "url must be an address"),
         (ROWS.replace('new = "acme.Other"', 'new = "acme.Gone"'), "old and new are the same"),
+        (ROWS.replace('"acme.attic"', '"acme.class"'), "[[rename]] 2 new holds `class`"),
+        (ROWS + '[[example]]\nbefore = "import acme"\npath = 3\n', "[[example]] 1 path must be a text"),
         ("rename = 1\n" + HEAD, "rename must be written as [[rename]]"),
         ("rule = 1\n", "[rule] must be a table"),
     ],
