@@ -89,7 +89,8 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
 
     complain(message)
     wanted = _wanted_format(argv)
-    if wanted is not OutputFormat.text:
+    asked = next((word for word in argv if word in COMMANDS), "run")
+    if wanted is not OutputFormat.text and asked not in _LISTING:
         command = next((word for word in argv if word in _REPORTING), "run")
         with suppress(Exception):  # it may be the output that failed, or what the reports need
             show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
@@ -98,6 +99,8 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
 
 INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
+_LISTING = ("rules", "config")
+"""The commands whose JSON is no report."""
 COMMANDS = (*_REPORTING, "undo", *(command.__name__.replace("_", "-") for command in about.COMMANDS), "fleet")
 _WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 

@@ -25,6 +25,7 @@ from tests.codemods.support import run_rules
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("codemods", "fixer", "verify")
 _NAMES = re.compile(r"`[^`]*`|[\w./]*[\d_./][\w./]*|\b[A-Z]\w*[A-Z]\w*")
+_OPEN = re.compile(r"\{[a-z_]+(?:\.[a-z_]+)*\}")
 _SIGNS = re.compile(r"\\[bdsSw]|\(\?|[=;]$|^\W|\b(?:SELECT|INSERT|UPDATE|DELETE)\b")
 
 
@@ -87,16 +88,34 @@ def once(found: Iterable[Raised]) -> list[Raised]:
 def written() -> Iterator[Written]:
     """The strings of the source that are sentences or parts of one: of three words and more, neither docstrings nor
     code, patterns or SQL."""
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if "demo_project" in path.parts:
-                continue
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            apart = set(_apart(tree))
-            for node in ast.walk(tree):
-                text = None if id(node) in apart else _text(node)
-                if text is not None and _is_said(text):
-                    yield Written(path.relative_to(ROOT).as_posix(), getattr(node, "lineno", 0), text)
+    for path, tree in _trees():
+        apart = set(_apart(tree))
+        for node in ast.walk(tree):
+            text = None if id(node) in apart else _text(node)
+            if text is not None and _is_said(text):
+                yield Written(path, getattr(node, "lineno", 0), text)
+
+
+def unfilled() -> Iterator[Written]:
+    """The messages inside functions that have a `{name}` which nothing fills in."""
+    for path, tree in _trees():
+        if path.startswith("codemods/testing/"):  # whose templates are code
+            continue
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        inside = {id(node): node for function in functions for node in ast.walk(function)}
+        filled = {id(node.value) for node in inside.values() if isinstance(node, ast.Attribute)}
+        apart = filled | set(_apart(tree))
+        for node in inside.values():
+            text = _text(node) if isinstance(node, ast.Constant) and id(node) not in apart else None
+            if text is not None and _OPEN.search(text) and _is_said(text):
+                yield Written(path, getattr(node, "lineno", 0), text)
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    """Every file of the packages."""
+    for path in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
+        if "demo_project" not in path.parts:
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _apart(tree: ast.AST) -> Iterator[int]:

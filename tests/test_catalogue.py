@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from codemods.rule import Rule, all_rules, rule_of
-from tests.catalogue import Raised, Written, once, raised, written
+from tests.catalogue import Raised, Written, once, raised, unfilled, written
 
 LONGEST = {"message": 240, "reason": 640, "written": 380}
 """Characters that a message takes, a reason, and one string of the source."""
@@ -81,6 +81,10 @@ def test_every_finding_says_what_is_wrong_since_when_and_what_to_do() -> None:
 def test_no_message_in_the_source_has_to_be_solved() -> None:
     found = [(one.path, one.line, phrase) for one in all_written() for phrase in BANNED if _has(phrase, one.text)]
     assert found == []
+
+
+def test_what_a_message_leaves_open_is_filled_in() -> None:
+    assert list(unfilled()) == []
 
 
 def test_no_message_in_the_source_is_too_long_or_names_a_file_of_ours() -> None:

@@ -31,7 +31,7 @@ RENAMED = {
 _FSDP = "it was FairScale's, and was removed in 2.0: strategy=\"fsdp\" is torch's own, with other checkpoints"
 GONE = {
     "dp": ("M178", 'DataParallel was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
-    "ddp2": ("M090", 'it was removed in 2.0: write strategy="ddp", where each device takes its own batch'),
+    "ddp2": ("M090", 'it was removed in 1.8: write strategy="ddp", where each device takes its own batch'),
     "horovod": ("M230", 'it was removed in 2.0, and its own package is archived: write strategy="ddp"'),
     "bagua": ("G19445", 'it was removed in 2.0: write strategy="ddp"'),
     "colossalai": ("M231", "it is now in the package lightning-colossalai"),

@@ -70,8 +70,10 @@ _ENTRIES: dict[tuple[str, ...], tuple[str, ...]] = {
         "`fixer check` and `fixer diff` change nothing.",
         "`fixer run` changes neither your files nor your branch: it works on a copy of the commit, and makes a new "
         "branch. Uncommitted work is not part of it. `git branch -D BRANCH` removes the branch.",
-        "`fixer fix` changes files in place. `git diff` shows what changed, and `git restore FILE` undoes a file; it "
-        "takes your own uncommitted work in that file back as well, so commit before you run it.",
+        "`fixer fix` changes files in place. `fixer undo` puts back what the last `fixer fix` changed, with or without "
+        "git; a file that you changed since is left as it is, and named.",
+        "`git diff` shows what changed, and `git restore FILE` undoes a file; it takes your own uncommitted work in it "
+        "back as well.",
     ),
 }  # fmt: skip
 WORDS = tuple(names[0] for names in _ENTRIES)

@@ -154,7 +154,8 @@ def _executed(touched: Sequence[FileCoverage]) -> str | None:
     best = max(touched, key=lambda one: (one.is_covered, len(one.called)))
     if not best.is_covered:
         return "not run"
-    return _BADGES.get(best.how, "executed in part" if best.idle else "executed")
+    whole = all(one.is_covered and not one.idle for one in touched)
+    return _BADGES.get(best.how, "executed" if whole else "executed in part")
 
 
 def _note(finding: Finding, evidence: Sequence[Evidence]) -> _HunkNote:

@@ -34,6 +34,9 @@ _WORDS: dict[Outcome, str] = {
     "repaired": "yes",
 }
 """The answers, from the worst verdict to the best."""
+_WHOLE: dict[Outcome, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}
+"""What a verdict on every file is where a part of one was not run."""
+_TRAINED = ("trains", "same")
 
 
 @dataclass(frozen=True)
@@ -53,33 +56,51 @@ def merge_answer(result: Result) -> MergeAnswer | None:
     readiness = result.readiness
     if result.error is not None or (readiness is None and not result.evidence):
         return None
-    outcomes = {item.outcome for item in result.evidence}
+    evidence, not_run = _of_branch(result), tuple(_not_run(result))
+    outcomes = {item.outcome for item in evidence}
     worst: Outcome = next((one for one in _WORDS if one in outcomes), "inconclusive")
+    if worst in _WHOLE and not_run:
+        worst = _WHOLE[worst]
     word = _WORDS[worst]
     if readiness is not None and not readiness.ready:
         word, worst = "not yet", "regressed"
-    elif readiness is not None and readiness.caveat and word.startswith("yes"):
+    elif word.startswith("yes") and (
+        (readiness is not None and readiness.caveat) or any(item.rung not in _TRAINED for item in evidence)
+    ):
         word, worst = _WORDS["inconclusive"], "inconclusive"
-    shown = "; ".join(_shown(result.evidence))
+    shown = "; ".join(_shown(evidence))
     headline = readiness.headline if readiness else ""
     sentence = (": " if headline.endswith("merge") else "; ").join(part for part in (headline, shown) if part)
     return MergeAnswer(
         word,
         worst,
         f"{one_line(sentence[:1].upper() + sentence[1:])}.",
-        tuple(_ran(result.evidence)) or ("none of the project's code",),
-        tuple(_not_run(result)) or ("nothing that was changed",),
+        tuple(_ran(evidence)) or ("none of the project's code",),
+        not_run or ("nothing that was changed",),
     )
+
+
+def _of_branch(result: Result) -> tuple[Evidence, ...]:
+    """The proofs, less those of what regressed and was taken out of the branch for it."""
+    landed = {commit.code for commit in result.commits}
+    out = [item for item in result.evidence if item.verdict == "regressed" and landed.isdisjoint(item.codes)]
+    return tuple(item for item in result.evidence if not landed or item not in out)
 
 
 def _shown(evidence: tuple[Evidence, ...]) -> Iterator[str]:
     """What the proof of each group showed; what several showed alike once, with their names where they differ."""
-    groups: dict[Outcome, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for item in evidence:
-        groups.setdefault(item.outcome, []).append(item.group)
-    for outcome, names in groups.items():
+        groups.setdefault(_shown_by(item), []).append(item.group)
+    for told, names in groups.items():
         of = f"{', '.join(name for name in names if name)}: " if len(groups) > 1 and any(names) else ""
-        yield f"{of}{_SHOWN[outcome]}"
+        yield f"{of}{told}"
+
+
+def _shown_by(item: Evidence) -> str:
+    """What one proof showed; its own reason where it holds without a run."""
+    unrun = item.verdict == "preserved" and item.after is None and not item.alone
+    return item.reason if unrun else _SHOWN[item.outcome]
 
 
 def _ran(evidence: tuple[Evidence, ...]) -> Iterator[str]:
@@ -88,10 +109,12 @@ def _ran(evidence: tuple[Evidence, ...]) -> Iterator[str]:
 
 
 def _not_run(result: Result) -> Iterator[str]:
-    """The changed files that no run executed, read or was installed from."""
-    touched = [file for item in result.evidence for file in item.touched]
-    covered = {file.path for file in touched if file.is_covered}
-    if left := [file.path for file in result.files if file.path not in covered]:
-        yield f"{len(left)} of {count(len(result.files), 'changed file')}: {few(left)}"
-    if idle := list(dict.fromkeys(name for file in touched if file.is_covered for name in file.idle)):
+    """The changed files that no run executed, read or was installed from, and what was not called of the others."""
+    touched = [file for item in _of_branch(result) for file in item.touched]
+    changed = [file.path for file in result.files] or list(dict.fromkeys(file.path for file in touched))
+    lost = {file.path for file in touched if not (file.is_covered or file.idle)}
+    ran = {file.path for file in touched if file.is_covered} - lost
+    if left := [path for path in changed if path not in ran]:
+        yield f"{len(left)} of {count(len(changed), 'changed file')}: {few(left)}"
+    if idle := list(dict.fromkeys(name for file in touched if file.path in ran for name in file.idle)):
         yield f"{count(len(idle), 'changed function')} of files that ran: {few(idle)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codemods.finding import Fix
@@ -31,7 +31,12 @@ def rule_texts() -> Rules:
 
     return {
         rule.code: RuleText(
-            rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None), rule.warns
+            rule.code, rule.name, rule.summary, rule.why, rule.fix, _address(rule.references), rule.warns
         )
         for rule in all_rules()
     }
+
+
+def _address(references: Iterable[str]) -> str | None:
+    """The first of them that is the address of a page: rules of others may name anything."""
+    return next((one for one in references if one.startswith("https://")), None)

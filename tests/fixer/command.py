@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from fixer.cli import start
-from fixer.reports.json_report import schema
+from fixer.reports.json_report import each_place, schema
 from tests.support import commit_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +40,10 @@ class Said:
         document = json.loads(self.out)
         jsonschema.validate(document, schema())
         return document
+
+    def places(self) -> list[dict[str, Any]]:
+        """The findings of that report, one for each place."""
+        return each_place(self.report())
 
     def complaint(self) -> str:
         """The one line of an error of use, without traceback and with exit code 2."""

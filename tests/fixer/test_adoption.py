@@ -37,7 +37,7 @@ def test_what_is_known_is_left_out_and_what_is_new_is_not(folder: Path, ask: Ask
     (folder / "more.py").write_text(MORE)
     new = ask("check", folder, "--baseline", known, "--output-format", "json")
     assert new.code == 1
-    assert [item["path"] for item in new.report()["findings"]] == ["more.py"]
+    assert [item["path"] for item in new.places()] == ["more.py"]
 
 
 def test_a_known_finding_may_move(folder: Path, ask: Ask, tmp_path: Path) -> None:
@@ -53,8 +53,7 @@ def test_one_more_of_a_known_kind_is_new(folder: Path, ask: Ask, tmp_path: Path)
     ask("check", folder, "--write-baseline", known)
     script = folder / "train.py"
     script.write_text(script.read_text() + "second = pl.Trainer(gpus=0)\n")
-    report = ask("check", folder, "--baseline", known, "--output-format", "json").report()
-    assert len(report["findings"]) == 1
+    assert len(ask("check", folder, "--baseline", known, "--output-format", "json").places()) == 1
 
 
 def test_entries_that_are_gone_are_said(folder: Path, ask: Ask, tmp_path: Path) -> None:
@@ -81,8 +80,7 @@ def test_codes_are_left_out_in_the_files_that_a_pattern_matches(folder: Path, as
     (folder / "old").mkdir()
     (folder / "old/script.py").write_text(MORE)
     (folder / "pyproject.toml").write_text('[tool.fixer.per-file-ignores]\n"old" = ["LIT1"]\n"*.cfg" = ["PIN"]\n')
-    report = ask("check", folder, "--output-format", "json").report()
-    assert [item["path"] for item in report["findings"]] == ["train.py"]
+    assert [item["path"] for item in ask("check", folder, "--output-format", "json").places()] == ["train.py"]
     ask("fix", folder)
     assert (folder / "old/script.py").read_text() == MORE
     assert "gpus" not in (folder / "train.py").read_text()

@@ -98,9 +98,8 @@ def test_a_submodule_and_links_are_named(ask: Ask, folder: Path, tmp_path: Path)
 def test_a_file_asked_for_by_a_link(ask: Ask, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(folder / "train.py")
     (tmp_path / "loop.py").symlink_to("loop.py")
-    assert [
-        item["path"] for item in ask("check", tmp_path / "link.py", "--output-format=json").report()["findings"]
-    ] == ["train.py"]
+    said = ask("check", tmp_path / "link.py", "--output-format=json")
+    assert [item["path"] for item in said.places()] == ["train.py"]
     assert "give a file or folder that is there" in ask("check", tmp_path / "loop.py").complaint()
 
 
@@ -168,10 +167,10 @@ UNREADABLE = {
 def test_files_that_cannot_be_read_are_listed_and_the_others_go_on(ask: Ask, tmp_path: Path) -> None:
     folder = old_project(tmp_path / "project", {**UNREADABLE, "train.py": OLD})
     for command in ("check", "run"):
-        report = ask(command, folder, *["--no-verify"] * (command == "run"), "--output-format", "json").report()
-        reasons = {item["path"]: item["reason"] for item in report["skipped"]}
+        said = ask(command, folder, *["--no-verify"] * (command == "run"), "--output-format", "json")
+        reasons = {item["path"]: item["reason"] for item in said.report()["skipped"]}
         assert sorted(reasons) == sorted(UNREADABLE)
-        assert {item["path"] for item in report["findings"]} == {"train.py"}
+        assert {item["path"] for item in said.places()} == {"train.py"}
         assert "line 4" in reasons["two.py"] and "line 1" in reasons["template.py"] and "line 1" in reasons["merge.py"]
         assert "utf-8" in reasons["latin.py"] and "nonsense" in reasons["cookie.py"] and "null" in reasons["nul.py"]
         assert reasons["huge.py"] == f"{len(UNREADABLE['huge.py']):,} bytes, over the limit of 1,000,000"

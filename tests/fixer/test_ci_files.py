@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,6 +40,15 @@ def admitted(text: str, schema: str) -> Any:
 
 def action() -> Any:
     return yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+
+
+def test_the_sdist_whose_tests_a_release_runs_has_every_file() -> None:
+    held = tomlkit.parse((ROOT / "pyproject.toml").read_text(encoding="utf-8")).unwrap()
+    included = held["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    by_itself = ["pyproject.toml", ".gitignore", "PKG-INFO"]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tops = {path.partition("/")[0] for path in tracked.splitlines()}
+    assert {top for top in tops if not any(fnmatch(top, each) for each in (*included, *by_itself))} == set()
 
 
 def test_the_action_is_what_its_schema_admits() -> None:

@@ -271,12 +271,13 @@ def test_a_row_is_ignored(ask: Ask, tmp_path: Path) -> None:
 def test_settings_are_honoured_and_options_win(ask: Ask, tmp_path: Path) -> None:
     files = {**TWO_RULES, "old/train.py": OLD, "pyproject.toml": SETTINGS.encode()}
     folder = old_project(tmp_path / "project", files)
-    report = ask("run", folder, "--output-format", "json").report()
-    assert [(item["code"], item["path"]) for item in report["findings"]] == [("LIT101", "train.py")]
+    said = ask("run", folder, "--output-format", "json")
+    report = said.report()
+    assert [(item["code"], item["path"]) for item in said.places()] == [("LIT101", "train.py")]
     assert (report["target"], report["branch"], report["evidence"]) == ("2.4.0", "fixer/lightning-2.4.0", [])
-    report = ask("check", folder, "--select", "LIT2", "--target", "2.5.0", "--output-format", "json").report()
-    assert [(item["code"], item["path"]) for item in report["findings"]] == [("LIT201", "model.py")]
-    assert report["target"] == "2.5.0"
+    said = ask("check", folder, "--select", "LIT2", "--target", "2.5.0", "--output-format", "json")
+    assert [(item["code"], item["path"]) for item in said.places()] == [("LIT201", "model.py")]
+    assert said.report()["target"] == "2.5.0"
     assert "set verify.enabled" in ask("run", folder, "--require", "same").complaint()
 
 

@@ -273,9 +273,9 @@ def test_one_file_and_folders_outside_git(ask: Ask, tmp_path: Path) -> None:
     for name in ("one.py", "two.py", "sub/three.py"):
         (tmp_path / name).write_bytes(OLD)
     for command in ("check", "diff", "fix"):
-        report = ask(command, tmp_path / "one.py", "--output-format", "json").report()
-        assert [item["path"] for item in report["findings"]] == ["one.py"]
-        assert report["base"] is None
+        said = ask(command, tmp_path / "one.py", "--output-format", "json")
+        assert [item["path"] for item in said.places()] == ["one.py"]
+        assert said.report()["base"] is None
     assert [(tmp_path / name).read_bytes() for name in ("one.py", "two.py")] == [NEW, OLD]
     report = ask("fix", tmp_path, "--output-format", "json").report()
     assert [file["path"] for file in report["files"]] == ["sub/three.py", "two.py"]

@@ -126,8 +126,8 @@ def test_notebooks_are_read(project: Path, ask: Ask) -> None:
 
 def test_their_own_files_are_no_part_of_what_is_moved(tmp_path: Path, ask: Ask) -> None:
     made = one_rule(tmp_path / "project", written() + "\n\ndef never():\n    import acme\n\n    acme.fit(1)\n")
-    said = ask("check", made, "--trust-plugins", "--output-format", "json").report()
-    assert {item["path"] for item in said["findings"]} == {"train.py"}
+    said = ask("check", made, "--trust-plugins", "--output-format", "json")
+    assert {item["path"] for item in said.places()} == {"train.py"}
 
 
 @pytest.fixture(params=["fork", "spawn"])

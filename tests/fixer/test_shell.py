@@ -95,6 +95,14 @@ def test_rules_as_json(ask: Ask) -> None:
     assert "no rule mentions nothing-of-that-name" in ask("rules", "nothing-of-that-name").complaint()
 
 
+def test_what_is_no_report_is_none_after_an_error(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.fixer]\nnonsense = 1\n")
+    for command in (("rules", "nonsense"), ("config", tmp_path)):
+        said = ask(*command, "--output-format", "json")
+        assert (said.code, said.out) == (2, "") and said.err
+    assert ask("check", tmp_path, "--output-format", "json").report()["command"] == "check"
+
+
 def test_settings_as_json(ask: Ask, tmp_path: Path) -> None:
     settings = b'[tool.fixer]\nignore = ["LIT101"]\n[tool.fixer.per-file-ignores]\n"a/**" = ["GRD"]\n'
     folder = old_project(tmp_path / "project", {"train.py": b"", "pyproject.toml": settings})

@@ -68,7 +68,7 @@ def _matches(
     if _counts_steps(window.counter):
         reason = (
             "Under manual optimization global_step counts optimizer steps, so that it stays the same "
-            "until one is made, and no further step follows. Count batches: (batch_idx + 1) % {size} == 0."
+            f"until one is made, and no further step follows. Count batches: (batch_idx + 1) % {size} == 0."
         )
         yield Match(file.span(window.test), "accumulation counts steps, not batches", "manual", reason)
         return

@@ -33,10 +33,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     ]
     found += [node for node in file.attributes(NAME) if _is_its(file.scope.resolve(node))]
     spared = _with_fallback(file) if found else frozenset()
-    reason = f"Not rewritten: torch's own has other defaults. {' '.join(_advice(file))}" if found else ""
+    advice = " ".join(_advice(file)) if found else ""
     for place in found:
         if id(place) not in spared:
-            yield Match(file.span(place), MESSAGE, "manual", reason)
+            name = f"{NAME} as {place.asname}" if isinstance(place, ast.alias) and place.asname else NAME
+            reason = f"Not rewritten: torch's own has other defaults. Write `from torch.optim import {name}`. {advice}"
+            yield Match(file.span(place), MESSAGE, "manual", reason.rstrip())
 
 
 def _is_its(dotted: str | None) -> bool:
@@ -61,8 +63,7 @@ def _speaks(node: ast.AST) -> bool:
 
 
 def _advice(file: PythonFile) -> Iterator[str]:
-    """What to write, for each call of the file that builds one."""
-    yield "Write `from torch.optim import AdamW`."
+    """What to change besides in each call of the file that builds one."""
     for call in file.calls_near([NAME]):
         if not _is_its(call.scope.resolve(call.node.func)):
             continue

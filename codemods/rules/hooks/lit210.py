@@ -113,6 +113,24 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield match
 
 
+def _with_defaults(args: ast.arguments) -> str:
+    """The parameters of a method, with a default to fill in for each that has none, and without the types."""
+    every = [*args.posonlyargs, *args.args]
+    own = [ast.Constant(...) for _ in every[1:]]
+    defaults = [*own[: len(own) - len(args.defaults)], *args.defaults][-len(own) or None :] if own else []
+    return ast.unparse(
+        ast.arguments(
+            posonlyargs=[ast.arg(one.arg) for one in args.posonlyargs],
+            args=[ast.arg(one.arg) for one in args.args],
+            vararg=args.vararg and ast.arg(args.vararg.arg),
+            kwonlyargs=[ast.arg(one.arg) for one in args.kwonlyargs],
+            kw_defaults=[default or ast.Constant(...) for default in args.kw_defaults],
+            kwarg=args.kwarg and ast.arg(args.kwarg.arg),
+            defaults=defaults,
+        )
+    )
+
+
 def _bare(file: PythonFile, method: Function) -> Match | None:
     """A hook that wants what Lightning never gives."""
     decorators = {ast.unparse(node) for node in method.decorator_list}
@@ -125,9 +143,10 @@ def _bare(file: PythonFile, method: Function) -> Match | None:
     if not missing:
         return None
     shown = ", ".join(f"`{name}`" for name in missing)
-    written = ", ".join(["self", *(f"{name}=..." for name in missing)])
+    start = "async def" if isinstance(method, ast.AsyncFunctionDef) else "def"
     reason = (
-        f"Not rewritten: fixer cannot tell what {shown} should be. Write `def {method.name}({written})` with defaults, "
+        f"Not rewritten: fixer cannot tell what {shown} should be. "
+        f"Write `{start} {method.name}({_with_defaults(method.args)})` with defaults, "
         "or read the value from self; leave it if only your own code calls the method."
     )
     return Match(

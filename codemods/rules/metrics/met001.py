@@ -32,6 +32,11 @@ ADVICE = 'write it with task="multiclass" and num_classes=, task="binary", or ta
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+GONE = frozenset({
+    "absent_score", "compute_on_step", "is_multiclass", "mdmc_average", "mdmc_reduce", "multiclass", "multilabel",
+    "pos_label", "reduce", "reduction", "subset_accuracy",
+})  # fmt: skip
+"""The keywords that no metric with a task takes any more (run on 1.9)."""
 BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 """The function that took binary targets alone, in each release that had it."""
 
@@ -122,13 +127,19 @@ def _spread_task(file: PythonFile, call: CallNode) -> bool:
 
 
 def _left(file: PythonFile, place: _MetricCall, message: str, reason: str) -> Match:
-    reason = f"Not rewritten: {reason}; {_advice(file, place.call.node)}."
+    reason = f"Not rewritten: {reason}; {_advice(file, place.call.node, place.function)}."
     return Match(file.span(place.call.node), message, "manual", reason, ROW)
 
 
-def _advice(file: PythonFile, call: ast.Call) -> str:
-    """The call as it is to be written, with what only its owner knows left open."""
+def _advice(file: PythonFile, call: ast.Call, function: bool) -> str:
+    """The call as it is to be written, with what only its owner knows left open; in general where it cannot stay as it
+    is besides: its first argument is the task now, that of a function the third, and some keywords were removed."""
     named = {item.arg for item in call.keywords}
+    gone = sorted(name for name in named if name in GONE)
+    starred = any(isinstance(item, ast.Starred) for item in call.args)
+    if gone or starred or len(call.args) > (2 if function else 0):
+        without = f", without {', '.join(f'{name}=' for name in gone)}" if gone else ""
+        return ADVICE + without + (", and its other arguments by name" if call.args and not function else "")
     task = 'task="multiclass"' if "num_classes" in named else 'task="multiclass", num_classes=...'
     rest = [f"{item.arg or '**'}{'=' if item.arg else ''}{file.source_of(item.value)}" for item in call.keywords]
     written = f"{file.source_of(call.func)}({', '.join([*map(file.source_of, call.args), task, *rest])})"

@@ -70,7 +70,7 @@ def _argued(call: ast.Call, name: Renamed) -> str | None:
 
 
 def _match(file: PythonFile, site: MetricSite, refusal: str | None, edits: tuple[TextEdit, ...], unit: str) -> Match:
-    message = f"`{site.dotted}` was removed in torchmetrics 0.8"
+    message = f"`{site.dotted}` was removed by torchmetrics {site.name.gone}"
     now = f"{ROOT}.{site.name.new}"
     if refusal:
         reason = f"Not rewritten: write {now} instead, and check the call: {refusal}."

@@ -51,6 +51,11 @@ class Renamed:
     def last(self) -> str:
         return self.new.rpartition(".")[2]
 
+    @property
+    def gone(self) -> str:
+        """The release that does not have the old name any more, nor does any after it."""
+        return "0.11" if self.old.rpartition(".")[2].lower() == "auc" else "0.8"
+
 
 @dataclass(frozen=True)
 class MetricSite:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,13 @@ def test_rules_that_warn_stop_nothing() -> None:
     warning = [rule for rule in all_rules() if rule.warns]
     assert warning and not any(rule.stops or rule.breaks_in for rule in warning)
     assert {code for code, rule in rule_texts().items() if rule.warns} == {rule.code for rule in warning}
+
+
+def test_only_pages_are_linked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = replace(all_rules()[0], references=("javascript:alert(1)", "https://example.org/rule"))
+    other = replace(all_rules()[1], references=("javascript:alert(1)",))
+    monkeypatch.setattr("codemods.rule.all_rules", lambda: (made, other))
+    assert [one.url for one in rule_texts().values()] == ["https://example.org/rule", None]
 
 
 @given(st.lists(FINDINGS, max_size=8), st.randoms())

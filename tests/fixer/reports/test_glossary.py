@@ -21,6 +21,10 @@ def test_a_word_has_an_answer_that_fits_a_screen(word: str) -> None:
     assert entry(word.upper()) == page(word)
 
 
+def test_undo_names_the_command() -> None:
+    assert "`fixer undo`" in page("undo")
+
+
 def test_every_verdict_is_explained() -> None:
     said = page("verdict")
     verdicts = [verdict.removesuffix(" in part") for verdict in get_args(Outcome)]

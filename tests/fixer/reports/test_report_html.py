@@ -41,6 +41,10 @@ READY = Readiness(True, "2.6.6")
 UNSEEN = Readiness(True, "2.6.6", caveat="nothing was run")
 CHANGED = replace(PRESERVED, verdict="changed", group="lightning-2.6.6")
 SEEN = (FileCoverage("train.py", "executed", ("main",), ("evaluate",)), FileCoverage("src/model.py", "not loaded"))
+COVERED = tuple(FileCoverage(path, "executed") for path in ("train.py", "src/model.py"))
+WHOLE = replace(PRESERVED, touched=COVERED)
+UNRUN = replace(PRESERVED, before=None, after=None, rung="conforms", reason="nothing that runs was changed")
+OUT = replace(PRESERVED, verdict="regressed", codes=("AMP009",), group="AMP009")
 IN_PART = replace(PRESERVED, touched=SEEN, shares=(Share("LIT101", "preserved in part", SEEN),))
 VOID = {"meta", "link", "br", "input", "line", "polyline"}
 
@@ -227,7 +231,13 @@ def told(result: Result) -> str:
 @pytest.mark.parametrize(
     ("result", "answer"),
     [
-        (replace(RUN, evidence=(PRESERVED,), readiness=READY), "yes Ready to merge: the code before and after train"),
+        (replace(RUN, evidence=(WHOLE,), readiness=READY), "yes Ready to merge: the code before and after train"),
+        (replace(RUN, evidence=(PRESERVED,), readiness=READY), "yes, after a look at what was not run Ready"),
+        (replace(RUN, evidence=(WHOLE, OUT), readiness=READY), "yes Ready to merge: the code before and after train"),
+        (replace(RUN, evidence=(WHOLE, OUT), commits=(), readiness=READY), "no Ready to merge: AMP001: "),
+        (replace(RUN, evidence=(UNRUN,), readiness=UNSEEN), "not shown Ready to merge, as far as fixer knows: nothing"),
+        (replace(RUN, command="verify", commits=(), evidence=(UNRUN,)), "not shown Nothing that runs was changed. "),
+        (replace(RUN, command="verify", evidence=(replace(WHOLE, rung=None),)), "not shown The code before and after"),
         (replace(RUN, evidence=(CHANGED,), readiness=READY), "your decision Ready to merge: "),
         (replace(RUN, evidence=(PRESERVED, CHANGED), readiness=READY), "your decision Ready to merge: AMP001: "),
         (replace(RUN, evidence=(IN_PART,), readiness=READY), "yes, after a look at what was not run Ready"),
@@ -245,6 +255,12 @@ def test_what_was_not_run_is_said_at_the_top_at_the_file_and_at_the_hunk() -> No
     assert "was not run 1 of 2 changed files: src/model.py 1 changed function of files that ran: evaluate" in shown
     assert "train.py +1 -1 executed in part" in shown and "src/model.py +2 -1 not run" in shown
     assert "in the proof train.py ran: main; not called: evaluate" in shown
+    idle = replace(WHOLE, touched=(replace(COVERED[0], idle=("evaluate",)), COVERED[1]))
+    shown = told(replace(RUN, evidence=(idle,), readiness=READY))
+    assert "yes, after a look at what was not run" in shown
+    other = replace(WHOLE, group="AMP002", touched=(FileCoverage("train.py", "not loaded"),))
+    shown = told(replace(RUN, evidence=(WHOLE, other), readiness=READY))
+    assert "was not run 1 of 2 changed files: train.py" in shown and "train.py +1 -1 executed in part" in shown
     assert "was run none of the project's code was not run 2 of 2 changed files" in told(
         replace(RUN, evidence=(), readiness=UNSEEN)
     )

@@ -209,7 +209,10 @@ NAMED = {
         changed("        self.manual", "        optimizer.zero_grad()\n        self.manual"),
         "those of the last batch alone",
     ),
-    "counting steps": (changed("(batch_idx + 1)", "(self.global_step + 1)"), "stays the same"),
+    "counting steps": (
+        changed("(batch_idx + 1)", "(self.global_step + 1)"),
+        "Count batches: (batch_idx + 1) % self.window == 0.",
+    ),
     "more than a window": (changed(TEST, f"batch_idx > 0 and {TEST}"), "more than a full window"),
 }
 

@@ -26,6 +26,7 @@ def test_an_import_of_it_is_named_with_what_its_calls_need(head: str, call: str)
     line = head.count("\n") + 2
     assert f"In line {line} add eps=1e-6 and weight_decay=0.0" in reason
     assert f"In line {line} remove correct_bias" in reason
+    assert f"`from torch.optim import AdamW{'' if call == 'AdamW' else f' as {call}'}`" in reason
 
 
 def test_what_is_given_is_not_asked_for() -> None:

@@ -64,3 +64,21 @@ def test_results_that_another_file_may_read_stay() -> None:
     other = "from a import Net\n\nfound = Net().on_predict_epoch_end([1])\n"
     [reason] = refusals({"a.py": RETURNED, "b.py": other}, "LIT210")
     assert "uses `results`" in reason
+
+
+@pytest.mark.parametrize(
+    ("written", "advised"),
+    [
+        ("def configure_optimizers(self, lr)", "def configure_optimizers(self, lr=...)"),
+        (
+            "def configure_optimizers(self, lr: float, wd=0.1, *rest, z, y=2, **more)",
+            "def configure_optimizers(self, lr=..., wd=0.1, *rest, z=..., y=2, **more)",
+        ),
+        ("def configure_optimizers(self, /, lr, *, z=1)", "def configure_optimizers(self, /, lr=..., *, z=1)"),
+        ("async def configure_optimizers(self=None, *, z)", "async def configure_optimizers(self, *, z=...)"),
+    ],
+)
+def test_the_advice_keeps_the_other_parameters(written: str, advised: str) -> None:
+    text = f"from pytorch_lightning import LightningModule\n\nclass M(LightningModule):\n    {written}:\n        pass\n"
+    (found,) = run_rules({"a.py": text}, rule("LIT210")).findings
+    assert f"Write `{advised}` with defaults" in found.reason

@@ -10,6 +10,7 @@ import torch
 import torchmetrics
 import torchmetrics.functional
 
+from codemods.rules.metrics.met001 import GONE
 from codemods.rules.metrics.table import PASSED, proven, rows
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
@@ -498,3 +499,25 @@ def test_what_may_be_of_another_kind_is_left(old: str, new: str) -> None:
     assert text != SCORE
     found = run_rules({"a.py": text}, rule("LIT001"), rule("MET001")).findings
     assert "manual" in {each.fix for each in found if each.code == "MET001"}
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        ("Accuracy()", 'write Accuracy(task="multiclass", num_classes=...), or'),
+        ("Accuracy(num_classes=n)", 'write Accuracy(task="multiclass", num_classes=n), or'),
+        ("Accuracy(0.3)", "num_labels=, and its other arguments by name."),
+        ("Accuracy(mdmc_average='samplewise')", "num_labels=, without mdmc_average=."),
+    ],
+)
+def test_the_advice_is_a_call_that_works(call: str, advice: str) -> None:
+    found = run_rules({"a.py": f"from torchmetrics import Accuracy\n\nmetric = {call}\n"}, rule("MET001")).findings
+    assert advice in found[0].reason
+    assert found[0].reason.count('task="multiclass"') == 1 and f"({call[9:-1]}, task" not in found[0].reason
+
+
+@pytest.mark.parametrize("metric", ["Accuracy", "F1Score", "AUROC", "ConfusionMatrix", "JaccardIndex", "StatScores"])
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_no_metric_with_a_task_takes_what_is_gone(metric: str, name: str) -> None:
+    with pytest.raises(ValueError, match=f"nexpected keyword.*{name}"):
+        getattr(torchmetrics, metric)(task="multiclass", num_classes=3, **{name: False})

@@ -166,3 +166,9 @@ def test_a_name_that_is_handed_on_somewhere_waits() -> None:
     text = MODEL + "\n\nMAKERS = {'f1': F1}\n"
     assert after(text, TASKS, NAMES) == text
     assert {item.fix for item in run_rules({"a.py": text}, TASKS).findings} == {"manual"}
+
+
+@pytest.mark.parametrize(("name", "release"), [("SSIM", "0.8"), ("AUC", "0.11"), ("functional.auc", "0.11")])
+def test_the_release_that_has_the_old_name_no_more(name: str, release: str) -> None:
+    found = run_rules({"a.py": f"import torchmetrics\nprint(torchmetrics.{name})\n"}, NAMES).findings
+    assert [item.message for item in found] == [f"`torchmetrics.{name}` was removed by torchmetrics {release}"]

@@ -422,6 +422,10 @@ def test_the_first_devices_take_the_place_of_free_ones_unsafely(devices: str) ->
     assert [(item.fix, "find_usable_cuda_devices" in item.reason) for item in made.findings] == [("unsafe", True)]
 
 
+def test_a_strategy_that_is_gone_says_since_when() -> None:
+    assert "removed in 2.0" in GONE["dp"][1] and "removed in 1.8" in GONE["ddp2"][1]
+
+
 @pytest.mark.parametrize("given", ["distributed_backend='dp'", "strategy='dp'", "distributed_backend='ddp2'"])
 def test_processes_take_the_place_of_dataparallel_unsafely(given: str) -> None:
     text = f"{HEAD}Trainer({given}, devices=2)\n"
