@@ -125,10 +125,14 @@ class Analyst:
         return future
 
     def project_of(self, document: Document) -> ServedProject | None:
-        """The project that a document belongs to, where it could be looked at; for questions."""
+        """The project that a document belongs to, where it could be looked at; for questions, with its rules in
+        force."""
         with self._lock:
             place = self._places.get(document.path.parent)
-            return self._projects.get(place or document.path)
+            project = self._projects.get(place or document.path)
+        if project:
+            project.put_rules_in_force()
+        return project
 
     def _run(self) -> None:
         while (work := self._next()) is not None:
