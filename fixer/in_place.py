@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,7 +75,8 @@ def _kept(root: Path, after: Mapping[str, bytes], read: Mapping[str, bytes]) -> 
         )
     try:
         kept = undo.keep(root, before, after)
-        undo.make_room()
     except OSError as error:
         return None, f"`fixer undo` cannot put the files back: {of_the_system(error)}"
+    with suppress(OSError):  # another run may make room, too
+        undo.make_room()
     return kept, ""

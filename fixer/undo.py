@@ -177,8 +177,9 @@ def put_back(kept: KeptImages) -> PutBack:
     left: list[tuple[str, str]] = []
     for item in kept.files:
         try:
-            beside(root / item.path).unlink(missing_ok=True)
             now, was = data_of(root, item.path), images[item.path]
+            if now is not None:
+                beside(root / item.path).unlink(missing_ok=True)
             if _digest(now) == item.before:
                 continue
             if _digest(now) != item.after:
