@@ -69,7 +69,10 @@ def scan(
     memory = memory or Memory()
     workspace = Workspace({source.path: source for source in sources}, options, parsed=memory.parsed)
     with without_collector(), Workers(workspace) as workers:
-        return TreeLook(workers, memory, progress, refusals or Refusals()).scan()
+        try:
+            return TreeLook(workers, memory, progress, refusals or Refusals()).scan()
+        finally:  # what was found before a look ended is remembered, and with it what that goes by
+            memory.keep_opened(workspace.sources[path] for path in workers.seen)
 
 
 class TreeLook:
@@ -101,7 +104,6 @@ class TreeLook:
             self._learn(replace(self.workspace.facts, silenced=checked.silenced))
             checked = replace(self._check(items), served=checked.served)
         found = self._look_last(present, checked)
-        self.memory.keep_opened(self.sources[path] for path in self.workers.seen)
         findings, skipped = tuple(sorted(found, key=_order)), tuple(sorted(self.skipped.items()))
         return Scan(self.workspace.facts, findings, present, skipped, self.workers.spent)
 

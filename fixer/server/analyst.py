@@ -89,10 +89,15 @@ class Analyst:
             self._lock.notify()
 
     def close(self, uri: str) -> None:
-        """Takes a document for closed: what is on the disk holds again."""
+        """Takes a document for closed: what is on the disk holds again. A project outside of the folders that are open
+        is forgotten with its last document."""
         with self._lock:
             gone = self._documents.pop(uri, None)
             self._changed.pop(uri, None)
+            used = {self._known_place(document) for document in self._documents.values()}
+            for place in [place for place in self._projects if place not in used and not self._is_open(place)]:
+                del self._projects[place]
+                self._due.pop(place, None)
         if gone:
             self.reread([gone.path])
 
@@ -125,10 +130,13 @@ class Analyst:
         return future
 
     def project_of(self, document: Document) -> ServedProject | None:
-        """The project that a document belongs to, where it could be looked at; for questions."""
+        """The project that a document belongs to, where it could be looked at; for questions, with its rules in
+        force."""
         with self._lock:
-            place = self._places.get(document.path.parent)
-            return self._projects.get(place or document.path)
+            project = self._projects.get(self._known_place(document))
+        if project:
+            project.put_rules_in_force()
+        return project
 
     def _run(self) -> None:
         while (work := self._next()) is not None:
@@ -165,7 +173,8 @@ class Analyst:
         place = self._place_of(document)
         if place is None:
             return
-        project = self._projects.setdefault(place, ServedProject(place))
+        with self._lock:
+            project = self._projects.setdefault(place, ServedProject(place))
         if project.look is None:
             self._look_at_all(place)
             return
@@ -175,9 +184,10 @@ class Analyst:
             self._due[place] = time.monotonic() + IDLE
 
     def _look_at_all(self, place: Path) -> None:
-        project = self._projects[place]
         with self._lock:
-            every = list(self._documents.values())
+            project, every = self._projects.get(place), list(self._documents.values())
+        if project is None:
+            return
         documents = [document for document in every if self._place_of(document) == place]
         try:
             project.look_at_all(documents, self._ask if project.look else lambda: None)
@@ -214,18 +224,30 @@ class Analyst:
     def _place_of(self, document: Document) -> Path | None:
         """What the project of a document is opened by: its repository, the folder that is open, or its file alone."""
         folder = document.path.parent
-        if folder not in self._places:
+        with self._lock:
+            place, folders = self._places.get(folder), self._folders
+        if place is None:
             try:
                 repository = find_repository(folder) if git_is_installed() and folder.is_dir() else None
             except UsageError as error:
                 self._complain(str(error))
                 return None
-            around = (each for each in self._folders if folder.is_relative_to(each))
+            around = (each for each in folders if folder.is_relative_to(each))
             place = repository.root if repository else next(around, None)
             if place is None:
                 return document.path if document.path.is_file() else None
-            self._places[folder] = place
-        return self._places[folder]
+            with self._lock:
+                if self._folders == folders:
+                    self._places[folder] = place
+        return place
+
+    def _known_place(self, document: Document) -> Path:
+        """What the project of a document is opened by, as far as it was looked at; the lock is held."""
+        return self._places.get(document.path.parent, document.path)
+
+    def _is_open(self, place: Path) -> bool:
+        """Whether a project lies in a folder that is open, or around one."""
+        return any(place.is_relative_to(each) or each.is_relative_to(place) for each in self._folders)
 
 
 def _answer(question: Callable[[], T], future: Future[T]) -> None:

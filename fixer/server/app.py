@@ -232,9 +232,12 @@ def _number(diagnostic: types.Diagnostic) -> object:
 
 
 def _path(uri: str) -> Path | None:
-    """Where a document's file lies; None where it is in no file."""
+    """Where a document's file lies; None where it is in no file, or in none that can be reached."""
     place = to_fs_path(uri) if uri.startswith("file:") else None
-    return Path(place).resolve() if place else None
+    try:
+        return Path(place).resolve() if place else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 _ANSWERS: dict[str, Callable[..., object]] = {

@@ -12,6 +12,7 @@ from codemods.engine.glance import glance
 from codemods.engine.scan import Options, Scan, scan
 from codemods.engine.scan_cache import Memory
 from codemods.finding import Finding
+from codemods.rule import OthersRules, others_rules, take_others
 from fixer.config import Config
 from fixer.errors import UsageError
 from fixer.files import kind_of
@@ -53,6 +54,7 @@ class ServedProject:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.look: Look | None = None
+        self._others = OthersRules()
         self._disk: Project | None = None
         self._is_stale = True
         self._whole: Look | None = None
@@ -67,6 +69,10 @@ class ServedProject:
         """Reads the files on the disk before the next look at everything."""
         self._is_stale = True
 
+    def put_rules_in_force(self) -> None:
+        """Puts the rules of others that this project asks for in the place of those that another one does."""
+        take_others(self._others)
+
     @property
     def complaint(self) -> str:
         """What is wrong with the settings, which are those of before then."""
@@ -75,9 +81,13 @@ class ServedProject:
     def look_at_all(self, documents: Iterable[Document], ask: Ask) -> None:
         """Looks at the whole project. Raises UsageError where it cannot be opened, and what `ask` raises."""
         disk = self._read()
+        self.put_rules_in_force()
         self._of_editor = ""
         laid, seen = self._overlaid(disk, documents)
         project, options = self._configured(laid)
+        if others_rules().state != self._others.state:
+            self._memory = self._unfinished = None
+        self._others = others_rules()
         sources = self._known(project.sources)
         before = self._whole
         if before is None or before.options != options or tuple(before.sources.values()) != sources:
@@ -91,6 +101,7 @@ class ServedProject:
         known = look.sources.get(path) if look and path else None
         if look is None or path is None or known is None or known.kind != "python":
             return False
+        self.put_rules_in_force()
         source = replace(known, data=as_bytes(document.text, "python", known.data))
         found = look.scan if source == known else glance(look.scan, source, look.options, self._parsed.known)
         if isinstance(found, str):
@@ -115,6 +126,7 @@ class ServedProject:
     def _read(self) -> Project:
         """The files on the disk; with the settings of before where those that are there cannot be used."""
         if self._disk is None or self._is_stale:
+            self._is_stale = False  # first: what changes while files are read is read again
             self._of_disk = ""
             try:
                 self._disk = open_tree(self.place)
@@ -122,7 +134,6 @@ class ServedProject:
                 if self._disk is None:
                     raise
                 self._of_disk = str(error)
-            self._is_stale = False
         return self._disk
 
     def _overlaid(self, disk: Project, documents: Iterable[Document]) -> tuple[Project, dict[str, Document]]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.code.source import Source
+from codemods.code.source import PythonFile, Source
 from codemods.engine import passes, scan, scan_cache, workers
 from codemods.engine.scan import Options, Scan
 from codemods.engine.scan_cache import Memory
 from codemods.engine.workspace import Workspace
+from codemods.lightning.facts import Facts
 from codemods.rewrite.manual.fit_sites import FitStatement
-from codemods.rule import all_rules
+from codemods.rule import Match, all_rules
 from tests.codemods.support import sources
 
 RULES = tuple(rule for rule in all_rules() if not rule.judges_ignores)
@@ -153,6 +155,41 @@ def test_a_file_that_rules_follow_into_is_looked_at_too(monkeypatch: pytest.Monk
     files[-1] = Source("plain.py", "python", b"x = 2\n")
     scan.scan(files, Options((rule,)), memory=Memory(first.dump()))
     assert sorted(made) == ["check base.py", "check model.py"]
+
+
+def test_so_is_one_that_they_followed_into_before_a_look_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = MODEL.replace("from base import Base", "from pytorch_lightning import LightningModule as Base")
+    files = sources({"one.py": alone, "two.py": alone.replace("Model", "Other")})
+    files.append(Source("plain.py", "python", b"x = 1\n"))
+    asked = next(rule for rule in RULES if rule.code == "LIT201")
+
+    leading: set[str] = set()
+
+    def follow(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        if leading <= {file.path}:
+            leading.add(file.path)
+            facts.open("plain.py")
+        return iter(())
+
+    class Ended(Exception):
+        pass
+
+    def end_at_the_second_look(done: int, total: int) -> None:
+        if made and made[-1].startswith("check"):
+            raise Ended
+
+    options = Options((replace(asked, check=follow),))
+    made = counted(monkeypatch)
+    first = Memory()
+    with pytest.raises(Ended):
+        scan.scan(files, options, end_at_the_second_look, first)
+    assert [name for name in made if name.startswith("check")] == [made[-1]]
+    second = first.again()
+    scan.scan(files, options, memory=second)
+    made.clear()
+    files[-1] = Source("plain.py", "python", b"x = 2\n")
+    scan.scan(files, options, memory=second.again())
+    assert sorted(made) == ["check one.py", "check two.py"]
 
 
 def test_nothing_is_used_of_other_rules(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,6 +274,27 @@ def test_a_closed_file_that_changed_on_the_disk_is_not_changed_blindly(editor: E
     assert any("train.py changes with it, and is another on the disk" in message for message in editor.shown())
 
 
+def test_a_closed_file_that_is_gone_is_not_made_again(editor: Editor, two_files: Path) -> None:
+    uri, found = opened(editor, two_files / "model.py")
+    (item, *_) = [item for item in found if item["code"] == "TBP001"]
+    action = of_title(editor.actions(uri, item["range"]), "TBP001: rewrite this place")
+    (two_files / "train.py").unlink()
+    mark = len(editor.shown())
+    assert "edit" not in editor.resolve(action)
+    assert "train.py changes with it, and is another on the disk" in editor.shown()[mark]
+
+
+@pytest.mark.parametrize("only", ["quickfix", "source.fixAll.fixer"])
+def test_characters_that_the_file_cannot_hold_are_not_replaced(editor: Editor, tmp_path: Path, only: str) -> None:
+    path = project(tmp_path, OLD)
+    uri = editor.open(path, f"# -*- coding: latin-1 -*-\n{OLD.decode()}# 5 \u20ac\n")
+    assert editor.diagnostics(uri)
+    mark = len(editor.shown())
+    for action in editor.actions(uri, WHOLE, [only]):
+        assert "edit" not in editor.resolve(action)
+    assert "train.py holds characters that its encoding does not have" in editor.shown()[mark]
+
+
 def test_an_editor_that_knows_no_actions_is_offered_none(tmp_path: Path) -> None:
     path = project(tmp_path, OLD)
     able = {**ABLE, "textDocument": {"publishDiagnostics": {}}}

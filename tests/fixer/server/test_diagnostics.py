@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 
+from codemods.finding import Finding, Span
 from fixer.pipeline import check
 from fixer.reports.rules import page
+from fixer.server.client import Client
+from fixer.server.documents import Document
+from fixer.server.findings import hover
 from fixer.settings import SharedOptions
 from tests.fixer.command import OLD, old_project
 from tests.fixer.server.editor import Editor, Json, units_of, without
@@ -137,6 +142,17 @@ def test_the_page_of_a_rule_is_shown_at_its_place(editor: Editor, tmp_path: Path
     assert f"````text\n{page('LIT101')}````" in said["contents"]["value"]
     for place in ({"line": 0, "character": 0}, item["range"]["end"], {"line": 99, "character": 0}):
         assert editor.ask("textDocument/hover", asked | {"position": place}) is None
+
+
+def test_code_in_a_message_is_shown_as_it_is() -> None:
+    message = "`val_*[0]` of an_object_*, not `on_fit_end`\\ or `"
+    finding = Finding("LIT101", "a.py", Span(1, 1, 1, 2), message, "manual", "Write `a_b` <here>.")
+    document = Document("file:///a.py", Path("/a.py"), "x\n", 1)
+    found = hover([finding], document, types.Position(0, 0), Client(markdown=True))
+    assert found and isinstance(found.contents, types.MarkupContent)
+    said = found.contents.value
+    assert said.startswith("LIT101: `val_*[0]` of an\\_object\\_\\*, not `on_fit_end`\\\\ or \\`\n\n")
+    assert "Write `a_b` \\<here\\>." in said
 
 
 def test_an_editor_without_markdown_is_shown_the_page_as_it_is(tmp_path: Path) -> None:

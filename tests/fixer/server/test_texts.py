@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import time
 
 import pytest
 from hypothesis import given
@@ -49,6 +51,15 @@ def test_edits_make_the_other_text(before: str, after: str, units: str) -> None:
         for edit in Text(before, units).edits(after)
     ]
     assert applied(before, edits, units) == after
+
+
+def test_edits_of_a_long_text_are_few_and_made_at_once() -> None:
+    before = "".join(f"x = {number}\n" + "\n" * (number % 2) + "return\n" * (number % 3) for number in range(6000))
+    after = re.sub(r"(x = \d*99)\n", r"\1  # changed\n", before)
+    begun = time.process_time()
+    edits = Text(before, "utf-16").edits(after)
+    assert time.process_time() - begun < 1
+    assert len(edits) == 60
 
 
 @given(st.lists(LETTERS, max_size=8).map("".join), UNITS)

@@ -112,6 +112,17 @@ def test_documents_that_are_in_no_file(editor: Editor, root: Path) -> None:
     assert editor.ask("textDocument/hover", asked) is None
 
 
+@pytest.mark.parametrize("name", ["%00.py", "round.py"])
+def test_documents_that_are_nowhere(editor: Editor, root: Path, name: str) -> None:
+    (root / "round.py").symlink_to("round.py")
+    shown = len(editor.shown())
+    document = {"uri": f"{root.as_uri()}/{name}", "languageId": "python", "version": 1, "text": OLD.decode()}
+    editor.tell("textDocument/didOpen", {"textDocument": document})
+    assert codes(editor.diagnostics(editor.open(root / "train.py"))) == ["LIT101"]
+    editor.tell("textDocument/didClose", {"textDocument": {"uri": document["uri"]}})
+    assert editor.shown()[shown:] == []
+
+
 def test_names_that_addresses_spell_otherwise(editor: Editor, tmp_path: Path) -> None:
     root = old_project(tmp_path.resolve() / "ä b%20c#d", {"é.py": OLD, "requirements.txt": PINS})
     uri = editor.open(root / "é.py")
