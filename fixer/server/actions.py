@@ -102,7 +102,7 @@ def _workspace_edit(
             return f"{path} changes with it, and is a notebook; `fixer fix` changes both"
         if document is not None and look.documents.get(path) != document:
             return f"{path} changes with it, and does not parse at the moment"
-        if document is None and known is not None and place.read_bytes() != known.data:
+        if document is None and known is not None and not _is_on_disk(place, known.data):
             return f"{path} changes with it, and is another on the disk by now; save it, and ask again"
         uri = document.uri if document else place.as_uri()
         if known is None:
@@ -110,7 +110,11 @@ def _workspace_edit(
                 return f"{path} is in the way of a file that the rewrite brings; move it away"
             changes.append(types.CreateFile(uri))
         kind: Any = known.kind if known else "python"
-        before = document.text if document else as_text(known.data, kind) if known else ""
+        before = as_text(known.data, kind) if known else ""
+        if document is not None and before != document.text:
+            return (
+                f"{path} holds characters that its encoding does not have; change them, or the encoding that it names"
+            )
         edits = Text(before, client.units, kind == "python").edits(as_text(data, kind))
         version = document.version if document else None
         changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), [*edits]))
@@ -121,6 +125,13 @@ def _workspace_edit(
         return types.WorkspaceEdit(changes={changes[0].text_document.uri: edits})
     others = ", ".join(sorted(made))
     return f"{others} change together, which this editor does not do in one step; `fixer fix` does"
+
+
+def _is_on_disk(place: Path, data: bytes) -> bool:
+    try:
+        return place.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _is_fixable(finding: Finding) -> bool:

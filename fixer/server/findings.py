@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from lsprotocol import types
@@ -14,6 +15,7 @@ from fixer.server.documents import Document
 from fixer.server.texts import Text
 
 SOURCE = "fixer"
+_CODE_OR_SIGN = re.compile(r"(`[^`\n]+`)|([\\*_#<>\[\]|~`])")
 SEVERITIES: dict[Fix, types.DiagnosticSeverity] = {
     "safe": types.DiagnosticSeverity.Information,
     "unsafe": types.DiagnosticSeverity.Warning,
@@ -80,4 +82,4 @@ def _covers(place: tuple[int, int], offset: int) -> bool:
 
 def _plain(text: str) -> str:
     """Markdown that shows a text as it is, but for what is code in it."""
-    return "".join(f"\\{sign}" if sign in "\\*_#<>[]|~" else sign for sign in text)
+    return _CODE_OR_SIGN.sub(lambda found: found[1] or f"\\{found[2]}", text)

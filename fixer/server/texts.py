@@ -74,7 +74,7 @@ class Text:
         same = _common(self.lines, new)
         tail = _common(self.lines[same:][::-1], new[same:][::-1])
         old, made = self.lines[same : len(self.lines) - tail], new[same : len(new) - tail]
-        matcher = SequenceMatcher(None, old, made, autojunk=False)
+        matcher = SequenceMatcher(None, old, made)
         return [
             types.TextEdit(
                 types.Range(self.position(self._starts[same + start]), self.position(self._starts[same + end])),

@@ -159,18 +159,19 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     method = item.methods[name]
     if rule is None or kind not in rule.kinds or _is_bound_otherwise(method) or not _is_owned(facts, fact, rule):
         return None
-    extra = parameters(method)[rule.count + PREFIX[kind] :]
+    count = rule.count + PREFIX[kind]
+    extra = parameters(method)[count:]
     meant = name in EMPTY_NOW and any("out" in parameter for parameter in extra)
     if not extra or (len(method.args.defaults) >= len(extra) and not meant):
         return None
     shown = ", ".join(f"`{parameter}`" for parameter in extra)
     message = f"{name} is no longer given {shown} since Lightning {rule.since}"
-    handed = _super_calls(method, name)
+    handed = _base_calls(item, name)
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
     if used and times_spoken(facts, name) == 1 + len(handed):
         used = [parameter for parameter in used if not _is_only_returned(method, parameter, handed)]
     if used and name in ALWAYS_FIRST and len(extra) == 1:
-        edit = NodeEdit(method, partial(_defaulted, name=extra[0], hook=name, count=rule.count + PREFIX[kind]))
+        edit = NodeEdit(method, partial(_defaulted, name=extra[0], hook=name, count=count, bases=_bases(item)))
         reason = "There is one train loader for the hook: the index was always 0, which is its default now."
         return Match(file.head(method), message, "safe", reason, rule.row, (edit,))
     if used:
@@ -180,9 +181,7 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         return Match(file.head(method), message, "manual", reason, rule.row)
     if len(method.args.defaults) >= len(extra):
         return None
-    supers = {
-        id(call.func) for item in file.classes for each in item.methods.values() for call in _super_calls(each, name)
-    }
+    supers = {id(call.func) for each in file.classes if name in each.methods for call in _base_calls(each, name)}
     called = [node.lineno for node in file.attributes(name) if id(node) not in supers] if rule.owner else []
     if called:
         reason = f"Not rewritten: line {called[0]} calls it too. Remove `{extra[0]}` from both, and from what calls it."
@@ -193,7 +192,7 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     else:
         reason = "The hook does not read it."
     level = "unsafe" if relatives else "safe"
-    edit = NodeEdit(method, partial(_dropped, extra=tuple(extra), count=rule.count + PREFIX[kind], name=name))
+    edit = NodeEdit(method, partial(_dropped, extra=tuple(extra), count=count, name=name, bases=_bases(item)))
     needs = "2.0.0" if rule.since == "2.0" else None
     return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
 
@@ -214,8 +213,26 @@ def _is_bound_otherwise(method: Function) -> bool:
     return bool(method.args.vararg or method.args.posonlyargs or decorators & {"staticmethod", "classmethod"})
 
 
-def _super_calls(method: Function, name: str) -> list[ast.Call]:
-    return [node for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
+def _base_calls(item: ClassNode, name: str) -> list[ast.Call]:
+    """The calls of the base class's hook in a class's own, by `super()` or by the name of the base class."""
+    bases = _bases(item)
+    return [
+        node
+        for node in walk(item.methods[name])
+        if isinstance(node, ast.Call) and (is_super_call(node, name) or _is_call_by_class(node, name, bases))
+    ]
+
+
+def _bases(item: ClassNode) -> tuple[str, ...]:
+    return tuple(ast.unparse(base) for base in item.node.bases)
+
+
+def _is_call_by_class(call: ast.Call, name: str, bases: tuple[str, ...]) -> bool:
+    """Whether a call is `Base.hook(self, ...)`."""
+    func = call.func
+    return (
+        isinstance(func, ast.Attribute) and func.attr == name and bool(call.args) and ast.unparse(func.value) in bases
+    )
 
 
 def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:
@@ -232,7 +249,9 @@ def _is_only_returned(method: Function, parameter: str, handed: list[ast.Call]) 
 
 
 @touches("head")
-def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str) -> cst.FunctionDef:
+def _dropped(
+    node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str, bases: tuple[str, ...]
+) -> cst.FunctionDef:
     import libcst as cst
     import libcst.matchers as m
 
@@ -241,20 +260,23 @@ def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name:
     for parameter in extra:
         node = without_parameter(node, parameter)
     given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
-    return cst.ensure_type(m.replace(_shortened(node, name, count), given, cst.Return()), cst.FunctionDef)
+    return cst.ensure_type(m.replace(_shortened(node, name, count, bases), given, cst.Return()), cst.FunctionDef)
 
 
-def _shortened(node: cst.FunctionDef, name: str, count: int) -> cst.FunctionDef:
+def _shortened(node: cst.FunctionDef, name: str, count: int, bases: tuple[str, ...]) -> cst.FunctionDef:
     """The hook that gives its base class the first arguments alone."""
     import libcst as cst
     import libcst.matchers as m
 
-    call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
+    by_super = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
+    of_base = m.MatchIfTrue(lambda value: cst.Module([]).code_for_node(value) in bases)
+    call = m.OneOf(by_super, m.Call(func=m.Attribute(value=of_base, attr=m.Name(name))))
 
     def shortened(found: cst.CSTNode, _: object) -> cst.CSTNode:
         assert isinstance(found, cst.Call)
-        kept = list(found.args[:count])
-        if kept and len(found.args) > count:
+        most = count if m.matches(found, by_super) else count + 1
+        kept = list(found.args[:most])
+        if kept and len(found.args) > most:
             kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
         return found.with_changes(args=kept)
 
@@ -262,8 +284,8 @@ def _shortened(node: cst.FunctionDef, name: str, count: int) -> cst.FunctionDef:
 
 
 @touches("head")
-def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int) -> cst.FunctionDef:
-    return _with_default(_shortened(node, hook, count), name=name)
+def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int, bases: tuple[str, ...]) -> cst.FunctionDef:
+    return _with_default(_shortened(node, hook, count, bases), name=name)
 
 
 def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
@@ -275,7 +297,7 @@ def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
     decorators = [item.scope.resolve(node) or "" for node in method.decorator_list]
     handing = all(each.startswith(ROOT) and each.endswith(".rank_zero_only") for each in decorators)
     plain = is_plain(method, decorated=True) and handing
-    if not plain or _super_calls(method, name) or uses(method, REST):
+    if not plain or _base_calls(item, name) or uses(method, REST):
         reason = f"Not rewritten: it is decorated, calls its base class, or has `{REST}` of its own. Take them."
         return Match(file.head(method), message, "manual", reason)
     reason = f"It takes them as *{REST} and ignores them; calls without them work as before."

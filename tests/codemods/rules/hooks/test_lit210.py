@@ -431,3 +431,28 @@ def test_what_early_stopping_asks_of_its_classes() -> None:
 )
 def test_a_check_of_early_stopping_that_a_person_has_to_look_at(line: str, reason: str) -> None:
     assert reason in "".join(refusals({"a.py": STOPPING + line}, "LIT210"))
+
+
+def test_a_base_class_called_by_its_name_gets_the_shorter_arguments_too() -> None:
+    taken = "trainer, pl_module, outputs, batch, batch_idx"
+    call = "        Callback.on_train_batch_end(self, {})\n"
+    head = "    def on_train_batch_end(self, {}):\n"
+    assert rewritten(
+        CALLBACK + head.format(f"{taken}, dataloader_idx") + call.format(f"{taken}, dataloader_idx"), rule("LIT210")
+    ) == CALLBACK + head.format(taken) + call.format(taken)
+    used = "        print(dataloader_idx)\n"
+    assert (
+        rewritten(
+            CALLBACK + head.format(f"{taken}, dataloader_idx") + call.format(f"{taken}, dataloader_idx") + used,
+            rule("LIT210"),
+        )
+        == CALLBACK + head.format(f"{taken}, dataloader_idx=0") + call.format(taken) + used
+    )
+
+
+def test_what_another_object_takes_stays() -> None:
+    text = (
+        CALLBACK + "    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx):\n"
+        "        self.other.on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx)\n"
+    )
+    assert rewritten(text, rule("LIT210")) == text.replace("dataloader_idx):", "dataloader_idx=0):")
