@@ -435,19 +435,12 @@ def test_a_check_of_early_stopping_that_a_person_has_to_look_at(line: str, reaso
 
 def test_a_base_class_called_by_its_name_gets_the_shorter_arguments_too() -> None:
     taken = "trainer, pl_module, outputs, batch, batch_idx"
-    call = "        Callback.on_train_batch_end(self, {})\n"
-    head = "    def on_train_batch_end(self, {}):\n"
-    assert rewritten(
-        CALLBACK + head.format(f"{taken}, dataloader_idx") + call.format(f"{taken}, dataloader_idx"), rule("LIT210")
-    ) == CALLBACK + head.format(taken) + call.format(taken)
+    hook = "    def on_train_batch_end(self, {}):\n        Callback.on_train_batch_end(self, {})\n"
+    before = CALLBACK + hook.format(f"{taken}, dataloader_idx", f"{taken}, dataloader_idx")
+    assert rewritten({"a.py": before}, rule("LIT210")) == {"a.py": CALLBACK + hook.format(taken, taken)}
     used = "        print(dataloader_idx)\n"
-    assert (
-        rewritten(
-            CALLBACK + head.format(f"{taken}, dataloader_idx") + call.format(f"{taken}, dataloader_idx") + used,
-            rule("LIT210"),
-        )
-        == CALLBACK + head.format(f"{taken}, dataloader_idx=0") + call.format(taken) + used
-    )
+    after = CALLBACK + hook.format(f"{taken}, dataloader_idx=0", taken) + used
+    assert rewritten({"a.py": before + used}, rule("LIT210")) == {"a.py": after}
 
 
 def test_what_another_object_takes_stays() -> None:
@@ -455,4 +448,5 @@ def test_what_another_object_takes_stays() -> None:
         CALLBACK + "    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx):\n"
         "        self.other.on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx)\n"
     )
-    assert rewritten(text, rule("LIT210")) == text.replace("dataloader_idx):", "dataloader_idx=0):")
+    after = text.replace("dataloader_idx):", "dataloader_idx=0):", 1)
+    assert rewritten({"a.py": text}, rule("LIT210")) == {"a.py": after}
