@@ -270,7 +270,7 @@ def simulated(arguments: argparse.Namespace, home: Path) -> int:
         engine = RecordedEngine(room=16)
         driver = fixer.fleet.driver.Driver(home / "state", state, engine, FleetOptions(), Tokens(), lambda line: None)
         driver.run()
-        took, counts = time.monotonic() - began, state.counts()
+        took, counts = time.monotonic() - began, dict(Counter(row.state for row in state.rows()))
         began = time.monotonic()
         page = as_html(of_fleet(state, home / "state"), home)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

@@ -138,7 +138,9 @@ class Driver:
             return self._state.next(step, most)
         if self._to_look or self._rooms["look"] or waits_for_hour(self._options):
             return []
-        every = self._state.next(step, most + len(self._held), offered=bool(self._waits_to_begin()))
+        every = self._state.next(step, most + len(self._held))
+        if every and self._waits_to_begin():
+            every = self._state.next(step, most + len(self._held), offered=True)
         return [row for row in every if row.name not in self._held][:most]
 
     def _waits(self) -> str:
