@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from codemods.code.nodes import every_node
+from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, takes, targets_of
+from codemods.code.syntax import Function, is_shared, takes, targets_of
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.configured_values import kind_of_configured
@@ -131,14 +132,21 @@ def stated_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
     return values[0] if len(values) == 1 else None
 
 
+def _is_of_another(within: Within, space: ast.AST, name: str) -> bool:
+    """Whether what stands below some nodes binds a name of a function or class inside a space, and not the space's."""
+    inner = [item for item in within if item is not space and isinstance(item, Function | ast.Lambda | ast.ClassDef)]
+    return bool(inner) and not is_shared(inner[-1], name)
+
+
 def _stated(file: PythonFile, call: CallNode, name: str) -> tuple[ast.AST, list[ast.expr]]:
     """The space that binds a name where a call stands, with the values if these are plain assignments alone."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for space in [*reversed(functions), file.tree]:
         stores = [
             node
-            for node, _ in file.nodes_near([name], space)
+            for node, within in file.nodes_near([name], space)
             if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
+            if not _is_of_another(within, space, name)
         ]
         if takes(space, name):
             return space, []

@@ -17,7 +17,7 @@ from codemods.engine.plan import Plan
 from codemods.lightning.facts import literal
 from codemods.rule import Example
 from codemods.rules.trainer.lit101 import RULE, read_gpus
-from tests.codemods.support import rule, run_rules
+from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
 
@@ -257,3 +257,18 @@ def test_processes_take_the_place_of_dataparallel_unsafely() -> None:
     made = run_rules({"a.py": HEAD + "Trainer(gpus=2, accelerator='dp')\n"}, rule("LIT101"), unsafe=True)
     assert made.final()["a.py"].decode() == HEAD + "Trainer(devices=2, strategy='ddp', accelerator=\"gpu\")\n"
     assert [(item.fix, "a batch of its own" in item.reason) for item in made.findings] == [("unsafe", True)]
+
+
+@pytest.mark.parametrize(
+    ("around", "kept"),
+    [
+        pytest.param("n = 2\ndef go():\n    def other():\n        n = 0\n    ", True, id="of a function inside"),
+        pytest.param("n = 2\ndef other():\n    n = 0\n", True, id="of another function"),
+        pytest.param("n = 2\nclass Other:\n    n = 0\n", True, id="of a class"),
+        pytest.param("n = 2\ndef other():\n    global n\n    n = 0\n", False, id="of the module, by a function"),
+    ],
+)
+def test_a_name_is_read_as_it_is_bound_there(around: str, kept: bool) -> None:
+    text = f"from pytorch_lightning import Trainer\n\n{around}Trainer(gpus=n)\n"
+    new = 'accelerator="gpu", devices=n' if kept else 'accelerator="gpu" if n else "cpu", devices=n or 1'
+    assert rewritten({"a.py": text}, rule("LIT101")) == {"a.py": text.replace("gpus=n", new)}
