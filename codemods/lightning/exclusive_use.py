@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from codemods.code.nodes import walked
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, is_spelled
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts, literal
@@ -111,6 +111,38 @@ def always_run(space: ast.AST, attribute: bool) -> set[int]:
         bodies = [node.body for node in walked(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     found = [statement for body in bodies for statement in body]
     return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
+
+
+def set_in_every_arm(space: ast.AST, text: str) -> set[int]:
+    """The statements `x["key"] = ...` in the arms of an `if` that a space always comes to, where each sets the key."""
+    found: set[int] = set()
+    for statement in getattr(space, "body", []):
+        arms = [_keys_set(arm, text) for arm in _arms(statement)]
+        for key in set(arms[0]).intersection(*arms[1:]) if arms else ():
+            found |= {id(arm[key]) for arm in arms}
+    return found
+
+
+def _arms(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The arms of an `if` that has an `else`, one of which is run; none else."""
+    if not isinstance(node, ast.If) or not node.orelse:
+        return []
+    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        further = _arms(node.orelse[0])
+        return [node.body, *further] if further else []
+    return [node.body, node.orelse]
+
+
+def _keys_set(arm: list[ast.stmt], text: str) -> dict[str, ast.stmt]:
+    """The statements of an arm that set an item of what is spelled so, by their keys."""
+    found = {}
+    for node in arm:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(target, ast.Subscript) and is_spelled(target.value, text):
+            known, key = literal(target.slice)
+            if known and isinstance(key, str):
+                found[key] = node
+    return found
 
 
 def hands_on_keys(at: ReadingPlace, function: ast.expr) -> bool:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.code.nodes import walk, walked
+from codemods.code.outline import Within
+from codemods.code.scopes import bind
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, taken, targets_of
 from codemods.lightning.calls import alike_calls, space_of
-from codemods.lightning.exclusive_use import FILLING, always_run, gives_its_own, hands_on_keys, is_alone
+from codemods.lightning.exclusive_use import (
+    FILLING,
+    HARDWARE,
+    always_run,
+    gives_its_own,
+    hands_on_keys,
+    is_alone,
+    set_in_every_arm,
+)
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.guards import asks_version
@@ -79,6 +89,34 @@ def is_read_here(file: PythonFile, call: CallNode, entry: HandedKeyword) -> bool
     if entry.value is None or literal(entry.value)[0]:
         return entry.value is not None
     return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
+
+
+def as_read(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Iterable[HandedKeyword]) -> CallNode | None:
+    """The call where the names in the value of a key mean what they do in it: itself, or as it would stand in another
+    function of the file that sets the key. None where another file does, or where what is asked for beside it, of which
+    the two may have to speak together, is set elsewhere."""
+    if is_read_here(file, call, entry):
+        return call
+    if entry.file is not file or entry.value is None or isinstance(entry.holder, ast.AnnAssign):
+        return None
+    around = _around(file, entry)
+    given: list[ast.expr | None] = [item.value for item in call.node.keywords if item.arg in HARDWARE]
+    for other in every:
+        if other.name in HARDWARE and not (other.file is file and _around(file, other) == around):
+            given.append(other.value)
+    if any(value is None or not literal(value)[0] for value in given):
+        return None
+    scope = file.scope
+    for node in around:
+        scope = bind(node, scope=scope)
+    return CallNode(call.node, scope, around)
+
+
+def _around(file: PythonFile, entry: HandedKeyword) -> Within:
+    """The functions and classes around a key."""
+    found = (within for node, within in file.nodes_near({entry.name}) if node is entry.place)
+    spaces = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return tuple(node for node in next(found, ()) if isinstance(node, spaces))
 
 
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[HandedKeyword]:
@@ -380,7 +418,7 @@ def _set_in(
     at: ReadingPlace, facts: Facts, space: ast.AST, text: str, way: KeywordWay, depth: int
 ) -> Iterator[HandedKeyword]:
     """The keys of what a space assigns to a name, and of what it sets in it."""
-    always = always_run(space, "." in text)
+    always = always_run(space, "." in text) | set_in_every_arm(space, text)
     bound = sum(is_spelled(node, text) for node in targets_in(space))
     way = way.but(alone=way.alone and not _is_of_a_class(at, facts, space, text))
     for value in unpacked(space, at.file.tree, text):

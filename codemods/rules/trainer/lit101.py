@@ -36,10 +36,10 @@ from codemods.lightning.trainer_subclasses import (
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
+    as_read,
     at_times,
     exchange,
     in_one_place,
-    is_read_here,
     may_bring,
     names_of,
 )
@@ -276,7 +276,8 @@ def _exchanged(
     open_ended = any(entry.name == UNSEEN for entry in every)
     found = []
     for entry in mine:
-        asked = _asked(facts, file, call, entry)
+        at = as_read(file, call, entry, every)
+        asked = _asked(facts, file, at, entry) if at else None
         others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
@@ -303,8 +304,8 @@ def _exchanged(
 
 
 def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: HandedKeyword) -> Devices | None:
-    """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
-    if entry.value is None or not is_read_here(file, call, entry):
+    """What a key asks for."""
+    if entry.value is None:
         return None
     return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value)
 

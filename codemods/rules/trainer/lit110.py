@@ -28,7 +28,7 @@ from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
-from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
+from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, as_read, exchange, in_one_place, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.bars import BAR, bar_among
@@ -310,8 +310,8 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
     names = [*names_of(every), *keywords(call.node)]
     for entry in every:
         gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
-        here = entry.value is not None and is_read_here(file, call, entry)
-        kinds = kinds_of(facts, file, call, entry.value) if entry.value and here else frozenset[str]()
+        at = as_read(file, call, entry, every)
+        kinds = kinds_of(facts, file, at, entry.value) if entry.value and at else frozenset[str]()
         row = find(entry.name, entry.value, kinds) if entry.value else None
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,10 +20,10 @@ from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
+    as_read,
     at_times,
     exchange,
     in_one_place,
-    is_read_here,
     names_of,
 )
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -111,9 +111,9 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
             continue
         taken = any(name in names and name != entry.name for name, _ in end.new)
-        edit = (
-            None if taken or not built or names.count(entry.name) > 1 else exchange(file, facts, call, entry, end.new)
-        )
+        alike = [other for other in every if other.name == entry.name]
+        edits = _edits(file, facts, call, alike, ends) if built and not taken else {}
+        edit = edits.get(entry) if names.count(entry.name) == len(alike) else None
         if edit is None:
             asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
             advice = f"write {asked} there" if end.new else "remove it there"
@@ -127,7 +127,29 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         else:
             if end.level == "safe" and not in_one_place(file, call, every):
                 end = replace(end, level="unsafe", reason=f"{end.reason}; {ONE_PLACE}")
-            yield _found(file, entry, end, edit)
+            match = _found(file, entry, end, edit)
+            yield replace(match, unit=f"{file.path}:{alike[0].place.lineno}") if len(alike) > 1 else match
+
+
+def _edits(
+    file: PythonFile,
+    facts: Facts,
+    call: CallNode,
+    alike: Sequence[HandedKeyword],
+    ends: Mapping[ast.keyword | HandedKeyword, ArgumentReplacement | None],
+) -> dict[HandedKeyword, NodeEdit]:
+    """What is edited where a key is set: at its one place, or in every arm of an `if`, where what it is without is
+    spelled out; nothing where one of them stays."""
+    found = {}
+    words = frozenset[str]().union(*(_words(ends.get(entry)) for entry in alike))
+    unset = tuple((word, '"auto"') for word in sorted(words)) if words <= AUTO else None
+    for entry in alike:
+        end = ends.get(entry)
+        new = unset if end and end.new == () and words else end.new if end else None
+        edit = exchange(file, facts, call, entry, new) if new is not None else None
+        if edit and (entry.always or len(alike) == 1):
+            found[entry] = edit
+    return found if len(found) == len(alike) else {}
 
 
 def _found(file: PythonFile, entry: HandedKeyword, end: ArgumentReplacement, edit: NodeEdit | None = None) -> Match:
@@ -148,11 +170,13 @@ def _ends(
     every = handed(file, facts, call)
     given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
     asked: dict[ast.keyword | HandedKeyword, ast.keyword] = {item: item for item in call.node.keywords}
+    at: dict[ast.keyword | HandedKeyword, CallNode] = {}
     for entry in every:
-        if entry.value and is_read_here(file, call, entry):
-            asked[entry] = ast.keyword(entry.name, entry.value)
+        if entry.value and (there := as_read(file, call, entry, every)):
+            asked[entry], at[entry] = ast.keyword(entry.name, entry.value), there
     asked = {place: item for place, item in asked.items() if item.arg in (*GONE, *KEPT)}
     items = [*asked.values()]
+    calls = [at.get(place, call) for place in asked]
     idle: set[str | None] = set()
     ends: list[ArgumentReplacement | None] = []
     for _ in range(3):
@@ -160,7 +184,7 @@ def _ends(
             {word: given[word] for word in given if word == item.arg or word not in idle | _none_beside(item, given)}
             for item in items
         ]
-        ends = [end_of(file, facts, call, item, others) for item, others in zip(items, beside, strict=True)]
+        ends = [end_of(file, facts, *each) for each in zip(calls, items, beside, strict=True)]
         gone = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
         if gone == idle:
             break
@@ -191,6 +215,8 @@ def _words(end: ArgumentReplacement | None) -> frozenset[str]:
     return frozenset(word for word, _ in end.new or ()) if end else frozenset()
 
 
+AUTO = frozenset({"accelerator", "devices", "strategy"})
+"""The arguments that are "auto" where nothing is given."""
 _IMPORT = "from pytorch_lightning import Trainer\n"
 BEFORE = f"""\
 {_IMPORT}from pytorch_lightning.plugins import DDPPlugin

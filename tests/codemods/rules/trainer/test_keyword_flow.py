@@ -53,8 +53,9 @@ def test_keys_that_one_dictionary_sets_together_go_together() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "def options(n):\n    return {'num_processes': n, 'distributed_backend': n}\nTrainer(**options(3))\n",
-        "n = 'ddp'\ndef options():\n    n = None\n    return {'distributed_backend': n}\nTrainer(**options())\n",
+        "n = 'ddp'\ndef options():\n    n = 'horovod'\n    return {'distributed_backend': n}\nTrainer(**options())\n",
+        "def options():\n    n = 'bagua'\n    return {'distributed_backend': n}\n"
+        "def go():\n    n = 'ddp'\n    Trainer(**options())\n",
     ],
 )
 def test_names_are_not_read_where_the_call_stands(text: str) -> None:
