@@ -254,7 +254,9 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         item = stack.pop()
         yield item
-        if not isinstance(item, NESTED):
+        if isinstance(item, ast.comprehension):
+            stack.extend([item.iter, *item.ifs])
+        elif not isinstance(item, NESTED):
             stack.extend(ast.iter_child_nodes(item))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from codemods.code.nodes import walk, walked
 from codemods.code.outline import Within
-from codemods.code.scopes import bind
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, taken, targets_of
 from codemods.lightning.calls import alike_calls, space_of
@@ -106,10 +105,7 @@ def as_read(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Itera
             given.append(other.value)
     if any(value is None or not literal(value)[0] for value in given):
         return None
-    scope = file.scope
-    for node in around:
-        scope = bind(node, scope=scope)
-    return CallNode(call.node, scope, around)
+    return CallNode(call.node, file.scope_within(around), around)
 
 
 def _around(file: PythonFile, entry: HandedKeyword) -> Within:

@@ -133,9 +133,11 @@ def stated_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
 
 
 def _is_of_another(within: Within, space: ast.AST, name: str) -> bool:
-    """Whether what stands below some nodes binds a name of a function or class inside a space, and not the space's."""
+    """Whether what stands below some nodes binds a name of a function, class or comprehension inside a space, and not
+    the space's."""
+    around = next((item for item in reversed(within) if not isinstance(item, ast.Tuple | ast.List | ast.Starred)), None)
     inner = [item for item in within if item is not space and isinstance(item, Function | ast.Lambda | ast.ClassDef)]
-    return bool(inner) and not is_shared(inner[-1], name)
+    return isinstance(around, ast.comprehension) or (bool(inner) and not is_shared(inner[-1], name))
 
 
 def _stated(file: PythonFile, call: CallNode, name: str) -> tuple[ast.AST, list[ast.expr]]:

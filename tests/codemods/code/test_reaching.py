@@ -44,3 +44,17 @@ def test_every_kind_of_parameter_is_one(name: str) -> None:
 
 def test_the_parameter_of_a_lambda_in_a_default_is_none_of_the_function() -> None:
     assert not takes(ast.parse("def f(a=lambda x: x): ...").body[0], "x")
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("y = [x for x in other]", {1}),
+        ("y = {x: z for x, z in other}", {1}),
+        ("y = [other for other in (x := 2,)]", {1, 2}),
+        ("y = [(x := 2) for other in others]", {1, 2}),
+        ("y = lambda x=2: x", {1}),
+    ],
+)
+def test_the_names_of_a_comprehension_are_its_own(between: str, found: set[object]) -> None:
+    assert values(f"x = 1\n{between}\nsee(x)\n", False) == found

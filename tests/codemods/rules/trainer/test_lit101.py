@@ -265,6 +265,8 @@ def test_processes_take_the_place_of_dataparallel_unsafely() -> None:
         pytest.param("n = 2\ndef go():\n    def other():\n        n = 0\n    ", True, id="of a function inside"),
         pytest.param("n = 2\ndef other():\n    n = 0\n", True, id="of another function"),
         pytest.param("n = 2\nclass Other:\n    n = 0\n", True, id="of a class"),
+        pytest.param("n = 2\nother = [n for n in (0, 1)]\n", True, id="of a comprehension"),
+        pytest.param("n = 2\nother = {m: n for m, n in pairs}\n", True, id="of a comprehension of pairs"),
         pytest.param("n = 2\ndef other():\n    global n\n    n = 0\n", False, id="of the module, by a function"),
     ],
 )
