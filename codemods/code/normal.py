@@ -25,6 +25,7 @@ from codemods.code.inlining import plain_helpers
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
+from codemods.code.own_names import plain_own_names
 from codemods.code.single_expressions import plain_answers
 from codemods.code.values import plain_names
 
@@ -32,6 +33,7 @@ ROUNDS = 3
 """How often one step may make room for another."""
 STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_imports,
+    plain_own_names,
     plain_classes,
     plain_members,
     put_together,
