@@ -176,6 +176,35 @@ def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
     assert found == [("task=synthetics/recall",), ("task=lra",), ()]
 
 
+@pytest.mark.parametrize(
+    ("args", "is_last"),
+    [
+        ("--download_weights 1", True),
+        ("--gpus 1 --test", True),
+        ("test --batch 4", True),
+        ("--mode eval", True),
+        ("stage=predict seed=1", True),
+        ("--test 0", False),
+        ("--test data/test.csv", False),
+        ("--test_batch_size 4", False),
+        ("--name test", False),
+        ("--do_train --do_eval", False),
+        ("--download", False),
+        ("train --test", False),
+    ],
+)
+def test_a_command_for_something_else_than_a_training_comes_last(args: str, is_last: bool, tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIT)
+    (tmp_path / "p" / "data").mkdir()
+    (tmp_path / "p" / "data" / "test.csv").write_text("a\n1\n")
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {args}\n")
+    found = [" ".join(entry.args) for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == (["", args] if is_last else [args, ""])
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {args}\npython a.py --epochs 3\n")
+    found = [" ".join(entry.args) for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == ["--epochs 3" if is_last else args, ""]
+
+
 def test_arguments_of_one_script_take_no_other_scripts_place(tmp_path: Path) -> None:
     tree(tmp_path / "p", a=FIT, b=FIT, c=FIT, d=FIT)
     (tmp_path / "p" / "README.md").write_text("python a.py --epochs 3\npython a.py --data synthetic\n")
