@@ -49,6 +49,8 @@ def proven(
         ("starts_with_pickles", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_tensors", ("Linear(12", "Linear(13"), "regressed"),
         ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_codes", (".transpose(0, 1)", ""), "regressed"),
+        ("starts_with_codes", ("- 0.5 * self", "+ 0.5 * self"), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
@@ -85,6 +87,7 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
             ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
         ),
         ("starts_with_tensors", ["made-up files in place of data that is not here: data/train.pt (2 arrays)"]),
+        ("starts_with_codes", ["made-up files in place of data that is not here: data/codes.npy"]),
         (
             "starts_with_pictures",
             [
