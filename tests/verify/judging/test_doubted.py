@@ -27,3 +27,20 @@ def test_what_the_tree_before_does_not_take_of_made_up_data_is_no_repair(message
     before = failed(failure=Failure("ValueError", message, "train.py:3"))
     assert judge(replace(before, made=MADE.made), MADE, ()).verdict == verdict
     assert judge(before, RAW, ()).verdict == "repaired"
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("`Dataloader` returned 0 length. Please make sure that it returns at least 1 batch", "inconclusive"),
+        (OF_DATA, "inconclusive"),
+        ("Trainer.__init__() got an unexpected keyword argument 'gpus'", "regressed"),
+    ],
+)
+@pytest.mark.parametrize("made", [(), MADE.made])
+def test_a_training_without_a_batch_is_no_regression_where_that_ended_the_tree_before(
+    message: str, verdict: str, made: tuple[str, ...]
+) -> None:
+    before = replace(failed(failure=Failure("ValueError", message, "train.py:3")), made=made)
+    after = replace(RAW, made=made, recording=replace(RAW.recording, optimizer_steps=0, losses=()))
+    assert judge(before, after, ()).verdict == verdict
