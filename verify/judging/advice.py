@@ -41,6 +41,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it trains only on a GPU: run `fixer verify` on a machine that has one",
     ),
     (
+        r"torch\.hub\.load asks GitHub for",
+        "torch.hub takes code from GitHub, and the proof runs without network: load it once yourself, and let the proof "
+        "read what torch keeps of it, with `--read ~/.cache/torch --env TORCH_HOME=$HOME/.cache/torch`",
+    ),
+    (
         r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
         r"Network is unreachable|offline mode|Name or service not known|OfflineModeIsEnabled",
         "it downloads, and the proof runs without network: put what it would fetch into a folder, as it lies in the "
