@@ -42,8 +42,8 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"torch\.hub\.load asks GitHub for",
-        "torch.hub takes code from GitHub, and the proof runs without network: load it once yourself, and let the proof "
-        "read what torch keeps of it, with `--read ~/.cache/torch --env TORCH_HOME=$HOME/.cache/torch`",
+        "torch.hub takes code from GitHub, and the proof runs without network: load it once yourself, and let the "
+        "proof read what torch keeps of it, with `--read ~/.cache/torch --env TORCH_HOME=$HOME/.cache/torch`",
     ),
     (
         r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
