@@ -73,6 +73,8 @@ def _of_hub(held: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _details(this: Any, name: str) -> dict[str, Any]:
     """What a format has besides a folder."""
+    if name == "mnist" and hasattr(this, "images_file") and hasattr(this, "split"):
+        return {"prefix": f"emnist-{this.split}-"}
     if name != "cifar":
         return {}
     lists: Mapping[str, Any] = vars(type(this)) | {
@@ -111,9 +113,9 @@ def files(entry: Mapping[str, Any], place: Path) -> Iterator[tuple[Path, Callabl
         for part, count in (
             (("train", 60_000), ("t10k", 10_000)) if entry.get("whole") else (("train", 128), ("t10k", 64))
         ):
-            images = partial(_write_idx, shape=(count, _SIZE, _SIZE), below=256)
-            yield place / f"{part}-images-idx3-ubyte", images
-            yield place / f"{part}-labels-idx1-ubyte", partial(_write_idx, shape=(count,), below=10)
+            images, called = partial(_write_idx, shape=(count, _SIZE, _SIZE), below=256), entry.get("prefix", "") + part
+            yield place / f"{called}-images-idx3-ubyte", images
+            yield place / f"{called}-labels-idx1-ubyte", partial(_write_idx, shape=(count,), below=10)
     elif kind == "cifar":
         for number, name in enumerate(entry["names"]):
             yield place / name, partial(_write_cifar, seed=number, whole=bool(entry.get("whole")))

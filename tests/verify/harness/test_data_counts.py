@@ -102,3 +102,10 @@ def test_sets_of_torchvision_have_as_many_samples_as_an_entry_says(tmp_path: Pat
         assert set((tmp_path / "stl" / f"{part}_y.bin").read_bytes()) <= {*range(1, 11)}
     assert len(list((tmp_path / "faces" / "img_align_celeba").iterdir())) == 80
     assert (tmp_path / "faces" / "list_attr_celeba.txt").read_text().startswith("80\n")
+
+
+def test_emnist_has_files_by_the_name_of_its_split(tmp_path: Path) -> None:
+    write([{**DIGITS, "prefix": "emnist-letters-"}], tmp_path)
+    names = {place.name for place in (tmp_path / "MNIST" / "raw").iterdir()}
+    ends = ("images-idx3-ubyte", "labels-idx1-ubyte")
+    assert names == {f"emnist-letters-{part}-{end}" for part in ("train", "t10k") for end in ends}
