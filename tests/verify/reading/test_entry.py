@@ -28,6 +28,7 @@ FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
         "import lightning as L\ntrainer = L.Trainer()\nwith open('x'):\n    trainer.fit(1)\n",
         "import pytorch_lightning\npytorch_lightning.Trainer.from_argparse_args(1).fit(2)\n",
         f"{IN_MAIN}fire.Fire(main)\n",
+        "import pytorch_lightning as pl\ntrainer = made_of(config.trainer)\ntrainer.fit(pl.LightningModule())\n",
         f"{IN_MAIN}if __name__ == '__main__':\n    app.run(main)\n",
         IN_MAIN.replace("def main", "@click.command()\n@click.option(1)\ndef main"),
     ],
@@ -43,6 +44,8 @@ def test_scripts_that_train(text: str) -> None:
         "from mine import Trainer\nTrainer().fit(1)\n",
         "import pytorch_lightning as pl\npl.Trainer().test(1)\n",
         "from sklearn import svm\nsvm.SVC().fit(1)\n",
+        "import torch\ntrainer = made_of(config.trainer)\ntrainer.fit(1)\n",
+        "import pytorch_lightning as pl\nscaler = made_of(config.scaler)\nscaler.fit(1)\n",
         "",
     ],
 )
