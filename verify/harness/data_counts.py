@@ -16,7 +16,7 @@ MOST = {"rows": 200_000, "count": 4096}
 """The most rows of a table, and files of a folder, that are made."""
 _BEYOND = re.compile(r"index (\d+) is out of bounds for (?:axis|dimension) 0 with size (\d+)")
 _TOO_FEW = re.compile(
-    r"^(?!index out of range in self|Target).*out of (?:bounds|range)|out-of-bounds"
+    r"(?s:^(?!index out of range in self|Target).*out of (?:bounds|range))|out-of-bounds"
     r"|larger (?:sample )?than population|smaller than the number of samples"
     r"|greater than the number of"
 )
