@@ -224,6 +224,30 @@ def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int],
     assert entry["shape"] == shape
 
 
+@pytest.mark.parametrize(
+    ("message", "is_data"),
+    [
+        ("Dataset not found. Run the preparation first.", True),
+        ("No wav files were found in ./data", True),
+        ("No images found", True),
+        ("no audio found below data", True),
+        ("No such option: --images", False),
+        ("Checkpoint not found", False),
+        ("there is no file of weights", False),
+    ],
+)
+def test_what_projects_say_themselves_of_data_that_is_not_there_is_followed(
+    message: str, is_data: bool, tmp_path: Path
+) -> None:
+    assert may_follow(RuntimeError(message), tmp_path) is is_data
+    pattern = str(tmp_path / "data" / "**" / "*.wav")
+    found = following(RuntimeError(message), [], (pattern,), tmp_path)
+    assert (found is not None) is is_data
+    if found:
+        (entry,) = found[0]
+        assert (entry["path"], entry["suffix"], entry["pattern"]) == ("data", ".wav", "part/{}.wav")
+
+
 def test_numbers_of_rows_that_are_too_large_become_classes(tmp_path: Path) -> None:
     text = ROWS + "import torch\ntorch.nn.Embedding(5, 2)(torch.tensor([int(row['user_id']) for row in rows]))\n"
     (entry,) = climbed(tmp_path, text)
