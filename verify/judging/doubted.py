@@ -33,6 +33,9 @@ def doubt(
         return f"neither tree gets a batch to train on; the tree before fails for that: {ended(before)}"
     if not (after.made or after.blank or after.hub):
         return None
+    is_idle = after.recording.fitted and not after.recording.losses and not after.recording.optimizer_steps
+    if verdict == "regressed" and is_idle and after.made and not (before is not None and before.recording.fitted):
+        return "the patched tree may get no batch of the made-up data to train on, and the tree before does not train"
     losses = [*after.recording.losses, *(before.recording.losses if before else ())]
     if verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
         return "both train on made-up data, with losses that are not finite, which compare nothing"
