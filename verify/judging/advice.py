@@ -75,6 +75,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
 )
 _REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_LONGEST = 120
 _COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
 
 
@@ -105,10 +106,10 @@ def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
     """What is left to say where nothing better is known: where a script stops."""
     for item in tried:
         failure = None if item.after is None or item.alone else item.after.failure
-        if item.after is not None and failure is not None and failure.place:
-            told = (
-                f"{item.after.script} stops at {failure.place}: fix that, or name a command that gets through `fit`, "
-            )
+        if item.after is not None and failure is not None:
+            said = " ".join(failure.message.split())[:_LONGEST]
+            stops = f"stops at {failure.place}: fix that" if failure.place else f"ends with {said}: mend that"
+            told = f"{item.after.script} {stops}, or name a command that gets through `fit`, "
             return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)
     return ()
 

@@ -171,7 +171,7 @@ def _plain(option: str) -> str:
 
 def _value(asked: RequiredArgument, root: Path, script: str, said: Sequence[Command]) -> str | None:
     if asked.choices:
-        return asked.choices[0]
+        return next(filter(_TRAINS.search, asked.choices), asked.choices[0])
     if _CONFIG.search(asked.name):
         return _config(root, script, said)
     if asked.kind in ("int", "float"):
@@ -209,6 +209,26 @@ def _word(node: ast.expr) -> str:
 def _folder(root: Path) -> str:
     """A folder for data: the project's own by one of the usual names, else the tree itself."""
     return next((name for name in _MADE_FOR_DATA if (root / name).is_dir()), ".")
+
+
+def cli_args(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, ...]:
+    """Arguments with which a LightningCLI trains: its command, unless it is told to run none, and a configuration."""
+    config = cli_config(sources.root, path, said)
+    given = ("--config", config) if config else ()
+    return (*filled(sources, path, said), *given) if _runs_none(sources.tree(path)) else ("fit", *given)
+
+
+def _runs_none(tree: ast.Module | None) -> bool:
+    """Whether a script has its command line build what trains, and calls `fit` itself."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    told = [
+        keyword.value
+        for call in calls
+        if "CLI" in _last(call.func)
+        for keyword in call.keywords
+        if keyword.arg == "run"
+    ]
+    return any(_constant(value) is False for value in told)
 
 
 def cli_config(root: Path, script: str, said: Iterable[Command]) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from verify.reading.arguments import cli_config, filled
+from verify.reading.arguments import cli_args, filled
 from verify.reading.commands import Command, commands, usable
 from verify.reading.modules import touches
 from verify.reading.outlines import outline_of
@@ -107,8 +107,7 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
     yield from [each for each in training if any(map(_MADE_UP.search, each.args))][:1]
     yield from training[:1]
     if hands_to_cli(sources, path):
-        config = cli_config(sources.root, path, said)
-        yield replace(plain, args=("fit", "--config", config) if config else ("fit",))
+        yield replace(plain, args=cli_args(sources, path, said))
     else:
         yield replace(plain, args=filled(sources, path, said))
     if not training:

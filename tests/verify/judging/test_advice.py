@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,10 @@ def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
     ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
     (fact,) = last_resort([Evidence("g", (), None, "inconclusive", "x", after=ended)])
     assert fact.text.startswith("train.py stops at data.py:7: fix that, or name a command")
+    left = Failure("SystemExit", "exit status 2: error:\nUnrecognized arguments: fit", None)
+    told = Evidence("g", (), None, "inconclusive", "x", after=replace(ended, failure=left))
+    (fact,) = last_resort([told])
+    assert fact.text.startswith("train.py ends with exit status 2: error: Unrecognized arguments: fit: mend that, or")
     assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
 
 

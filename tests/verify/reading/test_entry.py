@@ -371,6 +371,7 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
         (f"{ASKS}'gpus', type=str)\n", ("1",)),
         (f"{ASKS}'--gpu_model', required=True)\n", ()),
+        (f"{ASKS}'--subcmd', choices=['test', 'fit'], required=True)\n", ("--subcmd", "fit")),
         (f"{ASKS}'--mode', required=True)\nif args.mode == 'test':\n    pass\n", ()),
         (f"{ASKS}'--mode', type=int, required=True)\nif args.mode == 'train':\n    pass\n", ("--mode", "1")),
         (f"{ASKS}'--mode', required=True)\nif args.other == 'train' or 'train' == args.mode:\n    pass\n", ()),
@@ -389,6 +390,27 @@ def test_what_a_script_requires_is_filled_from_the_project(tmp_path: Path, text:
     (configs / "b.yaml").write_text("x: 1\n")
     (configs / "empty.yaml").write_text("")
     assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+
+
+@pytest.mark.parametrize(
+    ("more", "args"),
+    [
+        ("", ("fit", "--config", "configs/a.yaml")),
+        (", run=True", ("fit", "--config", "configs/a.yaml")),
+        (", run=False", ("--config", "configs/a.yaml")),
+    ],
+)
+def test_a_cli_that_is_to_run_nothing_gets_no_command(more: str, args: tuple[str, ...], tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=CLI.replace("(Model)", f"(Model{more})") + "cli.trainer.fit(cli.model)\n")
+    (tmp_path / "p" / "configs").mkdir()
+    (tmp_path / "p" / "configs" / "a.yaml").write_text("model:\n  width: 2\n")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+    asked = (
+        CLI.replace("(Model)", f"(Model{more})") + "def add(parser):\n    parser.add_argument('--task', required=True,"
+    )
+    (tmp_path / "p" / "a.py").write_text(f"{asked} choices=['test', 'train'])\n")
+    kept = ("--task", "train") if args[0] != "fit" else ()
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [(*kept, *args)]
 
 
 def test_a_configuration_that_a_command_names_comes_before_the_smallest(tmp_path: Path) -> None:
