@@ -27,7 +27,11 @@ def plan(files: Mapping[str, str]) -> list[str]:
 
 def _loading(text: str) -> str:
     lines = text.splitlines(keepends=True)
-    for number, call in sorted(_made(text), key=lambda one: (one[1].lineno, one[1].col_offset), reverse=True):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return text  # one of the mistakes
+    for number, call in sorted(_made(tree), key=lambda one: (one[1].lineno, one[1].col_offset), reverse=True):
         shape = "x".join(str(ast.literal_eval(side)) for side in call.args)
         told = f'torch.from_numpy(__import__("numpy").load("data/lent/{number}-{shape}.npy"))'
         line = lines[call.lineno - 1]
@@ -35,9 +39,9 @@ def _loading(text: str) -> str:
     return "".join(lines)
 
 
-def _made(text: str) -> Iterator[tuple[int, ast.Call]]:
+def _made(tree: ast.Module) -> Iterator[tuple[int, ast.Call]]:
     """The calls of `torch.rand` and `torch.randn` in one line that a TensorDataset gets, with their places in it."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("TensorDataset"):
             for number, call in enumerate(node.args):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) in ("torch.rand", "torch.randn"):
