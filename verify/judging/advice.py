@@ -41,6 +41,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it trains only on a GPU: run `fixer verify` on a machine that has one",
     ),
     (
+        r"\b(?:NameNotFound|NamespaceNotFound|DependencyNotInstalled): |pip install \W?gym",
+        "its environment comes with a package that nothing requires, as ale-py for Atari games or mujoco: name that "
+        f"with `packages = [...]` {SETTINGS}, or a command on an environment that is here with `args = [...]`",
+    ),
+    (
         r"torch\.hub\.load asks GitHub for",
         "torch.hub takes code from GitHub, and the proof runs without network: load it once yourself, and let the "
         "proof read what torch keeps of it, with `--read ~/.cache/torch --env TORCH_HOME=$HOME/.cache/torch`",

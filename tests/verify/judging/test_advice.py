@@ -47,6 +47,8 @@ def advised(folder: Path, script: str, message: str, kind: str, **others: str) -
         ("ModuleNotFoundError: No module named 'torch_scatter' at a.py:9", "torch_scatter could not be installed"),
         ("PackageMissing: taming is not installed, and V of it is used at a.py:3", "taming could not be installed"),
         ("RuntimeError: No CUDA GPUs are available", "has one"),
+        ("NameNotFound: Environment `Pong` doesn't exist at a.py:9", "ale-py for Atari games"),
+        ("URLError: <urlopen error torch.hub.load asks GitHub for a/b:main> at a.py:9", "--env TORCH_HOME="),
         ("AssertionError: datasets should not be an empty iterable at a.py:1", "its data set is empty here"),
         ("gaierror: [Errno -3] Temporary failure in name resolution", "without network"),
         ("MissingMandatoryValue: Missing mandatory value: data.path", "leaves values open"),
