@@ -248,9 +248,12 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
+    made = dict.fromkeys(entry for watched in bench.watching.values() for entry in watched.get("made", ()))
+
     def start(role: str, ready: ReadyEnvironment) -> module_training.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
-            return run_spec(sources, {**spec, "accelerators": may}, ready, bench, name, board.side(side(role, ready)))
+            full = {**spec, "accelerators": may, **({"made": tuple(made)} if made else {})}
+            return run_spec(sources, full, ready, bench, name, board.side(side(role, ready)))
 
         return started
 
