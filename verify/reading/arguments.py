@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -56,14 +56,20 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
     tree = sources.tree(path)
     if tree is None:
         return []
-    found = [each for node in ast.walk(tree) if isinstance(node, ast.Call) for each in _asked(node, tree)]
+    nodes = list(ast.walk(tree))
+    called = {
+        target.id for node in nodes if isinstance(node, ast.Assign) and _last(node.value) == "add_argument"
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    found = [each for node in nodes if isinstance(node, ast.Call) for each in _asked(node, tree, called)]
     if any(each.module.split(".")[0] == "typer" for each in imports(tree)):
         found += _of_typer(tree)
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
 
 
-def _asked(call: ast.Call, tree: ast.Module) -> Iterator[RequiredArgument]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+def _asked(call: ast.Call, tree: ast.Module, called: Collection[str]) -> Iterator[RequiredArgument]:
+    """What one call asks for; `called` are other names of a parser's `add_argument`."""
+    name = "add_argument" if getattr(call.func, "id", "") in called else _last(call.func)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if name in ("add_argument", "option", "argument") and words:

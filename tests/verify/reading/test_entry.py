@@ -371,6 +371,11 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
         (f"{ASKS}'gpus', type=str)\n", ("1",)),
         (f"{ASKS}'--gpu_model', required=True)\n", ()),
+        (
+            "import argparse\nadd = argparse.ArgumentParser().add_argument\nadd('-c', '--config_path', required=True)\n",
+            ("--config_path", "configs/b.yaml"),
+        ),
+        ("import argparse\nadd = other.add_option\nadd('-c', '--config_path', required=True)\n", ()),
         (f"{ASKS}'--subcmd', choices=['test', 'fit'], required=True)\n", ("--subcmd", "fit")),
         (f"{ASKS}'--mode', required=True)\nif args.mode == 'test':\n    pass\n", ()),
         (f"{ASKS}'--mode', type=int, required=True)\nif args.mode == 'train':\n    pass\n", ("--mode", "1")),
