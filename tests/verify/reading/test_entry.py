@@ -372,7 +372,7 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'gpus', type=str)\n", ("1",)),
         (f"{ASKS}'--gpu_model', required=True)\n", ()),
         (
-            "import argparse\nadd = argparse.ArgumentParser().add_argument\nadd('-c', '--config_path', required=True)\n",
+            "import argparse\nadd = ArgumentParser().add_argument\nadd('-c', '--config_path', required=True)\n",
             ("--config_path", "configs/b.yaml"),
         ),
         ("import argparse\nadd = other.add_option\nadd('-c', '--config_path', required=True)\n", ()),
