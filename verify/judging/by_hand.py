@@ -30,7 +30,8 @@ def stopped_at(
     packages = _imported(failure, after) if after else frozenset()
     return found or next(
         (f"{path}: {said}" for path, said in known
-         if _is_refused(failure, path, said) or _is_unloadable(failure, packages, path, said)),
+         if _is_refused(failure, path, said) or _is_unloadable(failure, packages, path, said)
+         or (after and _is_unlogged(failure, path, said, after))),
         None,
     )  # fmt: skip
 
@@ -39,6 +40,10 @@ _REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '
 
 
 _IMPORTS = ("ImportError", "ModuleNotFoundError", "AttributeError")
+_UNLOGGED = re.compile(
+    r"(?:monitor=|conditioned on metric )['`\"]?(\w+).*(?:could not find the monitored key|not available)",
+    re.DOTALL,
+)
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
@@ -56,6 +61,15 @@ def _is_unloadable(failure: Failure, packages: Iterable[str], path: str, said: s
     """Whether a program stopped where it imports a package of which a finding says that it cannot be imported."""
     is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
     return is_there and any(f"`{package}` cannot be imported" in said for package in packages)
+
+
+def _is_unlogged(failure: Failure, path: str, said: str, after: Sources) -> bool:
+    """Whether a callback or a scheduler misses a metric that a file speaks of, which returns what is no longer logged,
+    as a finding says."""
+    missed = _UNLOGGED.search(failure.message) if "ignores a returned" in said else None
+    tree = after.tree(path) if missed else None
+    named = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)) if tree else ()
+    return missed is not None and missed[1] in named
 
 
 def _imported(failure: Failure, after: Sources) -> frozenset[str]:

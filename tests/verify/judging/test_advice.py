@@ -170,7 +170,7 @@ def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
     left = Failure("SystemExit", "exit status 2: error:\nUnrecognized arguments: fit", None)
     told = Evidence("g", (), None, "inconclusive", "x", after=replace(ended, failure=left))
     (fact,) = last_resort([told])
-    assert fact.text.startswith("train.py ends with exit status 2: error: Unrecognized arguments: fit: mend that, or")
+    assert fact.text.startswith("train.py ends with exit status 2: error: Unrecognized arguments: fit: fix that, or")
     assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
 
 

@@ -114,3 +114,28 @@ def test_an_import_that_a_finding_says_cannot_be_made(
     assert told == (f"{BOLTS[0]}: {BOLTS[1]}" if is_of else None)
     elsewhere = Failure(kind, failure.message, f"other.py:{place}")
     assert stopped_at(elsewhere, (), [BOLTS], Sources(tmp_path)) is None
+
+
+RETURNED = ("model.py", "Lightning ignores a returned `log` or `progress_bar` since 1.3")
+MISSED = "`ModelCheckpoint(monitor='val_loss')` could not find the monitored key in the returned metrics: ['loss']."
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "left", "is_of"),
+    [
+        (MISSED, "logs = {'val_loss': 1}", RETURNED, True),
+        ("Early stopping conditioned on metric `val_loss` which is not available.", "x = 'val_loss'", RETURNED, True),
+        ("ReduceLROnPlateau conditioned on metric val_loss which is not available.", "x = 'val_loss'", RETURNED, True),
+        (MISSED, "logs = {'val_acc': 1}", RETURNED, False),
+        (MISSED, "logs = {'val_loss': 1}", ("other.py", RETURNED[1]), False),
+        (MISSED, "logs = {'val_loss': 1}", METRIC, False),
+        ("name 'val_loss' is not defined", "logs = {'val_loss': 1}", RETURNED, False),
+    ],
+)
+def test_a_metric_that_is_missed_where_it_is_returned_and_no_longer_logged(
+    message: str, text: str, left: tuple[str, str], is_of: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "model.py").write_text(text)
+    (tmp_path / "other.py").write_text("")
+    failure = Failure("MisconfigurationException", message, "train.py:61")
+    assert stopped_at(failure, (), [left], Sources(tmp_path)) == (f"{left[0]}: {left[1]}" if is_of else None)
