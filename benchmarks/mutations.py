@@ -1,9 +1,11 @@
 """How many wrong rewrites the proof catches: mistakes put into what the rules make of small projects.
 
-    python benchmarks/mutations.py [--old PYTHON] [--only FAMILY_OR_PROJECT ...] [--write docs/proof-mutations.md]
+    python benchmarks/mutations.py [--old PYTHON] [--only FAMILY_OR_PROJECT ...] [--lent]
+                                   [--write docs/proof-mutations.md]
 
 The tree before runs on Lightning 1.9.5, which is built first where it is not kept yet (`--old` names an interpreter
-that has it), the trees after on the Lightning that runs this. See README.md in this folder.
+that has it), the trees after on the Lightning that runs this. With `--lent` the projects that make their numbers
+themselves find arrays made up by fixer in their place, and the others are left out. See README.md in this folder.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.mutations.changes import BASELINE, PROJECTS, Project
-from tests.mutations.judging import baseline, judged
+from tests.mutations.judging import Files, baseline, judged
+from tests.mutations.lent import lent
 from tests.mutations.verdicts import CELLS, NEVER, VERDICTS
 from verify.judging.verdict import Judgement
 
@@ -47,19 +50,18 @@ class Row:
         return self.judgement.verdict in CAUGHT
 
 
-def rows(projects: Sequence[Project]) -> Iterator[Row]:
-    """Judge every mistake. Raises SystemExit where a right rewrite is not said to be right."""
+def rows(projects: Sequence[Project], dressed: Callable[[Files], Files] = dict) -> Iterator[Row]:
+    """Judge every mistake, in files `dressed` so. Raises SystemExit where a right rewrite is not said to be right."""
     for project in projects:
-        before, after = project.before(), project.after()
+        before, after = dressed(project.before()), project.after()
         old = baseline(before, project.baseline)
-        control, _ = judged(before, after, old)
+        control, _ = judged(before, dressed(after), old)
         print(f"{project.family} {project.name}: {control.verdict}", file=sys.stderr, flush=True)
         if control.verdict not in RIGHT and project.changes:
             raise SystemExit(f"the right rewrite of {project.name} is said to be {control.verdict}: {control.reason}")
         for change in project.changes:
-            yield Row(
-                project, change.name, judged(before, change.applied(after), old)[0], control.verdict, change.unseen
-            )
+            found = judged(before, dressed(change.applied(after)), old)[0]
+            yield Row(project, change.name, found, control.verdict, change.unseen)
 
 
 def counts(found: Sequence[Row]) -> str:
@@ -150,11 +152,14 @@ def main() -> None:
     parser.add_argument("--old", type=Path)
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--lent", action="store_true")
     given = parser.parse_args()
     if given.old:
         os.environ[f"FIXER_TEST_PYTHON_{BASELINE.replace('.', '_')}"] = str(given.old.absolute())
     wanted = [each for each in PROJECTS if not given.only or {each.family, each.name} & set(given.only)]
-    text = page(list(rows(wanted)))
+    if given.lent:
+        wanted = [each for each in wanted if lent(each.before()) != each.before()]
+    text = page(list(rows(wanted, lent if given.lent else dict)))
     if given.write:
         given.write.write_text(text, encoding="utf-8")
     else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from packaging.version import Version
 
 from codemods.engine.plan import find
 from codemods.lightning.pins.stated import is_forked, pins_of
@@ -15,13 +17,16 @@ from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request
 from fixer.result import Result, RunInterrupted
-from fixer.settings import SharedOptions, options_for, sources_of
+from fixer.settings import NEWEST, OLDEST, SharedOptions, options_for, sources_of
 from verify.budget import Interrupted
+from verify.environments.baseline import LIGHTNING, named
+from verify.environments.releases import MINORS
 from verify.evidence import Evidence, Rung
 from verify.prove import prove
 from verify.sandbox.process import scratch
 
 FURTHER = "give it more with --budget"
+ANOTHER = "--target takes another"
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,11 @@ def compare(
     changed = tuple(source.path for source in after.sources) if before is after else _changed(before, after)
     if not changed:
         raise UsageError(f"{trees.path}: nothing differs between {between}; name two revisions as OLD..NEW")
+    said = after.about_settings
+    is_chosen = target or python or after.config.target or after.config.verify.target_python
+    if before is not after and not is_chosen and (own := newest_admitted(options.pins)):
+        options = replace(options, target=own)
+        said = (*said, f"on Lightning {own}, the newest that {trees.head or 'the work tree'} admits: {ANOTHER}")
     old = sources_of(before)
     pins = pins_of(old)
     then = replace(options, pins=pins, forked=is_forked(old))
@@ -118,12 +128,22 @@ def compare(
         project=after.root.resolve().name,
         evidence=evidence,
         skipped=after.skipped,
-        messages=after.about_settings,
+        messages=said,
         duration_s=time.monotonic() - started,
     )
     if stopped:
         raise RunInterrupted(replace(result, error="interrupted"))
     return result
+
+
+def newest_admitted(pins: Iterable[str]) -> str | None:
+    """The newest release of those that fixer moves to which requirements admit, where these leave the newest of all
+    out; None where they do not, or admit none of them."""
+    wanted = [one.specifier for one in named(pins, LIGHTNING)]
+    every = [release for minor in MINORS for release in minor.versions if release >= Version(OLDEST)]
+    admitted = [release for release in every if all(release in specifier for specifier in wanted)]
+    found = str(max(admitted)) if admitted else NEWEST
+    return None if found == NEWEST else found
 
 
 def _write_what_names_lightning(project: Project, folder: Path) -> None:

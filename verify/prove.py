@@ -130,7 +130,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _asked_otherwise(_unprovided(judgement, before, new), old, new)
-        by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand)
+        by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand, after)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             judgement = replace(judgement, verdict="inconclusive")
         if judgement.verdict == "inconclusive" and not new.recording.fitted and by_hand:
@@ -248,9 +248,12 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
+    made = dict.fromkeys(entry for watched in bench.watching.values() for entry in watched.get("made", ()))
+
     def start(role: str, ready: ReadyEnvironment) -> module_training.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
-            return run_spec(sources, {**spec, "accelerators": may}, ready, bench, name, board.side(side(role, ready)))
+            full = {**spec, "accelerators": may, **({"made": tuple(made)} if made else {})}
+            return run_spec(sources, full, ready, bench, name, board.side(side(role, ready)))
 
         return started
 

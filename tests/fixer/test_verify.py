@@ -91,6 +91,28 @@ def test_the_old_tree_gets_the_era_that_its_code_tells(
     assert (first.changed, second.changed) == (("requirements.txt", "train.py"), ("train.py",))
 
 
+@pytest.mark.parametrize(
+    ("pin", "words", "target"),
+    [
+        ("==2.4.0", [], "2.4.0"),
+        (">=2.0,<2.3", [], "2.2.5"),
+        (">=2.0", [], "2.6.6"),
+        ("", [], "2.6.6"),
+        ("==1.9.5", [], "2.6.6"),
+        ("==2.4.0", ["--target", "2.5"], "2.5.6"),
+    ],
+)
+def test_people_may_have_moved_to_an_older_release(
+    ask: Ask, folder: Path, asked: list[tuple[str, str, Request]], pin: str, words: list[str], target: str
+) -> None:
+    (folder / "requirements.txt").write_text(f"pytorch-lightning{pin}\n")
+    said = ask("verify", *words)
+    ((_, _, request),) = asked
+    assert request.target == target
+    told = f"on Lightning {target}, the newest that the work tree admits: --target takes another"
+    assert (told in said.out + said.err) is (target in ("2.4.0", "2.2.5"))
+
+
 def test_settings_and_options_reach_the_proof(
     ask: Ask, folder: Path, asked: list[tuple[str, str, Request]], tmp_path: Path
 ) -> None:

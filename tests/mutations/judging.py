@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.mutations.changes import BASELINE
+from tests.mutations.lent import plan
 from tests.training.cases import Case
 from tests.training.interpreters import TARGET
 from tests.training.processes import worker
@@ -58,7 +59,7 @@ def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False)
     """What the harness writes about `train.py` of these files on a release of Lightning."""
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
-    spec |= {"devices": devices, "nudged": nudged}
+    spec |= {"devices": devices, "nudged": nudged, "made": plan(files)}
     return _read(_asked(files, release, spec))
 
 

@@ -14,6 +14,7 @@ import codemods
 from codemods.rule import all_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import Files, baseline, judged
+from tests.mutations.lent import lent
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
 from verify.judging.record import RunRecord
 
@@ -107,3 +108,14 @@ def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str,
     judgement, _ = judged(before, change.applied(after), old)
     assert judgement.verdict == verdict, judgement.reason
     assert said in judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("mistake", "verdict"), [("", "preserved"), ("a part of the state begun anew", "changed"), ("no step", "regressed")]
+)
+def test_arrays_that_are_lent_hide_no_mistake(mistake: str, verdict: str) -> None:
+    project, before, after, _ = prepared("TBP", "nested_state")
+    spoiled = next((change.applied(after) for change in project.changes if change.name == mistake), after)
+    judgement, run = judged(lent(before), lent(spoiled), baseline(lent(before)))
+    assert judgement.verdict == verdict, judgement
+    assert run.made and all(name.startswith("data/lent/") for name in run.made)

@@ -49,6 +49,8 @@ def proven(
         ("starts_with_pickles", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_tensors", ("Linear(12", "Linear(13"), "regressed"),
         ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_codes", (".transpose(0, 1)", ""), "regressed"),
+        ("starts_with_codes", ("- 0.5 * self", "+ 0.5 * self"), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
@@ -85,6 +87,7 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
             ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
         ),
         ("starts_with_tensors", ["made-up files in place of data that is not here: data/train.pt (2 arrays)"]),
+        ("starts_with_codes", ["made-up files in place of data that is not here: data/codes.npy"]),
         (
             "starts_with_pictures",
             [
@@ -122,6 +125,50 @@ def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) ->
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert any("/home/someone/pictures (16 .png files)" in fact.text for fact in evidence.facts)
     assert not Path("/home/someone").exists()
+
+
+NEVER_FITTED = """import csv
+
+import pytorch_lightning as pl
+import torch
+
+
+class Model(pl.LightningModule):
+    def __init__(self, path):
+        super().__init__()
+        with open(path) as file:
+            self.scale = 1 + sum(abs(float(row["weight"])) for row in csv.DictReader(file))
+        self.layer = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.scale * self.layer(batch).pow(2).mean()
+
+    def training_epoch_end(self, outputs):
+        self.log("train_loss", torch.stack([output["loss"] for output in outputs]).mean())
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.001)
+
+
+if __name__ == "__main__":
+    model = Model("data/weights.csv")
+    if model.scale < 0:
+        pl.Trainer(max_epochs=2).fit(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "verdict"),
+    [(("", ""), "preserved"), (("return self.scale", "return 2 * self.scale"), "changed"),
+     (('row["weight"]', 'row["weigth"]'), "regressed")],
+)  # fmt: skip
+def test_what_was_made_up_for_a_script_is_there_for_modules_alone(
+    spoiled: tuple[str, str], verdict: str, tmp_path: Path
+) -> None:
+    other = (project("starts_with_tensors")["train.py"], NEVER_FITTED)
+    evidence = proven(tmp_path, "starts_with_tensors", [], spoiled, other)
+    assert (evidence.verdict, len(evidence.alone)) == (verdict, 1), evidence
+    assert any("data/weights.csv" in note for note in evidence.alone[0].notes), evidence.alone[0].notes
 
 
 def test_a_program_that_is_missing_is_stood_in_for(tmp_path: Path) -> None:

@@ -16,11 +16,17 @@ MOST = {"rows": 200_000, "count": 4096}
 """The most rows of a table, and files of a folder, that are made."""
 _BEYOND = re.compile(r"index (\d+) is out of bounds for (?:axis|dimension) 0 with size (\d+)")
 _TOO_FEW = re.compile(
-    r"out of (?:bounds|range)|out-of-bounds|larger (?:sample )?than population|smaller than the number of samples"
+    r"(?s:^(?!index out of range in self|Target).*out of (?:bounds|range))|out-of-bounds"
+    r"|larger (?:sample )?than population|smaller than the number of samples"
     r"|greater than the number of"
 )
 _OF_FIXED_SIZE = ("digits", "cifar")
 """Sets that are made small at first, and can be made as large as they are known to be."""
+_OF_ANY_SIZE = ("celeba", "stl10", "svhn")
+"""Sets of which fewer samples are made than they are known to have."""
+_NO_BATCH = re.compile(r"returned 0 length|returns at least 1 batch|across ranks is zero")
+_SAMPLES = 1024
+"""More samples than a batch usually has."""
 
 
 def following(
@@ -29,11 +35,30 @@ def following(
     """The plan with as many samples as an error asks for; None where it says nothing of that."""
     if split := _split(error, frames):
         return _whole(plan) or _more(plan, *split)
+    if _NO_BATCH.search(str(error)):
+        return beyond_a_batch(plan)
     if not isinstance(error, IndexError | ValueError) or not _TOO_FEW.search(str(error)):
         return None
     beyond = _BEYOND.search(str(error))
     found = _more(plan, int(beyond[2]), int(beyond[1]) + 1, is_split=False) if beyond else None
     return found or _whole(plan)
+
+
+def beyond_a_batch(plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
+    """The plan with more samples than a batch usually has, where a loader that drops what fills none gave no batch;
+    None where there are as many."""
+    made = [{**entry, **_enough(entry)} for entry in plan]
+    return _told(made, plan)
+
+
+def _enough(entry: Entry) -> Entry:
+    """What an entry is to be given so that it has more samples than a batch."""
+    if entry["kind"] in _OF_FIXED_SIZE:
+        return {"whole": True}
+    if entry["kind"] in _OF_ANY_SIZE:
+        return {"samples": _SAMPLES}
+    named = [key for key in MOST if key in entry and "names" not in entry]
+    return {key: _SAMPLES for key in named if entry[key] < _SAMPLES}
 
 
 def _split(error: BaseException, frames: Iterable[tuple[FrameType, int]]) -> tuple[int, int] | None:
@@ -65,6 +90,10 @@ def _more(plan: Sequence[Entry], have: int, wanted: int, *, is_split: bool = Tru
 
 
 def _changed(plan: Sequence[Entry], meant: Callable[[Entry], bool], values: Entry) -> tuple[list[Entry], str] | None:
-    made = [{**entry, **values} if meant(entry) else entry for entry in plan]
+    return _told([{**entry, **values} if meant(entry) else entry for entry in plan], plan)
+
+
+def _told(made: list[Entry], plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
+    """A plan with the entries of it that are others than before, in words; None where none is."""
     named = [str(entry["path"]) for entry, before in zip(made, plan, strict=True) if entry != before]
     return (made, f"more of {', '.join(named)}") if named else None

@@ -41,8 +41,9 @@ _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|
 """What is no data: weights, settings, code."""
 _EMPTY = re.compile(
     r"num_samples should be|empty (?:iterable|sequence|range|list|dataset)|at least one array"
-    r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range|division by zero"
-    r"|need at least one|With n_samples=0|across ranks is zero"
+    r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range(?! in self)|division by zero"
+    r"|need at least one|With n_samples=0|across ranks is zero|[Dd]ataset not found"
+    r"|\b[Nn]o (?:\w+ )?(?:files|images|samples|pictures|audio)\b.{0,12}\bfound"
 )
 _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
@@ -73,6 +74,7 @@ _WANTS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
         "class",
         ("number",),
     ),
+    (re.compile(r"index out of range in self|Target \d+ is out of bounds"), "class", ("whole",)),
 )
 """What an error says a value should be, and which kinds of columns it may be about."""
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from .alone_data import aside
+from .data_counts import beyond_a_batch
 from .data_errors import following
 from .made_data import Entry, remove, write
 from .trackers import Changed
 
 TRIES = 40
-MORE_ROWS = 1024
 
 
 def search(spec: dict[str, Any], root: Path, run: Callable[[], None], steps: Callable[[], int]) -> list[Entry]:
@@ -71,9 +71,8 @@ def _tried(
         if found := following(error, plan, globs, root):
             return {"plan": found[0], "why": f"{said}; made {found[1]}"}
         return {"plan": None, "why": said}
-    if not steps() and (few := [entry for entry in plan if entry.get("rows", MORE_ROWS) < MORE_ROWS]):
-        more = [{**entry, "rows": MORE_ROWS} if entry in few else entry for entry in plan]
-        return {"plan": more, "why": "it trains on no batch; made more rows"}
+    if not steps() and (more := beyond_a_batch(plan)):
+        return {"plan": more[0], "why": f"it trains on no batch; made {more[1]}"}
     return {"plan": None, "why": "it trains"}
 
 

@@ -73,6 +73,8 @@ def _of_hub(held: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _details(this: Any, name: str) -> dict[str, Any]:
     """What a format has besides a folder."""
+    if name == "mnist" and hasattr(this, "images_file") and hasattr(this, "split"):
+        return {"prefix": f"emnist-{this.split}-"}
     if name != "cifar":
         return {}
     lists: Mapping[str, Any] = vars(type(this)) | {
@@ -106,44 +108,44 @@ def accepted(roots: Sequence[Path]) -> None:
 
 def files(entry: Mapping[str, Any], place: Path) -> Iterator[tuple[Path, Callable[[Path], None]]]:
     """The files of a set of torchvision's in a folder, and how each is written."""
-    kind = entry["kind"]
+    kind, rows = entry["kind"], entry.get("samples", ROWS)
     if kind == "digits":
         for part, count in (
             (("train", 60_000), ("t10k", 10_000)) if entry.get("whole") else (("train", 128), ("t10k", 64))
         ):
-            images = partial(_write_idx, shape=(count, _SIZE, _SIZE), below=256)
-            yield place / f"{part}-images-idx3-ubyte", images
-            yield place / f"{part}-labels-idx1-ubyte", partial(_write_idx, shape=(count,), below=10)
+            images, called = partial(_write_idx, shape=(count, _SIZE, _SIZE), below=256), entry.get("prefix", "") + part
+            yield place / f"{called}-images-idx3-ubyte", images
+            yield place / f"{called}-labels-idx1-ubyte", partial(_write_idx, shape=(count,), below=10)
     elif kind == "cifar":
         for number, name in enumerate(entry["names"]):
             yield place / name, partial(_write_cifar, seed=number, whole=bool(entry.get("whole")))
     elif kind == "svhn":
         for number, part in enumerate(("train", "test", "extra")):
-            yield place / f"{part}_32x32.mat", partial(_write_mat, seed=number)
+            yield place / f"{part}_32x32.mat", partial(_write_mat, seed=number, rows=rows)
     elif kind == "stl10":
         yield place / "class_names.txt", partial(_write_lines, lines=[f"class{number}" for number in range(10)])
-        yield place / "fold_indices.txt", partial(_write_lines, lines=[" ".join(map(str, range(ROWS)))] * 10)
+        yield place / "fold_indices.txt", partial(_write_lines, lines=[" ".join(map(str, range(rows)))] * 10)
         for part in ("train", "test", "unlabeled"):
-            yield place / f"{part}_X.bin", partial(_write_bytes, count=ROWS * 3 * 96 * 96, below=256)
-            yield place / f"{part}_y.bin", partial(_write_bytes, count=ROWS, below=10, first=1)
+            yield place / f"{part}_X.bin", partial(_write_bytes, count=rows * 3 * 96 * 96, below=256)
+            yield place / f"{part}_y.bin", partial(_write_bytes, count=rows, below=10, first=1)
     elif kind == "celeba":
-        yield from _faces(place)
+        yield from _faces(place, rows)
 
 
-def _faces(place: Path) -> Iterator[tuple[Path, Callable[[Path], None]]]:
-    names = [f"{number:06}.jpg" for number in range(1, ROWS + 1)]
+def _faces(place: Path, rows: int) -> Iterator[tuple[Path, Callable[[Path], None]]]:
+    names = [f"{number:06}.jpg" for number in range(1, rows + 1)]
     drawn = random.Random(0)
     marks = [f"mark{number}" for number in range(40)]
     tables: Mapping[str, tuple[Sequence[str], Callable[[int], Sequence[int]]]] = {
-        "list_attr_celeba.txt": ((str(ROWS), " ".join(marks)), lambda row: [drawn.choice((-1, 1)) for _ in marks]),
+        "list_attr_celeba.txt": ((str(rows), " ".join(marks)), lambda row: [drawn.choice((-1, 1)) for _ in marks]),
         "identity_CelebA.txt": ((), lambda row: [1 + row % 8]),
-        "list_bbox_celeba.txt": ((str(ROWS), "image_id x_1 y_1 width height"), lambda row: [4, 4, 40, 40]),
-        "list_landmarks_align_celeba.txt": ((str(ROWS), " ".join(marks[:10])), lambda row: [row % 32] * 10),
+        "list_bbox_celeba.txt": ((str(rows), "image_id x_1 y_1 width height"), lambda row: [4, 4, 40, 40]),
+        "list_landmarks_align_celeba.txt": ((str(rows), " ".join(marks[:10])), lambda row: [row % 32] * 10),
         "list_eval_partition.txt": ((), lambda row: [row % 3]),
     }
     for file, (head, values) in tables.items():
-        rows = [f"{name} {' '.join(map(str, values(row)))}" for row, name in enumerate(names)]
-        yield place / file, partial(_write_lines, lines=[*head, *rows])
+        lines = [f"{name} {' '.join(map(str, values(row)))}" for row, name in enumerate(names)]
+        yield place / file, partial(_write_lines, lines=[*head, *lines])
     for number, name in enumerate(names):
         yield place / "img_align_celeba" / name, partial(write_file, suffix=".png", seed=number)
 
@@ -154,6 +156,9 @@ def _write_lines(place: Path, lines: Sequence[str]) -> None:
 
 def _write_bytes(place: Path, count: int, below: int, first: int = 0) -> None:
     drawn = random.Random(place.name)
+    if below == 256 and not first:
+        place.write_bytes(drawn.randbytes(count))
+        return
     place.write_bytes(bytes(first + drawn.randrange(below) for _ in range(count)))
 
 
@@ -185,10 +190,10 @@ def _write_cifar(place: Path, seed: int, whole: bool) -> None:
     place.write_bytes(pickle.dumps(made))
 
 
-def _write_mat(place: Path, seed: int) -> None:
+def _write_mat(place: Path, seed: int, rows: int) -> None:
     import numpy
     import scipy.io  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     state = numpy.random.RandomState(seed)
-    made = {"X": state.randint(0, 256, (32, 32, 3, ROWS)).astype("uint8"), "y": state.randint(1, 11, (ROWS, 1))}
+    made = {"X": state.randint(0, 256, (32, 32, 3, rows)).astype("uint8"), "y": state.randint(1, 11, (rows, 1))}
     scipy.io.savemat(place, made)

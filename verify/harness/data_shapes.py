@@ -17,12 +17,14 @@ _WHOLE = ((32, 32), (32, 32, 3), (3, 32, 32), (32,), (1, 32, 32, 3), (16, 16, 16
 _EACH = ((32,), (32, 32), (3, 32, 32), (32, 32, 3), ())
 """The same of one of many in a file."""
 _LABELS = re.compile(r"label|target|class|^y$|^y_|_y$", re.IGNORECASE)
+_PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)")
 _LAST = re.compile(
-    r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)"
-    r"|input\.size\(-1\) must be equal to input_size\. Expected (\d+)"
+    r"input\.size\(-1\) must be equal to input_size\. Expected (\d+)"
     r"|Given normalized_shape=\[(\d+)\]"
 )
 """What the last side has to be."""
+_BEYOND = re.compile(r"^index out of range in self$|Target \d+ is out of bounds")
+"""What says that there are more of something than a model knows."""
 _CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
 _ABOUT = re.compile(
     r"dimension|too many indices|axes don't match|out of bounds for axis|values to unpack|size mismatch|broadcast"
@@ -32,7 +34,7 @@ _ABOUT = re.compile(
 
 
 _CROP = re.compile(r"crop size \((\d+), (\d+)\) is larger than")
-_LARGEST_SIDE = 1024
+_LARGEST_SIDE, _FEWEST = 1024, 2
 
 
 def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
@@ -66,24 +68,35 @@ def _next(text: str, entry: Entry) -> Entry | None:
     """An entry with the shape that an error names, else with the next one that is usual."""
     now = shape_of(entry)
     tried = [tuple(each) for each in entry.get("shapes", ())] + [now]
-    new = _told(text, now)
-    if new is None and _ABOUT.search(text):
-        new = next((shape for shape in shapes_of(entry) if shape not in tried), None)
-    if new is None or new in tried:
+    usual = shapes_of(entry) if _ABOUT.search(text) else ()
+    new = next((shape for shape in (*_told(text, now), *usual) if shape not in tried), None)
+    if new is None:
         return None
     return {**entry, "shape": list(new), "shapes": [list(each) for each in tried]}
 
 
-def _told(text: str, now: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape that an error names."""
+def _told(text: str, now: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes that an error names, the likeliest first."""
+    if (sides := _PRODUCT.search(text)) and now:
+        return _multiplied(now, *map(int, sides.groups()))
+    if _BEYOND.search(text) and len(now) > 1 and now[0] > _FEWEST:
+        return ((now[0] // 2, *now[1:]),)
     if (last := _LAST.search(text)) and now:
-        return (*now[:-1], int(next(filter(None, last.groups()))))
+        return ((*now[:-1], int(next(filter(None, last.groups())))),)
     if channels := _CHANNELS.search(text):
         wanted, got = map(int, channels.groups())
         if got in now:
             at = now.index(got)
-            return (*now[:at], wanted, *now[at + 1 :])
-    return None
+            return ((*now[:at], wanted, *now[at + 1 :]),)
+    return ()
+
+
+def _multiplied(now: tuple[int, ...], left: int, right: int) -> tuple[tuple[int, ...], ...]:
+    """The shapes with which an array can be multiplied: as what stands left, and as what stands right, turned round or
+    not, where `left` and `right` are the sides that have to be as long as each other."""
+    if right == now[-1] != left:
+        return (*now[:-1], left), (left, *now[1:])
+    return (*now[:-1], right), *([(left, right)] if now == (right, left) else [])
 
 
 def shapes_of(entry: Entry) -> tuple[tuple[int, ...], ...]:

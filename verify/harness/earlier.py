@@ -35,17 +35,21 @@ def is_wanted(names: Container[str]) -> bool:
 
 
 def lend(package: ModuleType) -> None:
-    """Let modules be given `hparams`, and callbacks what they took."""
+    """Let modules be given `hparams`, datamodules keep the very object, and callbacks take what they took."""
     held: Any = package
-    module, callbacks = held.LightningModule, held.callbacks
-    plain = module.hparams
+    callbacks = held.callbacks
 
-    def given(self: Any, value: Any) -> None:
+    def of_module(self: Any, value: Any) -> None:
         EARLIER["self.hparams = ..."] = None
         self._set_hparams(value)
 
-    if plain.fset is None:
-        module.hparams = property(plain.fget, given)
+    def of_data(self: Any, value: Any) -> None:
+        EARLIER["self.hparams = ... of a datamodule"] = None
+        self._hparams = value
+
+    for kind, given in ((held.LightningModule, of_module), (held.LightningDataModule, of_data)):
+        if kind.hparams.fset is None:
+            kind.hparams = property(kind.hparams.fget, given)
     for kind, change in ((callbacks.ModelCheckpoint, _checkpoint), (callbacks.EarlyStopping, _stopping)):
         kind.__init__ = _changed(kind.__init__, change)
 

@@ -1,15 +1,19 @@
 """Weights that libraries fetch from the Hugging Face hub for a script, where it is not reached: what they would be
-loaded into stays random.
+loaded into stays random. So do models that torch.hub takes from a repository, where a package has the same.
 
 Runs in the target's interpreter, beside the harness, with what alone_weights puts in place of the rest.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
 import os
+import re
 import sys
 import tempfile
+import urllib.error
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,6 +23,13 @@ from .trackers import Changed
 
 Function = Callable[..., Any]
 _OF_TIMM = ("load_pretrained", "load_custom_pretrained")
+_OF_REPOSITORIES = (
+    (re.compile(r"pytorch/vision(?::|$)"), "torchvision.models"),
+    (re.compile(r"(?:rwightman|huggingface)/pytorch-image-models(?::|$)|facebookresearch/deit(?::|$)"), "timm"),
+)
+"""The packages that have what `torch.hub.load` takes from a repository."""
+_OF_WEIGHTS = ("pretrained", "weights")
+_OF_LOADING = ("source", "trust_repo", "force_reload", "verbose", "skip_validation")
 
 
 def stand_in(names: list[str]) -> None:
@@ -36,10 +47,32 @@ def stand_in(names: list[str]) -> None:
         names.append(FETCHED[os.fspath(filename)])
         return Blank()
 
+    def from_repository(repo_or_dir: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _of_package(str(repo_or_dir), str(model), args, kwargs)
+        names.append(f"{model} of {repo_or_dir}")
+        return made
+
+    _whenever("torch.hub", ("load",), lambda plain: _patient(plain, from_repository))
     _whenever("huggingface_hub.file_download", ("hf_hub_download",), lambda plain: _patient(plain, from_hub))
     _whenever("safetensors.torch", ("load_file",), lambda plain: _for_fetched(plain, from_file))
     _whenever("timm.models._builder", _OF_TIMM, lambda plain: _patient(plain, untrained))
     _whenever("timm.models.helpers", _OF_TIMM, lambda plain: _patient(plain, untrained))
+
+
+def _of_package(repository: str, model: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A model of a repository as the package that has the same makes it, without its weights. Raises URLError where
+    there is none."""
+    name = next((name for pattern, name in _OF_REPOSITORIES if pattern.match(repository.lower())), "")
+    package: Any = None
+    with contextlib.suppress(ImportError):
+        package = importlib.import_module(name) if name else None
+    make = getattr(package, model, None)
+    if name == "timm" and hasattr(package, "create_model"):
+        make = functools.partial(package.create_model, model)
+    if make is None:
+        raise urllib.error.URLError(f"torch.hub.load asks GitHub for {repository}")
+    given = {key: value for key, value in kwargs.items() if key not in _OF_WEIGHTS + _OF_LOADING}
+    return make(*(arg for arg in args if not isinstance(arg, bool)), **given)
 
 
 def _patient(plain: Function, otherwise: Function) -> Function:

@@ -41,6 +41,16 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it trains only on a GPU: run `fixer verify` on a machine that has one",
     ),
     (
+        r"\b(?:NameNotFound|NamespaceNotFound|DependencyNotInstalled): |pip install \W?gym",
+        "its environment comes with a package that nothing requires, as ale-py for Atari games or mujoco: name that "
+        f"with `packages = [...]` {SETTINGS}, or a command on an environment that is here with `args = [...]`",
+    ),
+    (
+        r"torch\.hub\.load asks GitHub for",
+        "torch.hub takes code from GitHub, and the proof runs without network: load it once yourself, and let the "
+        "proof read what torch keeps of it, with `--read ~/.cache/torch --env TORCH_HOME=$HOME/.cache/torch`",
+    ),
+    (
         r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
         r"Network is unreachable|offline mode|Name or service not known|OfflineModeIsEnabled",
         "it downloads, and the proof runs without network: put what it would fetch into a folder, as it lies in the "
@@ -70,6 +80,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
 )
 _REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_LONGEST = 120
 _COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
 
 
@@ -100,10 +111,10 @@ def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
     """What is left to say where nothing better is known: where a script stops."""
     for item in tried:
         failure = None if item.after is None or item.alone else item.after.failure
-        if item.after is not None and failure is not None and failure.place:
-            told = (
-                f"{item.after.script} stops at {failure.place}: fix that, or name a command that gets through `fit`, "
-            )
+        if item.after is not None and failure is not None:
+            said = " ".join(failure.message.split())[:_LONGEST]
+            stops = f"stops at {failure.place}: fix that" if failure.place else f"ends with {said}: fix that"
+            told = f"{item.after.script} {stops}, or name a command that gets through `fit`, "
             return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)
     return ()
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 
 from verify.evidence import Failure
+from verify.reading.sources import Sources
 
 
-def stopped_at(failure: Failure | None, problems: Iterable[str], left: Iterable[tuple[str, str]]) -> str | None:
+def stopped_at(
+    failure: Failure | None,
+    problems: Iterable[str],
+    left: Iterable[tuple[str, str]],
+    after: Sources | None = None,
+) -> str | None:
     """The use that the target does not have and that a failure names, at its line or in quotes, where it is `left` to
     do by hand: a path and what is said of it there; or a finding that names the call and the argument for which it
-    failed, of a package that the target does not say. None where there is no such: then a rewrite wrote it, or forgot
-    it.
+    failed, of a package that the target does not say, or the package that is imported in the line of the tree `after`
+    at which it failed. None where there is no such: then a rewrite wrote it, or forgot it.
     The problems are as `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such
     argument`."""
     if failure is None:
@@ -20,12 +27,23 @@ def stopped_at(failure: Failure | None, problems: Iterable[str], left: Iterable[
     known = tuple(left)
     named = (problem for problem in problems if _names(failure, problem))
     found = next((problem for problem in named if any(_is_of(problem, *one) for one in known)), None)
-    return found or next((f"{path}: {said}" for path, said in known if _is_refused(failure, path, said)), None)
+    packages = _imported(failure, after) if after else frozenset()
+    return found or next(
+        (f"{path}: {said}" for path, said in known
+         if _is_refused(failure, path, said) or _is_unloadable(failure, packages, path, said)
+         or (after and _is_unlogged(failure, path, said, after))),
+        None,
+    )  # fmt: skip
 
 
 _REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '(\w+)'")
 
 
+_IMPORTS = ("ImportError", "ModuleNotFoundError", "AttributeError")
+_UNLOGGED = re.compile(
+    r"(?:monitor=|conditioned on metric )['`\"]?(\w+).*(?:could not find the monitored key|not available)",
+    re.DOTALL,
+)
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
@@ -37,6 +55,36 @@ def _is_refused(failure: Failure, path: str, said: str) -> bool:
     return (
         bool(named) and is_there and all(re.search(rf"\b{name}\b", said) for name in (named.groups() if named else ()))
     )
+
+
+def _is_unloadable(failure: Failure, packages: Iterable[str], path: str, said: str) -> bool:
+    """Whether a program stopped where it imports a package of which a finding says that it cannot be imported."""
+    is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
+    return is_there and any(f"`{package}` cannot be imported" in said for package in packages)
+
+
+def _is_unlogged(failure: Failure, path: str, said: str, after: Sources) -> bool:
+    """Whether a callback or a scheduler misses a metric that a file speaks of, which returns what is no longer logged,
+    as a finding says."""
+    missed = _UNLOGGED.search(failure.message) if "ignores a returned" in said else None
+    tree = after.tree(path) if missed else None
+    named = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)) if tree else ()
+    return missed is not None and missed[1] in named
+
+
+def _imported(failure: Failure, after: Sources) -> frozenset[str]:
+    """The packages that the line imports at which a program stopped since an import failed."""
+    path, _, line = (failure.place or "").rpartition(":")
+    tree = after.tree(path) if path and failure.type in _IMPORTS else None
+    found = set()
+    for node in ast.walk(tree) if tree else ():
+        if not isinstance(node, ast.stmt) or not node.lineno <= int(line) <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return frozenset(found)
 
 
 def _is_of(problem: str, path: str, said: str) -> bool:

@@ -16,7 +16,7 @@ _OF_VALUES = re.compile(
 )
 """What a package says of values that it does not take."""
 _OF_TOO_FEW = re.compile(
-    r"Total length of `\w+` across ranks is zero|num_samples should be|returns at least 1 batch"
+    r"Total length of `\w+` across ranks is zero|num_samples should be|returns at least 1 batch|returned 0 length"
     r"|empty (?:sequence|dataset)|at least one array|Sum of input lengths|larger (?:sample )?than population",
     re.IGNORECASE,
 )
@@ -29,8 +29,13 @@ def doubt(
     """Why a verdict is none, None where it holds: losses that are not finite are alike whatever is computed, values of
     another kind may be what the patched tree refuses, and too few of them what ended the tree before. `ended` says in
     words how a run did."""
+    if verdict == "regressed" and after.recording.fitted and before is not None and _says(before, _OF_TOO_FEW):
+        return f"neither tree gets a batch to train on; the tree before fails for that: {ended(before)}"
     if not (after.made or after.blank or after.hub):
         return None
+    is_idle = after.recording.fitted and not after.recording.losses and not after.recording.optimizer_steps
+    if verdict == "regressed" and is_idle and after.made and not (before is not None and before.recording.fitted):
+        return "the patched tree may get no batch of the made-up data to train on, and the tree before does not train"
     losses = [*after.recording.losses, *(before.recording.losses if before else ())]
     if verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
         return "both train on made-up data, with losses that are not finite, which compare nothing"

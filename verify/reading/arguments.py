@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -56,14 +56,20 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
     tree = sources.tree(path)
     if tree is None:
         return []
-    found = [each for node in ast.walk(tree) if isinstance(node, ast.Call) for each in _asked(node, tree)]
+    nodes = list(ast.walk(tree))
+    called = {
+        target.id for node in nodes if isinstance(node, ast.Assign) and _last(node.value) == "add_argument"
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    found = [each for node in nodes if isinstance(node, ast.Call) for each in _asked(node, tree, called)]
     if any(each.module.split(".")[0] == "typer" for each in imports(tree)):
         found += _of_typer(tree)
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
 
 
-def _asked(call: ast.Call, tree: ast.Module) -> Iterator[RequiredArgument]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+def _asked(call: ast.Call, tree: ast.Module, called: Collection[str]) -> Iterator[RequiredArgument]:
+    """What one call asks for; `called` are other names of a parser's `add_argument`."""
+    name = "add_argument" if getattr(call.func, "id", "") in called else _last(call.func)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if name in ("add_argument", "option", "argument") and words:
@@ -171,7 +177,7 @@ def _plain(option: str) -> str:
 
 def _value(asked: RequiredArgument, root: Path, script: str, said: Sequence[Command]) -> str | None:
     if asked.choices:
-        return asked.choices[0]
+        return next(filter(_TRAINS.search, asked.choices), asked.choices[0])
     if _CONFIG.search(asked.name):
         return _config(root, script, said)
     if asked.kind in ("int", "float"):
@@ -209,6 +215,26 @@ def _word(node: ast.expr) -> str:
 def _folder(root: Path) -> str:
     """A folder for data: the project's own by one of the usual names, else the tree itself."""
     return next((name for name in _MADE_FOR_DATA if (root / name).is_dir()), ".")
+
+
+def cli_args(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, ...]:
+    """Arguments with which a LightningCLI trains: its command, unless it is told to run none, and a configuration."""
+    config = cli_config(sources.root, path, said)
+    given = ("--config", config) if config else ()
+    return (*filled(sources, path, said), *given) if _runs_none(sources.tree(path)) else ("fit", *given)
+
+
+def _runs_none(tree: ast.Module | None) -> bool:
+    """Whether a script has its command line build what trains, and calls `fit` itself."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    told = [
+        keyword.value
+        for call in calls
+        if "CLI" in _last(call.func)
+        for keyword in call.keywords
+        if keyword.arg == "run"
+    ]
+    return any(_constant(value) is False for value in told)
 
 
 def cli_config(root: Path, script: str, said: Iterable[Command]) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from verify.reading.arguments import cli_config, filled
+from verify.reading.arguments import cli_args, filled
 from verify.reading.commands import Command, commands, usable
 from verify.reading.modules import touches
 from verify.reading.outlines import outline_of
@@ -26,6 +26,18 @@ else:
 SCRIPTS, TESTS = 3, 2
 _MADE_UP = re.compile(r"synth|toy|dummy|fake|mock|random_?data|made_?up", re.IGNORECASE)
 """What people call data that a program makes by itself: nothing has to be there for it."""
+_ELSE = (
+    r"(?:test|eval|evaluate|validate|predict|infer|inference|export|sample|visuali[sz]e"
+    r"|download_(?:weights|models?|only))"
+)
+_NO_TRAINING = re.compile(
+    rf"--?(?:do[_-])?{_ELSE}(?:[_-](?:only|phase|mode))?(?:[ =](?:1|true|yes))?"
+    rf"|(?:--?)?(?:mode|phase|stage|action)[ =]{_ELSE}(?: .*)?",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(rf"{_ELSE}\b")
+_TRAINING = re.compile(r"(?:--?(?:do[_-])?)?(?:train|fit)|.*=(?:train|fit)")
+"""Arguments with which a script that trains does something else, and those with which it trains all the same."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,8 @@ def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
     """A script with arguments that somebody gives it and whose files are there, the first that name data which is made
-    up and the first of all; and with those alone that it cannot do without."""
+    up and the first of all; and with those alone that it cannot do without. Last of all with arguments that somebody
+    gives it for something else than a training, where there are no others."""
     plain = _entry(sources, path, ())
     dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
     given = []
@@ -90,13 +103,26 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
         by_path = command.script is not None and (command.script == path or path.endswith(f"/{command.script}"))
         if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
             given.append(Entry(path, command.args, command.module or plain.module))
-    yield from [each for each in given if any(map(_MADE_UP.search, each.args))][:1]
-    yield from given[:1]
+    training = [each for each in given if not _is_for_else(each.args)]
+    yield from [each for each in training if any(map(_MADE_UP.search, each.args))][:1]
+    yield from training[:1]
     if hands_to_cli(sources, path):
-        config = cli_config(sources.root, path, said)
-        yield replace(plain, args=("fit", "--config", config) if config else ("fit",))
+        yield replace(plain, args=cli_args(sources, path, said))
     else:
         yield replace(plain, args=filled(sources, path, said))
+    if not training:
+        yield from given[:1]
+
+
+def _is_for_else(args: Sequence[str]) -> bool:
+    """Whether arguments have a script do something else than train: a command, an option that switches it on, or one
+    that names what is done."""
+    if any(map(_TRAINING.fullmatch, args)):
+        return False
+    pairs = itertools.zip_longest(args, args[1:], fillvalue="")
+    options = ((name, value) for name, value in pairs if name.startswith("-") or "=" in name)
+    said = [f"{name} {value}".strip() if not value.startswith("-") else name for name, value in options]
+    return bool(_COMMAND.match(" ".join(args))) or any(map(_NO_TRAINING.fullmatch, said))
 
 
 def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:

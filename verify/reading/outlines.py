@@ -25,9 +25,10 @@ class OutlinePart:
 @dataclass(frozen=True)
 class FileOutline:
     """A file: what runs with it, what it defines, and what it takes from files that it may load, by name; "*" stands
-    for all of them. `trainer` and `cli` say whether Lightning's are known there, `clis` what the file calls a
-    LightningCLI, `hydra` whether hydra starts it, `started` whether people run it, `asks` whether something is trained
-    there with arguments, `trained` whether that is a Trainer by its name."""
+    for all of them. `trainer` and `cli` say whether Lightning's are known there, or a trainer that a configuration may
+    build is fitted, `clis` what the file calls a LightningCLI, `hydra` whether hydra starts it, `started` whether
+    people run it, `asks` whether something is trained there with arguments, `trained` whether that is a Trainer by its
+    name."""
 
     run: OutlinePart
     defined: Mapping[str, tuple[OutlinePart, ...]]
@@ -71,17 +72,18 @@ def outline(tree: ast.Module) -> FileOutline:
     packages = {name.split(".")[0] for node in nodes for name in _asked_for(node)}
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     bases = {node.name: map(_last, node.bases) for node in tree.body if isinstance(node, ast.ClassDef)}
+    trained = any(_last(call.func) == "fit" and "trainer" in _owner(call).lower() for call in calls)
     return FileOutline(
         _part(node for node in tree.body if not isinstance(node, _KINDS) or _is_command(node)),
         {name: tuple(parts) for name, parts in defined.items()},
         {name: tuple(taken) for name, taken in imported.items()},
-        _knows(nodes, "Trainer"),
+        _knows(nodes, "Trainer") or (trained and bool(packages & set(NAMESPACES))),
         _knows(nodes, CLI),
         frozenset({CLI, *(name for name, own in bases.items() if CLI in own)}),
         "hydra" in packages and bool(packages & set(NAMESPACES)),
         any(_is_command(node) or is_main(node) for node in tree.body),
         any(map(_asks, calls)),
-        any(_last(call.func) == "fit" and "trainer" in _owner(call).lower() for call in calls),
+        trained,
     )
 
 

@@ -72,3 +72,40 @@ def test_whole_sets_have_their_sizes(tmp_path: Path) -> None:
     assert struct.unpack(">I", labels[4:8]) == (60_000,) and {*labels[8:]} == {*range(10)}
     held = pickle.loads((tmp_path / "cifar-10-batches-py/data_batch_1").read_bytes())
     assert held["data"].shape == (10_000, 3072) and len(held["labels"]) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("entry", "more"),
+    [
+        (table("a.csv", "csv"), {"rows": 1024}),
+        ({**table("a.csv", "csv"), "rows": 2000}, {}),
+        ({"path": "pics", "kind": "folder", "suffix": ".png", "count": 16, "classes": False}, {"count": 1024}),
+        ({"path": "pics", "kind": "numbered", "suffix": ".png", "count": 2, "pattern": "{}.png", "names": "ab"}, {}),
+        (DIGITS, {"whole": True}),
+        ({"path": "stl10_binary", "kind": "stl10"}, {"samples": 1024}),
+        ({"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}, {}),
+    ],
+)
+def test_where_a_loader_fills_no_batch_there_are_more_samples_than_one_has(
+    entry: Entry, more: dict[str, int], tmp_path: Path
+) -> None:
+    error = ValueError("`Dataloader` returned 0 length. Please make sure that it returns at least 1 batch")
+    assert followed(error, [entry], tmp_path) == ([{**entry, **more}] if more else None)
+
+
+def test_sets_of_torchvision_have_as_many_samples_as_an_entry_says(tmp_path: Path) -> None:
+    write(
+        [{"path": "stl", "kind": "stl10", "samples": 80}, {"path": "faces", "kind": "celeba", "samples": 80}], tmp_path
+    )
+    for part in ("train", "test", "unlabeled"):
+        assert (tmp_path / "stl" / f"{part}_X.bin").stat().st_size == 80 * 3 * 96 * 96
+        assert set((tmp_path / "stl" / f"{part}_y.bin").read_bytes()) <= {*range(1, 11)}
+    assert len(list((tmp_path / "faces" / "img_align_celeba").iterdir())) == 80
+    assert (tmp_path / "faces" / "list_attr_celeba.txt").read_text().startswith("80\n")
+
+
+def test_emnist_has_files_by_the_name_of_its_split(tmp_path: Path) -> None:
+    write([{**DIGITS, "prefix": "emnist-letters-"}], tmp_path)
+    names = {place.name for place in (tmp_path / "MNIST" / "raw").iterdir()}
+    ends = ("images-idx3-ubyte", "labels-idx1-ubyte")
+    assert names == {f"emnist-letters-{part}-{end}" for part in ("train", "t10k") for end in ends}

@@ -32,7 +32,16 @@ class Module(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=self.hparams.lr)
 
 
-data = torch.utils.data.DataLoader(torch.arange(16.0).reshape(8, 2) / 16)
+class Data(pl.LightningDataModule):
+    def __init__(self, hparams):
+        super().__init__()
+        self.hparams = hparams
+
+    def train_dataloader(self):
+        return torch.utils.data.DataLoader(torch.arange(16.0).reshape(8, 2) / self.hparams.most)
+
+
+data = Data(argparse.Namespace(most=16, lr=0.2))
 kept = ModelCheckpoint(filepath="out/{epoch}", monitor="acc", mode="auto")
 stop = EarlyStopping(monitor="acc", mode="auto")
 trainer = pl.Trainer(max_nb_epochs=2, checkpoint_callback=kept, early_stop_callback=stop, row_log_interval=5)
@@ -40,7 +49,8 @@ trainer.fit(Module(argparse.Namespace(lr=0.1, width=3)), data)
 assert trainer.checkpoint_callback is kept and kept.mode == stop.mode == "max"
 """
 NEW = (
-    OLD.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)")
+    OLD.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)", 1)
+    .replace("self.hparams = hparams", "self.save_hyperparameters(hparams, logger=False)")
     .replace('filepath="out/{epoch}"', 'dirpath="out", filename="{epoch}"')
     .replace('mode="auto"', 'mode="max"')
     .replace(
@@ -67,6 +77,7 @@ def test_what_it_computes_is_compared(before: RunRecord, wrong: tuple[str, str],
     judgement = judge(before, recorded({"train.py": NEW.replace(*wrong)}, TARGET), ())
     assert judgement.verdict == verdict, judgement.reason
     assert "Trainer(early_stop_callback=...)" in before.earlier and "self.hparams = ..." in before.earlier
+    assert "self.hparams = ... of a datamodule" in before.earlier
 
 
 def test_a_later_release_is_lent_nothing() -> None:

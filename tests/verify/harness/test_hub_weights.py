@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import urllib.error
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -118,3 +119,50 @@ def test_only_weights_are_asked_for_again(names: tuple[str, ...], asked: bool) -
     assert is_missing(URLError("no"), frames) is asked
     with contextlib.suppress(AttributeError):
         assert not is_missing(ValueError("no"), frames)
+
+
+def vgg16(*, weights: Any = None, width: int = 2) -> torch.nn.Module:
+    assert weights is None
+    return torch.nn.Linear(width, 1)
+
+
+@pytest.fixture
+def of_repositories(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Packages that have models which repositories have too, and a GitHub that does not answer."""
+
+    def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
+        if repo_or_dir == "here":
+            return "loaded"
+        raise URLError("Name or service not known")
+
+    vision, timm = ModuleType("torchvision"), ModuleType("timm")
+    vision.models = SimpleNamespace(vgg16=vgg16)  # type: ignore[attr-defined]
+    timm.create_model = lambda name, **given: (name, given)  # type: ignore[attr-defined]
+    for name, module in (("torchvision", vision), ("torchvision.models", vision.models), ("timm", timm)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(torch.hub, "load", load)
+    names: list[str] = []
+    hub_weights.stand_in(names)
+    yield names
+
+
+def test_models_of_repositories_are_those_of_packages_that_have_them(of_repositories: list[str]) -> None:
+    assert torch.hub.load("here", "net") == "loaded"
+    made = torch.hub.load("pytorch/vision:v0.6.0", "vgg16", True, pretrained=True, width=3, trust_repo=True)
+    assert made.in_features == 3
+    made = torch.hub.load("rwightman/pytorch-image-models", "vit_tiny", pretrained=True, num_classes=2)
+    assert made == ("vit_tiny", {"num_classes": 2})
+    assert of_repositories == ["vgg16 of pytorch/vision:v0.6.0", "vit_tiny of rwightman/pytorch-image-models"]
+
+
+@pytest.mark.parametrize("asked", [("pytorch/vision", "vgg17"), ("pytorch/visions", "vgg16"), ("mine/nets", "net")])
+def test_what_no_package_has_is_said_to_be_asked_of_github(asked: tuple[str, str], of_repositories: list[str]) -> None:
+    with pytest.raises(urllib.error.URLError, match=f"torch.hub.load asks GitHub for {asked[0]}"):
+        torch.hub.load(*asked)
+    assert not of_repositories
+
+
+def test_a_wrong_argument_of_such_a_model_still_fails(of_repositories: list[str]) -> None:
+    with pytest.raises(TypeError):
+        torch.hub.load("pytorch/vision", "vgg16", pretraned=True)
+    assert not of_repositories

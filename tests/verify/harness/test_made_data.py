@@ -203,6 +203,13 @@ def test_a_picture_that_opencv_gives_nothing_for_is_made(tmp_path: Path, monkeyp
         ("torch.nn.Conv2d(4, 2, 3)(torch.tensor(np.load(root / 'a.npy'))[None])", [4, 32, 3]),
         ("height, width, colours = np.load(root / 'a.npy').shape", [32, 32, 3]),
         ("np.load(root / 'a.npy')[0][..., :2][0, 0, 0]", [1, 32, 32, 3]),
+        ("torch.rand(8, 1) @ torch.tensor(np.load(root / 'a.npy')).T", [32, 1]),
+        ("torch.rand(8, 3) @ torch.tensor(np.load(root / 'a.npy'))", [3, 32]),
+        (
+            "codes = torch.tensor(np.load(root / 'a.npy'))\n"
+            "nearest = (torch.rand(8, 1) @ codes.T).argsort(dim=1)\ntorch.nn.Embedding(8, 2)(nearest)",
+            [8, 1],
+        ),
         ("torch.nn.Linear(5, 2)(torch.tensor(np.load(root / 'a.npz')['x']))", [5]),
         (
             "held = pickle.load(open(root / 'a.pkl', 'rb'))\n"
@@ -215,6 +222,37 @@ def test_a_picture_that_opencv_gives_nothing_for_is_made(tmp_path: Path, monkeyp
 def test_arrays_get_the_shape_that_is_computed_with(text: str, shape: list[int], tmp_path: Path) -> None:
     (entry,) = climbed(tmp_path, f"import pickle\nimport numpy as np\nimport torch\n{text}\n")
     assert entry["shape"] == shape
+
+
+@pytest.mark.parametrize(
+    ("message", "is_data"),
+    [
+        ("Dataset not found. Run the preparation first.", True),
+        ("No wav files were found in ./data", True),
+        ("No images found", True),
+        ("no audio found below data", True),
+        ("No such option: --images", False),
+        ("Checkpoint not found", False),
+        ("there is no file of weights", False),
+    ],
+)
+def test_what_projects_say_themselves_of_data_that_is_not_there_is_followed(
+    message: str, is_data: bool, tmp_path: Path
+) -> None:
+    assert may_follow(RuntimeError(message), tmp_path) is is_data
+    pattern = str(tmp_path / "data" / "**" / "*.wav")
+    found = following(RuntimeError(message), [], (pattern,), tmp_path)
+    assert (found is not None) is is_data
+    if found:
+        (entry,) = found[0]
+        assert (entry["path"], entry["suffix"], entry["pattern"]) == ("data", ".wav", "part/{}.wav")
+
+
+def test_numbers_of_rows_that_are_too_large_become_classes(tmp_path: Path) -> None:
+    text = ROWS + "import torch\ntorch.nn.Embedding(5, 2)(torch.tensor([int(row['user_id']) for row in rows]))\n"
+    (entry,) = climbed(tmp_path, text)
+    assert entry["columns"] == {"user_id": "class"}
+    assert not may_follow(IndexError("index out of range in self"), tmp_path)
 
 
 def test_arrays_before_the_last_ones_get_their_shape_too(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,8 @@ def advised(folder: Path, script: str, message: str, kind: str, **others: str) -
         ("ModuleNotFoundError: No module named 'torch_scatter' at a.py:9", "torch_scatter could not be installed"),
         ("PackageMissing: taming is not installed, and V of it is used at a.py:3", "taming could not be installed"),
         ("RuntimeError: No CUDA GPUs are available", "has one"),
+        ("NameNotFound: Environment `Pong` doesn't exist at a.py:9", "ale-py for Atari games"),
+        ("URLError: <urlopen error torch.hub.load asks GitHub for a/b:main> at a.py:9", "--env TORCH_HOME="),
         ("AssertionError: datasets should not be an empty iterable at a.py:1", "its data set is empty here"),
         ("gaierror: [Errno -3] Temporary failure in name resolution", "without network"),
         ("MissingMandatoryValue: Missing mandatory value: data.path", "leaves values open"),
@@ -164,6 +167,10 @@ def test_where_a_script_stops_is_said_where_nothing_else_is_known() -> None:
     ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
     (fact,) = last_resort([Evidence("g", (), None, "inconclusive", "x", after=ended)])
     assert fact.text.startswith("train.py stops at data.py:7: fix that, or name a command")
+    left = Failure("SystemExit", "exit status 2: error:\nUnrecognized arguments: fit", None)
+    told = Evidence("g", (), None, "inconclusive", "x", after=replace(ended, failure=left))
+    (fact,) = last_resort([told])
+    assert fact.text.startswith("train.py ends with exit status 2: error: Unrecognized arguments: fit: fix that, or")
     assert last_resort([Evidence("g", (), None, "inconclusive", "no script was run")]) == ()
 
 

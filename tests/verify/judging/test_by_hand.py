@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from verify.evidence import Failure
 from verify.judging.by_hand import stopped_at
+from verify.reading.sources import Sources
 
 GPUS = "train.py:20: Trainer(gpus=...), the target has no such argument"
 HOOK = "model.py:9: Net.training_epoch_end, the target never calls it: use on_train_epoch_end"
@@ -85,3 +88,54 @@ METRIC = ("model.py", "`Accuracy` requires `task=` since torchmetrics 0.11")
 def test_a_call_that_is_refused_for_what_a_finding_names(message: str, place: str | None, is_of: bool) -> None:
     told = stopped_at(Failure("TypeError", message, place), (), [METRIC])
     assert told == (f"{METRIC[0]}: {METRIC[1]}" if is_of else None)
+
+
+BOLTS = ("train.py", "`pl_bolts` cannot be imported together with Lightning 2.x")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place", "is_of"),
+    [
+        ("import torch\nfrom pl_bolts.datamodules import (\n    CIFAR10DataModule,\n)\n", "ImportError", 2, True),
+        ("import torch\nimport torch, pl_bolts.models as models\n", "ModuleNotFoundError", 2, True),
+        ("import torch\nfrom pl_bolts import models\n", "TypeError", 2, False),
+        ("import torch\nfrom pl_bolts import models\n", "ImportError", 1, False),
+        ("import torch\nfrom .pl_bolts import models\n", "ImportError", 2, False),
+        ("import torch\nfrom mine import pl_bolts\n", "ImportError", 2, False),
+    ],
+)
+def test_an_import_that_a_finding_says_cannot_be_made(
+    text: str, kind: str, place: int, is_of: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(text)
+    (tmp_path / "other.py").write_text(text)
+    failure = Failure(kind, "cannot import name 'LightningLoggerBase'", f"train.py:{place}")
+    told = stopped_at(failure, (), [BOLTS], Sources(tmp_path))
+    assert told == (f"{BOLTS[0]}: {BOLTS[1]}" if is_of else None)
+    elsewhere = Failure(kind, failure.message, f"other.py:{place}")
+    assert stopped_at(elsewhere, (), [BOLTS], Sources(tmp_path)) is None
+
+
+RETURNED = ("model.py", "Lightning ignores a returned `log` or `progress_bar` since 1.3")
+MISSED = "`ModelCheckpoint(monitor='val_loss')` could not find the monitored key in the returned metrics: ['loss']."
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "left", "is_of"),
+    [
+        (MISSED, "logs = {'val_loss': 1}", RETURNED, True),
+        ("Early stopping conditioned on metric `val_loss` which is not available.", "x = 'val_loss'", RETURNED, True),
+        ("ReduceLROnPlateau conditioned on metric val_loss which is not available.", "x = 'val_loss'", RETURNED, True),
+        (MISSED, "logs = {'val_acc': 1}", RETURNED, False),
+        (MISSED, "logs = {'val_loss': 1}", ("other.py", RETURNED[1]), False),
+        (MISSED, "logs = {'val_loss': 1}", METRIC, False),
+        ("name 'val_loss' is not defined", "logs = {'val_loss': 1}", RETURNED, False),
+    ],
+)
+def test_a_metric_that_is_missed_where_it_is_returned_and_no_longer_logged(
+    message: str, text: str, left: tuple[str, str], is_of: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "model.py").write_text(text)
+    (tmp_path / "other.py").write_text("")
+    failure = Failure("MisconfigurationException", message, "train.py:61")
+    assert stopped_at(failure, (), [left], Sources(tmp_path)) == (f"{left[0]}: {left[1]}" if is_of else None)

@@ -27,3 +27,29 @@ def test_what_the_tree_before_does_not_take_of_made_up_data_is_no_repair(message
     before = failed(failure=Failure("ValueError", message, "train.py:3"))
     assert judge(replace(before, made=MADE.made), MADE, ()).verdict == verdict
     assert judge(before, RAW, ()).verdict == "repaired"
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("`Dataloader` returned 0 length. Please make sure that it returns at least 1 batch", "inconclusive"),
+        (OF_DATA, "inconclusive"),
+        ("Trainer.__init__() got an unexpected keyword argument 'gpus'", "regressed"),
+    ],
+)
+@pytest.mark.parametrize("made", [(), MADE.made])
+def test_a_training_without_a_batch_is_no_regression_where_that_ended_the_tree_before(
+    message: str, verdict: str, made: tuple[str, ...]
+) -> None:
+    before = replace(failed(failure=Failure("ValueError", message, "train.py:3")), made=made)
+    after = replace(RAW, made=made, recording=replace(RAW.recording, optimizer_steps=0))
+    assert judge(before, after, ()).verdict == verdict
+
+
+def test_made_up_data_may_fill_no_batch_but_a_training_that_steps_no_more_is_a_regression() -> None:
+    failure = Failure("TypeError", "Trainer.__init__() got an unexpected keyword argument 'gpus'", "train.py:3")
+    before = replace(failed(failure=failure), made=MADE.made)
+    idle = replace(MADE, recording=replace(RAW.recording, optimizer_steps=0, losses=()))
+    assert judge(before, idle, ()).verdict == "inconclusive"
+    assert judge(before, replace(idle, made=()), ()).verdict == "regressed"
+    assert judge(MADE, idle, ()).verdict == "regressed"

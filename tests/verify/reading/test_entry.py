@@ -28,6 +28,7 @@ FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
         "import lightning as L\ntrainer = L.Trainer()\nwith open('x'):\n    trainer.fit(1)\n",
         "import pytorch_lightning\npytorch_lightning.Trainer.from_argparse_args(1).fit(2)\n",
         f"{IN_MAIN}fire.Fire(main)\n",
+        "import pytorch_lightning as pl\ntrainer = made_of(config.trainer)\ntrainer.fit(pl.LightningModule())\n",
         f"{IN_MAIN}if __name__ == '__main__':\n    app.run(main)\n",
         IN_MAIN.replace("def main", "@click.command()\n@click.option(1)\ndef main"),
     ],
@@ -43,6 +44,8 @@ def test_scripts_that_train(text: str) -> None:
         "from mine import Trainer\nTrainer().fit(1)\n",
         "import pytorch_lightning as pl\npl.Trainer().test(1)\n",
         "from sklearn import svm\nsvm.SVC().fit(1)\n",
+        "import torch\ntrainer = made_of(config.trainer)\ntrainer.fit(1)\n",
+        "import pytorch_lightning as pl\nscaler = made_of(config.scaler)\nscaler.fit(1)\n",
         "",
     ],
 )
@@ -174,6 +177,35 @@ def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
     )
     found = [entry.args for entry in entries(Sources(tmp_path / "p"), [])]
     assert found == [("task=synthetics/recall",), ("task=lra",), ()]
+
+
+@pytest.mark.parametrize(
+    ("args", "is_last"),
+    [
+        ("--download_weights 1", True),
+        ("--gpus 1 --test", True),
+        ("test --batch 4", True),
+        ("--mode eval", True),
+        ("stage=predict seed=1", True),
+        ("--test 0", False),
+        ("--test data/test.csv", False),
+        ("--test_batch_size 4", False),
+        ("--name test", False),
+        ("--do_train --do_eval", False),
+        ("--download", False),
+        ("train --test", False),
+    ],
+)
+def test_a_command_for_something_else_than_a_training_comes_last(args: str, is_last: bool, tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIT)
+    (tmp_path / "p" / "data").mkdir()
+    (tmp_path / "p" / "data" / "test.csv").write_text("a\n1\n")
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {args}\n")
+    found = [" ".join(entry.args) for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == (["", args] if is_last else [args, ""])
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {args}\npython a.py --epochs 3\n")
+    found = [" ".join(entry.args) for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == ["--epochs 3" if is_last else args, ""]
 
 
 def test_arguments_of_one_script_take_no_other_scripts_place(tmp_path: Path) -> None:
@@ -339,6 +371,12 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'--workspace', required=True)\n", ("--workspace", "fixer-output")),
         (f"{ASKS}'gpus', type=str)\n", ("1",)),
         (f"{ASKS}'--gpu_model', required=True)\n", ()),
+        (
+            "import argparse\nadd = ArgumentParser().add_argument\nadd('-c', '--config_path', required=True)\n",
+            ("--config_path", "configs/b.yaml"),
+        ),
+        ("import argparse\nadd = other.add_option\nadd('-c', '--config_path', required=True)\n", ()),
+        (f"{ASKS}'--subcmd', choices=['test', 'fit'], required=True)\n", ("--subcmd", "fit")),
         (f"{ASKS}'--mode', required=True)\nif args.mode == 'test':\n    pass\n", ()),
         (f"{ASKS}'--mode', type=int, required=True)\nif args.mode == 'train':\n    pass\n", ("--mode", "1")),
         (f"{ASKS}'--mode', required=True)\nif args.other == 'train' or 'train' == args.mode:\n    pass\n", ()),
@@ -357,6 +395,27 @@ def test_what_a_script_requires_is_filled_from_the_project(tmp_path: Path, text:
     (configs / "b.yaml").write_text("x: 1\n")
     (configs / "empty.yaml").write_text("")
     assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+
+
+@pytest.mark.parametrize(
+    ("more", "args"),
+    [
+        ("", ("fit", "--config", "configs/a.yaml")),
+        (", run=True", ("fit", "--config", "configs/a.yaml")),
+        (", run=False", ("--config", "configs/a.yaml")),
+    ],
+)
+def test_a_cli_that_is_to_run_nothing_gets_no_command(more: str, args: tuple[str, ...], tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=CLI.replace("(Model)", f"(Model{more})") + "cli.trainer.fit(cli.model)\n")
+    (tmp_path / "p" / "configs").mkdir()
+    (tmp_path / "p" / "configs" / "a.yaml").write_text("model:\n  width: 2\n")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+    asked = (
+        CLI.replace("(Model)", f"(Model{more})") + "def add(parser):\n    parser.add_argument('--task', required=True,"
+    )
+    (tmp_path / "p" / "a.py").write_text(f"{asked} choices=['test', 'train'])\n")
+    kept = ("--task", "train") if args[0] != "fit" else ()
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [(*kept, *args)]
 
 
 def test_a_configuration_that_a_command_names_comes_before_the_smallest(tmp_path: Path) -> None:
