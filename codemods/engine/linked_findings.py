@@ -9,7 +9,7 @@ from typing import Any
 from codemods.code.source import PythonFile
 from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import awake, calls
+from codemods.engine.triggers import SaidInText, awake, calls
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -69,7 +69,11 @@ def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked
 
 def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: LinkedFile) -> list[Match]:
     """What a rule finds in the lines of a file that are a part of a whole."""
-    if not awake(whole.said, (rule,)):
+    text = whole.said.data
+    if rule.spelled is not None and not rule.spelled(text.decode(errors="surrogatepass")):
+        return []
+    said: SaidInText = whole.file.memo.setdefault("said in whole", SaidInText(text))
+    if not said.spells(rule) or not awake(whole.said, (rule,)):
         return []
     view = whole.file.normal or whole.file
     every = _found_in(rule, view, owner, facts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codemods.lightning.facts import Facts, TrainerFact
-from codemods.lightning.trainers import DEFAULTS, makers
+from codemods.lightning.lightning_cli import DEFAULTS
+from codemods.lightning.trainers import makers
 from codemods.lightning.written_out import BY_PATH, TRAINERS, Ways, views_of
 
 
