@@ -44,6 +44,7 @@ def _shielded(rule: Rule) -> Rule:
     """The rule, whose failures spare it no look and take no file from the others: where it is asked whether it has to
     look it looks, and where what it collects of a file fails, it says so of each file that it would have looked at."""
     present, context, check, code = rule.present, rule.context, rule.check, rule.code
+    spelled = rule.spelled
     among: Callable[[Facts], Any] | None = rule.among
 
     def sound(file: Any, facts: Facts) -> Iterator[Match]:
@@ -60,6 +61,7 @@ def _shielded(rule: Rule) -> Rule:
     return replace(
         rule,
         present=present and (lambda file: bool(_tried(present, file, True))),
+        spelled=spelled and (lambda text: bool(_tried(spelled, text, True))),
         among=among and (lambda facts: _tried(lambda given: frozenset(among(given)), facts, facts.kinds)),
         context=context and asked,
         collect=rule.collect and partial(_collected, rule.collect),

@@ -140,8 +140,9 @@ class Rule:
     the rule looks at those Python files alone that hold one of these whole words besides a trigger; of the others the
     facts are read all the same.
 
-    `present` says, without facts, whether a file can hold a match, which spares it the look of the rule; `among` names
-    the Python files that can once all facts are known.
+    `present` says, without facts, whether a file can hold a match, which spares it the look of the rule, `spelled` so
+    of a text, be the program in it written one way or another; `among` names the Python files that can once all facts
+    are known.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
     `Facts.collected`; `collect_text` does so of a file that is not Python, read back by `Facts.collected_texts`.
     `context` gets all that was collected by either, by path, and names byte strings: files that
@@ -174,6 +175,7 @@ class Rule:
     collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
     present: Callable[[PythonFile], bool] | None = None
+    spelled: Callable[[str], bool] | None = None
     among: Callable[[Facts], Container[str]] | None = None
     mentions: tuple[bytes, ...] = ()
     kinds: tuple[str, ...] = ("python",)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
 from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import awake, calls
+from codemods.engine.triggers import SaidInText, awake, calls
 from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -69,7 +69,11 @@ def _wholes(file: PythonFile, facts: Facts) -> Iterator[tuple[PythonFile, Linked
 
 def _seen(rule: Rule, file: PythonFile, facts: Facts, owner: PythonFile, whole: LinkedFile) -> list[Match]:
     """What a rule finds in the lines of a file that are a part of a whole."""
-    if not awake(whole.said, (rule,)):
+    text = whole.said.data
+    if rule.spelled is not None and not rule.spelled(text.decode(errors="surrogatepass")):
+        return []
+    said: SaidInText = whole.file.memo.setdefault("said in whole", SaidInText(text))
+    if not said.spells(rule) or not awake(whole.said, (rule,)):
         return []
     view = whole.file.normal or whole.file
     every = _found_in(rule, view, owner, facts)
@@ -102,13 +106,31 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
     """The facts with what the whole says in the place of what the file says whose classes are put together."""
     memo = memo_of(owner, facts)
     if "together" not in memo:
-        words = view.text.encode()
-        asked = [
-            (rule.code, rule.collect)
-            for rule in all_rules()
-            if rule.collect and any(word in words for word in rule.triggers)
-        ]
-        collected = {code: value for code, collect in asked if (value := collect(view)) is not None}
-        memo["together"] = plainly(facts).having(collect_file(view, collected), facts.trees.plain_beside(view))
+        said = collect_file(view, _CollectedOfWhole(view))
+        memo["together"] = plainly(facts).having(said, facts.trees.plain_beside(view))
     known: Facts = memo["together"]
     return known
+
+
+class _CollectedOfWhole(Mapping[str, Any]):
+    """What rules collect of a whole, of which most is never asked for."""
+
+    def __init__(self, view: PythonFile) -> None:
+        self._view, self._words = view, view.text.encode()
+        self._rules = {rule.code: rule for rule in all_rules() if rule.collect}
+        self._made: dict[Any, Any] = {}
+
+    def __getitem__(self, code: str) -> Any:
+        rule = self._rules.get(code)
+        collect: Any = rule.collect if rule and any(word in self._words for word in rule.triggers) else None
+        if collect and collect not in self._made:
+            self._made[collect] = collect(self._view)
+        if self._made.get(collect) is None:
+            raise KeyError(code)
+        return self._made[collect]
+
+    def __iter__(self) -> Iterator[str]:
+        return (code for code in self._rules if code in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

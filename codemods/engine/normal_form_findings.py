@@ -11,7 +11,7 @@ from typing import Any
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.rule_failures import unseen
-from codemods.engine.triggers import calls
+from codemods.engine.triggers import SaidInText
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
@@ -40,8 +40,7 @@ def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Mat
 def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
     check: Any = rule.check
     try:
-        normal = file.normal
-        if normal is None:
+        if not is_spelled(rule, file) or (normal := file.normal) is None:
             return list(found)
         known = _apart(facts, file, normal)
         if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
@@ -144,13 +143,37 @@ def _in_other_words(match: Match, _: PythonFile) -> object:
     return match.row or match.message, match.span.line
 
 
+def may_hold(rule: Rule, file: PythonFile) -> bool:
+    """Whether the text of a file can hold a match of a rule, in whatever form it is written."""
+    known: dict[str, bool] = file.memo.setdefault("may hold", {})
+    if rule.spelled is not None and rule.code not in known:
+        known[rule.code] = rule.spelled(file.text)
+    return known.get(rule.code, True)
+
+
+def is_spelled(rule: Rule, file: PythonFile) -> bool:
+    """Whether a file may do what calls a rule, as it is written or in its normal form."""
+    known: dict[str, bool] = file.memo.setdefault("spelled", {})
+    if rule.code not in known:
+        known[rule.code] = may_hold(rule, file) and _said(file, "text").spells(rule)
+    return known[rule.code]
+
+
 def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
     known: dict[str, bool] = file.memo.setdefault("unlike", {})
     if rule.code not in known:
-        unlike = file.unlike
-        known[rule.code] = unlike != "" and calls(rule, unlike, file.memo.setdefault("unlike calls", {}))
+        known[rule.code] = file.unlike != "" and _said(file, "unlike").spells(rule)
     return known[rule.code]
+
+
+def _said(file: PythonFile, part: str) -> SaidInText:
+    """The text of a file, or of what is not in normal form in it."""
+    name = f"said in {part}"
+    if name not in file.memo:
+        file.memo[name] = SaidInText(getattr(file, part).encode(errors="surrogatepass"))
+    said: SaidInText = file.memo[name]
+    return said
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:

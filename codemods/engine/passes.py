@@ -12,7 +12,7 @@ from packaging.version import Version
 from codemods.code.notebook import Notebook, place_in_cell
 from codemods.code.source import PythonFile, TextFile, Unreadable
 from codemods.engine.linked_findings import is_called, seen_for_another, seen_together
-from codemods.engine.normal_form_findings import is_unlike, seen_through
+from codemods.engine.normal_form_findings import is_spelled, is_unlike, may_hold, seen_through
 from codemods.engine.rule_failures import FAILED, whom_to_tell
 from codemods.engine.triggers import sees_text
 from codemods.engine.workers import Item
@@ -85,7 +85,7 @@ def read(workspace: Workspace, item: Item) -> FirstLook:
 def _is_absent(rule: Rule, file: PythonFile) -> bool:
     """Whether a file, in whatever form rules see it, cannot hold a match of a rule."""
     if rule.present is None:
-        return False
+        return not may_hold(rule, file)
     if rule.kinds == ("python",) and asks_of_trainers(rule):
         if "indirect" not in file.memo:
             file.memo["indirect"] = "Trainer" in file.text and INDIRECT.search(file.text) is not None
@@ -96,8 +96,12 @@ def _is_absent(rule: Rule, file: PythonFile) -> bool:
 
 def is_present(rule: Rule, file: PythonFile) -> bool:
     """Whether a file, as it is written or in its normal form, can hold a match of a rule."""
+    if not may_hold(rule, file):
+        return False
     if rule.present is None or rule.present(file):
         return True
+    if not is_spelled(rule, file):
+        return False
     try:
         return is_unlike(rule, file) and file.normal is not None and rule.present(file.normal)
     except Exception:  # the second look fails there too, and says so

@@ -330,7 +330,7 @@ def _wakes(rule: Rule, path: str, draft: Draft, facts: Facts) -> bool:
     source = draft.now[path]
     if rule.last or not awake(source, (rule,)):
         return False
-    if rule.present is None or sees_text(rule, source):
+    if (rule.present is None and rule.spelled is None) or sees_text(rule, source):
         return True
     try:
         file = draft.open(rule, path, facts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 from codemods.code.source import Source
 from codemods.engine.search import Search, words_of
 from codemods.rule import Rule
 
 _CALL = re.compile(rb"(?:\.?|def )([^\W_]\w*)(?:(?<=\w)\(\)?)")
+_ASKING = re.compile(rb"[gs]etattr\((?<![.\w].{8})")
 _DEFINED = re.compile(rb"def ([^\W_]\w*)")
 _READ = re.compile(rb"\.([^\W_]\w*)")
 
@@ -97,6 +99,57 @@ def calls(rule: Rule, text: str, known: dict[str, bool]) -> bool:
         if known[word]:
             return True
     return False
+
+
+@cache
+def _methods(rule: Rule) -> tuple[bytes, ...]:
+    """The names in triggers that are called of something, or defined."""
+    named = (text for text in rule.triggers if text.startswith((b".", b"def ")))
+    every = (_CALL.fullmatch(text) or _DEFINED.fullmatch(text) for text in named)
+    return tuple(found.group(1) for found in every if found)
+
+
+@dataclass
+class SaidInText:
+    """A text, and what is known of words in it."""
+
+    data: bytes
+    held: dict[bytes, bool] = field(default_factory=dict)
+    written: dict[bytes, bool] = field(default_factory=dict)
+
+    def spells(self, rule: Rule) -> bool:
+        """Whether the text may do what calls a rule, be it in its normal form: it holds a trigger, or hands on what
+        one calls or defines; a method that it names in a string alone it has to ask for."""
+        if any(map(self._holds, _plainly(rule))) or any(map(self._hands_on, _methods(rule))):
+            return True
+        return any(map(self._holds, quoted_words(rule))) and self._asks_by_name
+
+    def _holds(self, word: bytes) -> bool:
+        if word not in self.held:
+            self.held[word] = word in self.data
+        return self.held[word]
+
+    def _hands_on(self, word: bytes) -> bool:
+        if word not in self.written:
+            self.written[word] = self._holds(word) and self._is_written_otherwise(word)
+        return self.written[word]
+
+    def _is_written_otherwise(self, word: bytes) -> bool:
+        """Whether the text hands on what is called or defined by a name, or asks for it by that."""
+        (_, asked), *forms = _handed(word)
+        if self._asks_by_name and asked.search(self.data):
+            return True
+        return any(part.search(self.data) and form.search(self.data) for part, form in forms)
+
+    @cached_property
+    def _asks_by_name(self) -> bool:
+        return b"etattr(" in self.data and _ASKING.search(self.data) is not None
+
+
+@cache
+def _plainly(rule: Rule) -> tuple[bytes, ...]:
+    """The triggers of a rule, and the names in them that are called, but not of something."""
+    return (*rule.triggers, *(word for word in called_words(rule) if word not in _methods(rule)))
 
 
 def _is_handed(word: bytes, source: Source) -> bool:

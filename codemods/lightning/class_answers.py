@@ -12,7 +12,7 @@ from codemods.lightning.file_facts import ClassFact
 class ClassAnswers:
     """The answers to what `Facts` is asked of classes: which class a name is, seen from a file (and `through` which
     files' facts that is found), what kind each is, what is above it, with names from outside the project (`orders`) and
-    without, and what is below it."""
+    without, and what is below it; `modules` are those that are LightningModules."""
 
     found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict)
     through: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -20,12 +20,19 @@ class ClassAnswers:
     ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict)
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
     below: dict[ClassFact, list[ClassFact]] | None = None
+    modules: tuple[ClassFact, ...] | None = None
 
     def copied(self) -> ClassAnswers:
         """The same, to be added to apart from these."""
         below = None if self.below is None else dict(self.below)
         return ClassAnswers(
-            dict(self.found), dict(self.through), dict(self.kinds), dict(self.ancestry), dict(self.orders), below
+            dict(self.found),
+            dict(self.through),
+            dict(self.kinds),
+            dict(self.ancestry),
+            dict(self.orders),
+            below,
+            self.modules,
         )
 
     def exchanged(self, others: Mapping[ClassFact, ClassFact]) -> ClassAnswers:
@@ -35,7 +42,8 @@ class ClassAnswers:
         below = dict(self.below or {})
         touched = {item: others.get(item, item) for one in others for item in (one, *below.get(one, ()))}
         found = {asked: by_identity.get(id(item), item) for asked, item in self.found.items()}
-        made = replace(self.copied(), found=found, below=below)
+        modules = self.modules and tuple(others.get(item, item) for item in self.modules)
+        made = replace(self.copied(), found=found, below=below, modules=modules)
         for one, other in touched.items():
             if one in self.kinds and one is not other:
                 made.kinds[other] = made.kinds.pop(one)
@@ -55,7 +63,7 @@ class ClassAnswers:
     def without(self, path: str, above: Iterable[ClassFact]) -> ClassAnswers:
         """The same less which classes names are that are found through one file, and what is above some classes."""
         gone = [asked for asked, paths in self.through.items() if path in paths]
-        made = replace(self.copied(), below=None)
+        made = replace(self.copied(), below=None, modules=None)
         for asked in gone:
             del made.found[asked], made.through[asked]
         for item in above:

@@ -129,7 +129,8 @@ class Facts:
 
     def _place(self, item: ClassFact) -> tuple[int, int]:
         """Where a class stands among those of all files."""
-        return self._places[item.path], self.files[item.path].classes.index(item)
+        alike = (index for index, each in enumerate(self.files[item.path].classes) if each.name == item.name)
+        return self._places[item.path], next(index for index in alike if self.files[item.path].classes[index] == item)
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -248,6 +249,13 @@ class Facts:
         """Every class of the files that were read."""
         return iter(self._classes.values())
 
+    @property
+    def modules(self) -> tuple[ClassFact, ...]:
+        """Those of them that are LightningModules."""
+        if self.of_classes.modules is None:
+            self.of_classes.modules = tuple(item for item in self._classes.values() if self.kind(item) == MODULE)
+        return self.of_classes.modules
+
     @cached_property
     def _modules(self) -> Mapping[str, tuple[str, ...]]:
         """Paths by every dotted suffix of their module name: `src.pkg.a` is also `pkg.a` and `a`."""
@@ -260,6 +268,10 @@ class Facts:
 
     @cached_property
     def _classes(self) -> Mapping[tuple[str, str], ClassFact]:
+        for origin, path in self._origin:
+            own = {(path, item.name): item for item in self.files[path].classes}
+            if own.keys() == {(path, item.name) for item in origin.files[path].classes}:
+                return {**origin._classes, **own}
         return {(item.path, item.name): item for facts in self.files.values() for item in facts.classes}
 
     def find_class(self, dotted: str, near: str) -> ClassFact | None:

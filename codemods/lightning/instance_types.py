@@ -155,12 +155,15 @@ def methods_of(
 
 def times_spoken(facts: Facts, name: str) -> int:
     """How often the project's code speaks of a name."""
-    word = re.compile(rb"\b" + name.encode() + rb"\b")
-    return sum(
-        len(word.findall(source.unescaped))
-        for source in facts.sources.values()
-        if source.kind in ("python", "notebook") and name.encode() in source.unescaped
-    )
+    known: dict[str, int] = facts.of_sources.setdefault("times spoken", {})
+    if name not in known:
+        word = re.compile(rb"\b" + name.encode() + rb"\b")
+        known[name] = sum(
+            len(word.findall(source.unescaped))
+            for source in facts.sources.values()
+            if source.kind in ("python", "notebook") and name.encode() in source.unescaped
+        )
+    return known[name]
 
 
 def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from codemods.lightning.facts import Facts, TrainerFact
+from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainers import makers
 from codemods.lightning.written_out import BY_PATH, TRAINERS, Ways, views_of
 
@@ -15,6 +18,29 @@ def project_trainers(facts: Facts, *, perhaps: bool = False) -> tuple[TrainerFac
         every = (_ways_in(facts, path)[perhaps] for path in sorted(facts.files))
         known[perhaps] = tuple(trainer for ways in every for trainer in ways)
     return known[perhaps]
+
+
+def trainers_given(facts: Facts, names: Sequence[str]) -> Iterator[TrainerFact]:
+    """Those of them that may be given one of some arguments: the Trainers of a file that spells none of these, and
+    takes none from elsewhere, are not written out for that."""
+    for path in sorted(facts.files):
+        if _may_give(facts, path, names):
+            yield from trainers_in_file(facts, path)
+
+
+def trainers_in_file(facts: Facts, path: str) -> tuple[TrainerFact, ...]:
+    """Those of them that one file builds."""
+    return _ways_in(facts, path)[False]
+
+
+def _may_give(facts: Facts, path: str, names: Sequence[str]) -> bool:
+    """Whether a file spells one of some arguments, or builds a Trainer of what stands elsewhere."""
+    origin = facts.origin_of(path)
+    if origin is not facts:
+        return _may_give(origin, path, names)
+    source = None if facts.is_changed else facts.sources.get(path)
+    words = (*names, "**", DEFAULTS, *makers(facts, TRAINERS))
+    return source is None or any(word.encode() in source.unescaped for word in words)
 
 
 def _ways_in(facts: Facts, path: str) -> Ways:

@@ -125,13 +125,27 @@ def questions(file: PythonFile, facts: Facts) -> tuple[Question, ...]:
 
 
 def _questions(file: PythonFile, facts: Facts) -> Iterator[Question]:
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(child, ()) for child in children(file.tree)]
+    for node, within in _choices(file):
+        if (said := answer(file, facts, node.test, within)) is not None:
+            yield Question(node, within, said)
+
+
+def _choices(file: PythonFile) -> list[tuple[ast.If | ast.IfExp, Within]]:
+    """The choices of a file, each with what stands around it."""
+    if "choices" not in file.memo:
+        file.memo["choices"] = list(_walked_choices(file.tree))
+    known: list[tuple[ast.If | ast.IfExp, Within]] = file.memo["choices"]
+    return known
+
+
+def _walked_choices(tree: ast.Module) -> Iterator[tuple[ast.If | ast.IfExp, Within]]:
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(child, ()) for child in children(tree)]
     while stack:
         node, within = stack.pop()
         inner = (*within, node)
         stack += [(child, inner) for child in children(node) if type(child) in CHILD_FIELDS]
-        if isinstance(node, ast.If | ast.IfExp) and (said := answer(file, facts, node.test, within)) is not None:
-            yield Question(node, within, said)
+        if isinstance(node, ast.If | ast.IfExp):
+            yield node, within
 
 
 def _dead(file: PythonFile, facts: Facts) -> Iterator[Span]:

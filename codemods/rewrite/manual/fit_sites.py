@@ -90,11 +90,16 @@ def _read(file: PythonFile) -> FileFits:
     return FileFits(tuple(plain), tuple(other))
 
 
-def cli_statements(file: PythonFile) -> Iterator[tuple[CallNode, ast.stmt]]:
+def cli_statements(file: PythonFile) -> Sequence[tuple[CallNode, ast.stmt]]:
     """The calls of LightningCLI, or of a class of the file right below it, each with the statement of the module that
     it stands in."""
-    if "LightningCLI" not in file.text:
-        return
+    if "cli statements" not in file.memo:
+        file.memo["cli statements"] = tuple(_cli_statements(file)) if "LightningCLI" in file.text else ()
+    known: Sequence[tuple[CallNode, ast.stmt]] = file.memo["cli statements"]
+    return known
+
+
+def _cli_statements(file: PythonFile) -> Iterator[tuple[CallNode, ast.stmt]]:
     own = {item.qualname for item in file.classes if is_cli(file, item)}
     for call in file.calls_near(("LightningCLI", *own)):
         function = call.node.func

@@ -71,7 +71,7 @@ def _in_regions(facts: Facts, code: str) -> dict[ClassFact, Certainty]:
     """The classes whose training step Lightning runs in a region."""
     key = f"autocast.modules.{code}"
     if key not in facts.memo:
-        sure = {fact: lightning_region(facts, code, fact) for fact in facts.classes()}
+        sure = {fact: lightning_region(facts, code, fact) for fact in facts.modules}
         facts.memo[key] = {fact: certainty for fact, certainty in sure.items() if certainty}
     found: dict[ClassFact, Certainty] = facts.memo[key]
     return found

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters
-from codemods.lightning.facts import MODULE
 from codemods.rule import Match
 from codemods.rules.backward.names import MethodNames, path_of
 from codemods.rules.backward.training import ProjectTraining
@@ -40,7 +39,7 @@ def match(file: PythonFile, notes: ProjectTraining, call: CallNode, method: Func
 def _all_manual(notes: ProjectTraining) -> bool:
     """Whether the project trains modules, and all of them by manual optimization."""
     facts = notes.facts
-    modules = [other for other in facts.classes() if "training_step" in other.methods and facts.kind(other) == MODULE]
+    modules = [other for other in facts.modules if "training_step" in other.methods]
     return bool(modules) and all(notes.mode(other) == "manual" for other in modules)
 
 

@@ -58,14 +58,14 @@ def _put_back(file: PythonFile) -> set[str]:
     return {node.attr for node in stored if isinstance(node.value, ast.Name) and node.value.id in names}
 
 
-def _may(file: PythonFile) -> bool:
+def _may(text: str) -> bool:
     """Whether a file names something of NumPy's that may be gone."""
-    return _OTHERWISE.search(file.text) is not None or not KEPT.issuperset(_USED.findall(file.text))
+    return _OTHERWISE.search(text) is not None or not KEPT.issuperset(_USED.findall(text))
 
 
 def _told(file: PythonFile, facts: Facts) -> list[dict[str, Any]]:
     """What ruff says of a file; it is asked where the file names something of NumPy that may be gone."""
-    if not _may(file):
+    if not _may(file.text):
         return []
     key = f"numpy.{file.text}"
     if key not in facts.of_sources:
@@ -119,7 +119,7 @@ RULE = Rule(
     versions="NumPy 1.24 and later",
     triggers=(b"numpy",),
     check=_check,
-    present=_may,
+    spelled=_may,
     examples=(Example(BEFORE, AFTER), Example(CURRENT, CURRENT)),
     stops=True,
     references=(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -28,6 +29,11 @@ REASON = (
     "{} expects a whole model, or objects next to the weights, which need weights_only=False, the default up to torch "
     "2.5; do so only for files that you trust, since such a file can run code."
 )
+_NAMED = re.compile(
+    r"torch\b(?<!\wtorch)(?:[\s)\\]*\.[\s\\]*load\b|(?<=from torch)\s+import\b[^\n]*(?:\bload\b|[(*\\])"
+    r"|(?<=import torch)\s+as\b|(?<!import torch)(?<!from torch)(?![\s\\]*\.))"
+)
+"""The function, or torch under a name of which it may be asked."""
 UNPACKED = "Not rewritten: `**` may give weights_only. {}"
 
 
@@ -47,6 +53,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         else:
             edit = touches("arguments")(partial(with_keyword, name=NAME, text="False"))
             yield Match(file.span(call.node), MESSAGE, "unsafe", reason, edits=(NodeEdit(call.node, edit),))
+
+
+def _may(text: str) -> bool:
+    """Whether a text may call the function."""
+    return _NAMED.search(text) is not None or "getattr(" in text or "import_module" in text
 
 
 def _asked_for_more(file: PythonFile, call: CallNode) -> int:
@@ -97,6 +108,7 @@ RULE = Rule(
     versions="torch 2.6 and later",
     triggers=(b"torch",),
     words=(b"load",),
+    spelled=_may,
     check=_check,
     examples=(
         Example(BEFORE, AFTER),

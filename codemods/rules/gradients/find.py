@@ -119,9 +119,8 @@ def steps_of(facts: Facts) -> frozenset[str]:
     """The files with LightningModules, and with classes of which a base is not seen."""
     known: frozenset[str] | None = facts.memo.get("gradients.steps")
     if known is None:
-        known = facts.memo["gradients.steps"] = frozenset(
-            fact.path for fact in facts.classes() if facts.kind(fact) == MODULE or None in fact.bases
-        )
+        unseen = (fact for fact in facts.classes() if None in fact.bases)
+        known = facts.memo["gradients.steps"] = frozenset(fact.path for fact in (*facts.modules, *unseen))
     return known
 
 

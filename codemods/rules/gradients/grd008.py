@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BEHIND, BEGUN = "on_validation_model_train", "on_train_start"
 CALLS = re.compile(r"\bself(\.\w+)*\.(train|eval)\(")
+_SPELLED = re.compile(r"\bdef[\s\\]+train\b|\btrain\s*[=:]|(?<![.\w])setattr\(")
+"""How a file may give a class a method of that name."""
 STEPS = ("training_step", "configure_optimizers", "setup")
 MESSAGE = "{}.train is not called by fit and after validation since Lightning 2.2"
 ADVICE = f"call it in {BEGUN} and in {BEHIND}, where Lightning did"
@@ -208,6 +210,7 @@ RULE = Rule(
     versions="Lightning before 2.2 -> 2.2 and later",
     triggers=(b"def train(", b"def training_step(", BEGUN.encode(), BEHIND.encode()),
     check=_check,
+    spelled=lambda text: _SPELLED.search(text) is not None,
     breaks_in="2.2.0",
     rows=partial(best_levels, (("G18951", "safe"),)),
     examples=(Example(BEFORE, AFTER), Example(PLAIN, PLAIN), Example(CALLED, CALLED)),

@@ -16,6 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.instance_types import times_spoken
+from codemods.lightning.linking import together
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
@@ -111,6 +112,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             match = match or (_fewer(file, item, name) if kind == CALLBACK else None)
             if match:
                 yield match
+
+
+def _among(facts: Facts) -> frozenset[str]:
+    """The files that have a class of Lightning's, or may have one put together or written otherwise."""
+    owned = {item.path for item in facts.classes() if facts.kind(item) != "other"}
+    return together(facts).union(owned, facts.mentions.get(b"ightning", ()))
 
 
 def _with_defaults(args: ast.arguments) -> str:
@@ -414,6 +421,8 @@ RULE = Rule(
         *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE, *UNGIVEN)),
     ),
     check=_check,
+    among=_among,
+    mentions=(b"ightning",),
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),
     breaks_in="2.0.0",
     needs="1.7.0",

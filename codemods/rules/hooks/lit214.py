@@ -11,7 +11,7 @@ from codemods.code.syntax import is_none, results, returns
 from codemods.lightning.configurations.evidence import is_trainer
 from codemods.lightning.configurations.mappings import Malformed
 from codemods.lightning.configurations.owners import owned
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.facts import MODULE, Facts, TrainerFact
 from codemods.lightning.optimization import optimization
 from codemods.lightning.project_trainers import project_trainers
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
@@ -51,9 +51,12 @@ def _spreads(facts: Facts) -> bool:
     """Whether a Trainer of the project trains on several devices, or may."""
     if facts.collected_texts(CODE):
         return True
+    return any(map(_is_on_several, facts.trainers)) or any(map(_is_on_several, project_trainers(facts, perhaps=True)))
+
+
+def _is_on_several(trainer: TrainerFact) -> bool:
     return any(
         _several(argument.name, argument.value if argument.literal else None, argument.text)
-        for trainer in project_trainers(facts, perhaps=True)
         for argument in trainer.arguments
     )
 

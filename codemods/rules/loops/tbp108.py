@@ -12,7 +12,16 @@ from codemods.lightning.class_family import clash
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.loops.classes import FLAG, LoopClassSummary, collect, state_of
-from codemods.rules.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, refused_trainers, trainers_of
+from codemods.rules.loops.trainers import (
+    ACCUMULATE,
+    CLIP,
+    WORDS,
+    fitted,
+    refused,
+    refused_here,
+    refused_trainers,
+    trainers_of,
+)
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -45,12 +54,19 @@ def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassF
     told = any(item.told for items in facts.collected(CODE).values() for item in items)
     if not told and FLAG not in file.text:
         return
-    places = {(trainer.path, trainer.line): trainer for trainer in reversed(refused_trainers(facts))}
+    own = facts.files[file.path].classes if file.path in facts.files else ()
+    fitting = any(_is_manual(file, facts, fact) for fact in own)
+    every = refused_trainers(facts) if fitting else refused_here(facts, file.path)
+    places = {(trainer.path, trainer.line): trainer for trainer in reversed(every)}
     for trainer in reversed(places.values()):
         for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
             here = file.path in (trainer.path, fact.path)
-            if here and facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":
+            if here and _is_manual(file, facts, fact):
                 yield trainer, fact
+
+
+def _is_manual(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:
+    return facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off"
 
 
 def _refused(trainer: TrainerFact, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.lightning.facts import ClassFact, Facts, KeywordFact, TrainerFact
-from codemods.lightning.project_trainers import project_trainers
+from codemods.lightning.project_trainers import project_trainers, trainers_given, trainers_in_file
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
@@ -53,9 +53,15 @@ def _is_of(facts: Facts, maker: str, near: str, trainer: TrainerFact) -> bool:
 def refused_trainers(facts: Facts) -> list[TrainerFact]:
     """The Trainers that are given what manual optimization refuses."""
     if "trainers.refused" not in facts.memo:
-        facts.memo["trainers.refused"] = [trainer for trainer in project_trainers(facts) if refused(trainer)]
+        given = trainers_given(facts, (CLIP[0], ACCUMULATE))
+        facts.memo["trainers.refused"] = [trainer for trainer in given if refused(trainer)]
     found: list[TrainerFact] = facts.memo["trainers.refused"]
     return found
+
+
+def refused_here(facts: Facts, path: str) -> list[TrainerFact]:
+    """Those of them that one file builds."""
+    return [trainer for trainer in trainers_in_file(facts, path) if refused(trainer)] if path in facts.files else []
 
 
 def refused(trainer: TrainerFact) -> list[KeywordFact]:
@@ -69,7 +75,8 @@ def refused(trainer: TrainerFact) -> list[KeywordFact]:
 
 def refusing(facts: Facts, fact: ClassFact) -> str | None:
     """Which Trainer of a class is given what manual optimization refuses, as the middle of a sentence."""
-    for trainer in trainers_of(facts, fact):
-        for argument in refused(trainer):
+    wanted = {fact, *facts.subclasses(fact)}
+    for trainer in refused_trainers(facts):
+        for argument in refused(trainer) if wanted & fitted(facts, trainer) else ():
             return f"the Trainer at {trainer.path}:{trainer.line} is given {argument.name}, which it would then refuse"
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -55,10 +56,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from (match for match, _ in judged(file, facts))
 
 
-def judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, ...]]]:
+def judged(file: PythonFile, facts: Facts) -> Sequence[tuple[Match, tuple[str, ...]]]:
     """What is found in a file, each with the dotted names of the metrics that it is about, as the file has them."""
-    if not asked(facts):
-        return
+    memo = memo_of(file, facts)
+    if "metrics judged" not in memo:
+        memo["metrics judged"] = tuple(_judged(file, facts)) if asked(facts) else ()
+    known: Sequence[tuple[Match, tuple[str, ...]]] = memo["metrics judged"]
+    return known
+
+
+def _judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, ...]]]:
     words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
     words = {word for name in words for word in (*file.spellings(name), name)}
     found = []

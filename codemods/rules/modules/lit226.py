@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,8 @@ CODE = "LIT226"
 LOADS = "load_from_checkpoint"
 LAST = ("validate", "test", "predict")
 RUNS = ("fit", *LAST)
+_SPELLED = re.compile(rf"\.[\s\\]*(?:{'|'.join((LOADS, *RUNS))})\b|(?<![.\w])getattr\(")
+"""How a file may load a checkpoint."""
 PARSES = ("parse_args", "parse_known_args")
 MAKES = ("argparse.Namespace", "omegaconf.")
 MADE_BY = ("Namespace(", "OmegaConf.")
@@ -286,6 +289,7 @@ RULE = Rule(
     ),
     check=_check,
     collect=_collect,
+    spelled=lambda text: _SPELLED.search(text) is not None,
     examples=(Example(HELD, HELD), Example(PLAINLY, PLAINLY)),
     rows=partial(best_levels, (("B08", "manual"), ("G21072", "manual"))),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/21072",),
