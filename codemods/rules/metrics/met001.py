@@ -16,7 +16,9 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.metrics.admitted import SINCE, asked
+from codemods.rules.metrics.admitted import SINCE, admitted, asked
+from codemods.rules.metrics.any_size import REASON, of_any_size, with_imports
+from codemods.rules.metrics.any_size import SINCE as NEEDED
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
@@ -43,12 +45,14 @@ BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 
 @dataclass(frozen=True)
 class _MetricCall:
-    """A call that wants a task: the metric, whether it is the function, and whether this took binary targets alone."""
+    """A call that wants a task: the metric, whether it is the function, whether this took binary targets alone, and
+    whether there may be a torchmetrics that need not know how many classes there are."""
 
     call: CallNode
     metric: str
     function: bool
     binary: bool
+    any_size: bool
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -67,7 +71,8 @@ def judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, .
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
-            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call)))
+            any_size = not metric[1] and admitted(facts, NEEDED)
+            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call), any_size))
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
@@ -76,7 +81,8 @@ def judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, .
             found.append((call, match))
     handed = [(node, name, file.scope.resolve(node) or "") for node, name in handed_on(file, _spoken(file, words))]
     matches = with_names(file, facts, found, {dotted for _, _, dotted in handed})
-    for (call, _), match in zip(found, matches, strict=True):
+    told = [(call, match) for (call, _), match in zip(found, matches, strict=True)]
+    for (call, _), match in zip(found, with_imports(file, facts, told), strict=True):
         dotted = call.scope.resolve(call.node.func) or ""
         yield match, (dotted,) if dotted else bases_around(file, call)
     for node, name, dotted in handed:
@@ -179,6 +185,9 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
     if task == "multiclass" and size is None:
+        edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
+        if edits:
+            return Match(file.span(place.call.node), message, row.level, REASON, ROW, edits, torchmetrics=NEEDED)
         return _left(file, place, message, "fixer cannot tell how many classes there are")
     text = given.written(task, size)
     if text is None:
@@ -321,7 +330,9 @@ RULE = Rule(
         "Since torchmetrics 0.11 a classification metric no longer guesses from its data whether they are binary, "
         "multiclass or multilabel: task= has to be said, with num_classes= or num_labels=. Both are written where the "
         "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
-        "be the same with torchmetrics 0.3 to 0.10 and 1.9; everything else is left with the advice."
+        "be the same with torchmetrics 0.3 to 0.10 and 1.9. Where nothing tells the number, accuracy, precision and "
+        "recall over all predictions become the metrics of torchmetrics.classification, which do without since 1.6.2. "
+        "Everything else is left with the advice."
     ),
     fix="safe",
     stops=True,

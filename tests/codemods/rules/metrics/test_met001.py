@@ -116,7 +116,7 @@ def test_hyperparameters_are_read_once_they_are_there() -> None:
     text = module("self.metric = Accuracy()", "self.metric(out, y)", last)
     assert made(text) == 'Accuracy(task="multiclass", num_classes=self.hparams.num_classes)'
     early = text.replace("        self.metric = Accuracy()\n", "").replace(
-        "        self.layer =", "        self.metric = Accuracy()\n        self.layer ="
+        "        self.layer =", "        self.metric = F1Score()\n        self.layer ="
     )
     assert "how many classes" in " ".join(refusals({"train.py": early}, "MET001"))
 
@@ -166,11 +166,11 @@ def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
     ],
 )
 def test_the_weights_of_a_loss_say_how_many_classes(loss: str, computed: str, size: str | None) -> None:
-    text = module("self.metric = Accuracy()", "self.metric(out.argmax(dim=1), y)", "build(width)", loss, computed)
+    text = module("self.metric = F1Score()", "self.metric(out.argmax(dim=1), y)", "build(width)", loss, computed)
     if size is None:
         assert "how many classes" in " ".join(refusals({"train.py": text}, "MET001"))
     else:
-        assert made(text) == f'Accuracy(task="multiclass", num_classes={size})'
+        assert made(text) == f'F1Score(task="multiclass", num_classes={size})'
 
 
 STEP = """
@@ -249,7 +249,7 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
         (module("self.metric = Accuracy()", "pass"), "nothing in its class"),
         (module("self.metric = Accuracy()", "helper(self.metric, out, y)"), "passed on in line"),
         (module("self.metric = Accuracy()", "self.metric(x, y)"), "fixer cannot tell"),
-        (module("self.metric = Accuracy()", "self.metric(out, y)", "build(width)"), "how many classes"),
+        (module("self.metric = F1Score()", "self.metric(out, y)", "build(width)"), "how many classes"),
         (module("self.metric = Accuracy()", "self.metric(out, y)", **ONES), "logits"),
         (module("self.metric = Accuracy()", "self.metric(torch.sigmoid(out), y)"), "fixer cannot tell"),
         (module("self.metric = Accuracy(**more)", "self.metric(out, y)"), "**"),
