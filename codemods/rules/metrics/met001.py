@@ -20,6 +20,7 @@ from codemods.rules.metrics.admitted import SINCE, admitted, asked
 from codemods.rules.metrics.any_size import REASON, of_any_size, with_imports
 from codemods.rules.metrics.any_size import SINCE as NEEDED
 from codemods.rules.metrics.arguments import Arguments, read_arguments
+from codemods.rules.metrics.collected import BY_CLASS, named_as_before
 from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
@@ -184,9 +185,13 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
         return _left(file, place, message, refused or f"it gives other numbers for a {task} task")
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
+    keys = named_as_before(file, place.call)
+    if keys is None:
+        return _left(file, place, message, BY_CLASS)
     if task == "multiclass" and size is None:
         edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
         if edits:
+            edits = (*edits, *keys)
             return Match(file.span(place.call.node), message, row.level, REASON, ROW, edits, torchmetrics=NEEDED)
         return _left(file, place, message, "fixer cannot tell how many classes there are")
     text = given.written(task, size)
@@ -196,8 +201,8 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
     level: Fix = row.level
     if level == "unsafe":
         reason = f"Its input is {task}; {NOTES[task]}."
-    edit = TextEdit(*given.extent, text)
-    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=unit_of(file, place.call))
+    edits = (TextEdit(*given.extent, text), *keys)
+    return Match(file.span(place.call.node), message, level, reason, ROW, edits, unit=unit_of(file, place.call))
 
 
 PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")

@@ -87,8 +87,8 @@ def made(text: str, *, unsafe: bool = False) -> str:
         (
             "MetricCollection([Accuracy(), F1Score()])",
             "self.metric(out, y)",
-            'MetricCollection([Accuracy(task="multiclass", num_classes=10), '
-            'F1Score(task="multiclass", num_classes=10)])',
+            'MetricCollection({"Accuracy": Accuracy(task="multiclass", num_classes=10), '
+            '"F1Score": F1Score(task="multiclass", num_classes=10)})',
         ),
         ("torchmetrics.MeanMetric(compute_on_step=False)", "self.metric(loss)", "torchmetrics.MeanMetric()"),
     ],
