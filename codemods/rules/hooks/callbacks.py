@@ -46,10 +46,11 @@ NEUTRAL = frozenset(
 )
 LOGS = frozenset({"log", "log_dict"})
 LOGGERS = frozenset({"experiment", "logger", "loggers"})
-READS = frozenset(
-    {"cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist", "values"}
-)
-"""Methods of dictionaries, tensors and texts that change nothing."""
+READS = frozenset({
+    "broadcast", "cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist",
+    "values",
+})  # fmt: skip
+"""Methods of dictionaries, tensors, texts and strategies that change nothing."""
 WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
 """The hooks of callbacks that may be called later, which other files may speak of."""
 
