@@ -14,7 +14,13 @@ from codemods.rules.metrics.table import PASSED
 FIRST = {"Accuracy": "threshold"}
 THIRD = {"confusion_matrix": "num_classes"}
 ALWAYS = frozenset({"num_classes", "average", "compute_on_step", "preds", "target", *PASSED})
-GLOBAL = {"mdmc_average": ("global",), "multiclass": (None,), "subset_accuracy": (False,), "top_k": (None,)}
+GLOBAL = {
+    "mdmc_average": ("global",),
+    "multiclass": (None,),
+    "pos_label": (None, 1),
+    "subset_accuracy": (False,),
+    "top_k": (None,),
+}
 TASKS = ("binary", "multiclass", "multilabel")
 
 

@@ -28,6 +28,7 @@ from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOri
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
+from codemods.rules.metrics.two_classes import of_two_classes
 
 CODE = "MET001"
 ROW = "M008"
@@ -112,6 +113,8 @@ def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
     message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
+    if told := of_two_classes(file, place.call, place.metric, place.function, given):
+        return _written(file, place, given, ("binary", None), *told)
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, place, given)
     if known.reason or not (known.given or place.binary):
         return _left(file, place, message, known.reason)
@@ -185,22 +188,26 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
         return _left(file, place, message, refused or f"it gives other numbers for a {task} task")
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
-    keys = named_as_before(file, place.call)
-    if keys is None:
-        return _left(file, place, message, BY_CLASS)
     if task == "multiclass" and size is None:
+        keys = named_as_before(file, place.call)
         edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
-        if edits:
+        if edits and keys is not None:
             edits = (*edits, *keys)
             return Match(file.span(place.call.node), message, row.level, REASON, ROW, edits, torchmetrics=NEEDED)
-        return _left(file, place, message, "fixer cannot tell how many classes there are")
-    text = given.written(task, size)
-    if text is None:
-        return _left(file, place, message, "there is a comment among its arguments")
+        return _left(file, place, message, BY_CLASS if edits else "fixer cannot tell how many classes there are")
     reason = f"Its input is {task}: it gave the same numbers before and after in a run."
-    level: Fix = row.level
-    if level == "unsafe":
+    if row.level == "unsafe":
         reason = f"Its input is {task}; {NOTES[task]}."
+    return _written(file, place, given, (task, size), row.level, reason)
+
+
+def _written(
+    file: PythonFile, place: _MetricCall, given: Arguments, said: tuple[str, str | None], level: Fix, reason: str
+) -> Match:
+    """A call with its task and number of classes, as `said`."""
+    message, keys, text = _message(place.metric), named_as_before(file, place.call), given.written(*said)
+    if text is None or keys is None:
+        return _left(file, place, message, BY_CLASS if keys is None else "there is a comment among its arguments")
     edits = (TextEdit(*given.extent, text), *keys)
     return Match(file.span(place.call.node), message, level, reason, ROW, edits, unit=unit_of(file, place.call))
 
@@ -337,6 +344,7 @@ RULE = Rule(
         "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
         "be the same with torchmetrics 0.3 to 0.10 and 1.9. Where nothing tells the number, accuracy, precision and "
         "recall over all predictions become the metrics of torchmetrics.classification, which do without since 1.6.2. "
+        "AUROC and AveragePrecision without num_classes= were for two classes, whatever they are given. "
         "Everything else is left with the advice."
     ),
     fix="safe",
