@@ -282,6 +282,15 @@ def test_what_another_stage_reads_of_its_results_is_none_of_a_training_step(more
     assert ('"log": ' in made.final()["train.py"].decode()) == kept
 
 
+@pytest.mark.parametrize("more", ["**kwargs", "**_"])
+def test_a_step_that_takes_whatever_else_is_given(more: str) -> None:
+    text = STEP.replace("batch, batch_idx)", f"batch, batch_idx, {more})", 1)
+    after = rewritten({"train.py": STEP}, LIT)["train.py"].replace("batch_idx)", f"batch_idx, {more})", 1)
+    assert text != STEP and rewritten({"train.py": text}, LIT)["train.py"] == after
+    for other in ("*args", "*, stage=None"):
+        assert "not an ordinary method" in refusals({"train.py": text.replace(more, other)}, "LIT213")[0]
+
+
 ENDS = (
     "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
     "    def {0}(self, {1}):\n        logs = {{'loss': self.rate}}\n        return {2}\n"
