@@ -143,6 +143,9 @@ def _holds(value: ast.expr, call: ast.Call, method: Method, names: set[str], ins
         return any(_holds(item, call, method, names, True) for item in value.elts)
     if isinstance(value, ast.Dict):
         return any(_holds(item, call, method, names, True) for item in value.values)
+    if isinstance(value, ast.ListComp | ast.DictComp):
+        each = value.elt if isinstance(value, ast.ListComp) else value.value
+        return _holds(each, call, method, names, True)
     if isinstance(value, ast.Call):
         name = (method.scope.resolve(value.func) or "").rpartition(".")[2]
         given = [*value.args, *(item.value for item in value.keywords)]

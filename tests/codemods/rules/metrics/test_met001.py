@@ -90,6 +90,16 @@ def made(text: str, *, unsafe: bool = False) -> str:
             'MetricCollection({"Accuracy": Accuracy(task="multiclass", num_classes=10), '
             '"F1Score": F1Score(task="multiclass", num_classes=10)})',
         ),
+        (
+            "nn.ModuleList([Accuracy() for _ in range(2)])",
+            "self.metric[0](out, y)",
+            'nn.ModuleList([Accuracy(task="multiclass", num_classes=10) for _ in range(2)])',
+        ),
+        (
+            "nn.ModuleDict({name: Accuracy() for name in num_classes})",
+            "for name, metric in self.metric.items():\n            metric(out, y)",
+            'nn.ModuleDict({name: Accuracy(task="multiclass", num_classes=10) for name in num_classes})',
+        ),
         ("torchmetrics.MeanMetric(compute_on_step=False)", "self.metric(loss)", "torchmetrics.MeanMetric()"),
     ],
 )
@@ -247,6 +257,11 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
     [
         (module("self.metric = wrap(Accuracy())", "self.metric(out, y)"), "passed on where it is made"),
         (module("self.metric = Accuracy()", "pass"), "nothing in its class"),
+        (
+            module("self.metric = [Accuracy() for _ in y]", "[each(out, y) for each in self.metric]"),
+            "passed on in line",
+        ),
+        (module("self.metric = [wrap(Accuracy()) for _ in y]", "self.metric[0](out, y)"), "passed on where it is made"),
         (module("self.metric = Accuracy()", "helper(self.metric, out, y)"), "passed on in line"),
         (module("self.metric = Accuracy()", "self.metric(x, y)"), "fixer cannot tell"),
         (module("self.metric = F1Score()", "self.metric(out, y)", "build(width)"), "how many classes"),
