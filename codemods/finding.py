@@ -28,8 +28,8 @@ class Finding:
     `path` is relative to the project's root, with forward slashes. `fix` is the level of the repair at
     this place and `reason` says why it has that level (for `manual`: why it was not rewritten, and what
     to do instead). `row` is the id of the data row behind it, `cell` the 0-based cell of a notebook, `needs`
-    the oldest Lightning that the rewritten place runs on, where that is not its rule's. `stops` says that the place,
-    left as it is, stops the program or its installation on the target.
+    the oldest Lightning that the rewritten place runs on, where that is not its rule's, `torchmetrics` the same of
+    that. `stops` says that the place, left as it is, stops the program or its installation on the target.
     """
 
     code: str
@@ -43,6 +43,7 @@ class Finding:
     applied: bool = False
     needs: str | None = None
     stops: bool = False
+    torchmetrics: str | None = None
 
     @property
     def id(self) -> str:

@@ -78,10 +78,11 @@ class Match:
     `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`. `binds` are
     names that they read and that other matches of its `unit` bind.
     Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
-    Lightning on which the rewritten place runs, where that is not the rule's own. `creates` are files, as (path,
-    text) pairs, that come into being with the edits where they are not there yet. `stops` says whether the place, left
-    as it is, stops the program or its installation on the target; None where it is as the rule says. `seen` are the
-    edits of the normal form of the file that `edits` stand for, where it was found there.
+    Lightning on which the rewritten place runs, `torchmetrics` the same of that, where it is not the rule's own.
+    `creates` are files, as (path, text) pairs, that come into being with the edits where they are not there yet.
+    `stops` says whether the place, left as it is, stops the program or its installation on the target; None where it is
+    as the rule says. `seen` are the edits of the normal form of the file that `edits` stand for, where it was found
+    there.
     """
 
     span: Span
@@ -97,6 +98,7 @@ class Match:
     stops: bool | None = None
     seen: tuple[NodeEdit | TextEdit, ...] = ()
     binds: tuple[str, ...] = ()
+    torchmetrics: str | None = None
 
 
 @dataclass(frozen=True)

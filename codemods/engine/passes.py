@@ -169,6 +169,7 @@ def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: O
         applied=options.applies(rule.code, match),
         needs=match.needs,
         stops=_stops(rule, options) if match.stops is None else match.stops,
+        torchmetrics=match.torchmetrics,
     )
 
 

@@ -14,7 +14,8 @@ from codemods.lightning.facts import CALLBACK, Facts
 from codemods.rules.hooks.epoch_end import STAGES, Stage
 
 EVERYTHING = "*"
-METRICS = frozenset({"callback_metrics", "logged_metrics"})
+LOGGED = "logged_metrics"
+METRICS = frozenset({"callback_metrics", LOGGED})
 SHOWN = "progress_bar_metrics"
 BAR = "get_metrics"
 """What a progress bar of Lightning's calls to know what to show."""
@@ -45,10 +46,11 @@ NEUTRAL = frozenset(
 )
 LOGS = frozenset({"log", "log_dict"})
 LOGGERS = frozenset({"experiment", "logger", "loggers"})
-READS = frozenset(
-    {"cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist", "values"}
-)
-"""Methods of dictionaries, tensors and texts that change nothing."""
+READS = frozenset({
+    "broadcast", "cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist",
+    "values",
+})  # fmt: skip
+"""Methods of dictionaries, tensors, texts and strategies that change nothing."""
 WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
 """The hooks of callbacks that may be called later, which other files may speak of."""
 
@@ -73,7 +75,7 @@ def watchers(file: PythonFile) -> tuple[Watcher, ...]:
         for stage in STAGES:
             hook = item.methods.get(stage.new)
             if hook is not None and len(parameters(hook)) > 1:
-                asks = frozenset(_MetricLookup(item).of(hook, *parameters(hook)[:2]))
+                asks = frozenset(_MetricLookup(file, item).of(hook, *parameters(hook)[:2]))
                 moves = not stage.train and _can_wait(file, item, hook, asks)
                 found.append(Watcher(stage.new, file.path, asks, item.qualname, moves))
     return tuple(found)
@@ -90,7 +92,7 @@ def _can_wait(file: PythonFile, item: ClassNode, hook: Function, asks: frozenset
     named = file.attributes(hook.name) or mentions(file.tree, hook.name)
     alone = later(hook.name) not in item.methods and is_plain(hook) and len(parameters(hook)) == 2
     written = _writes(item, hook, set())
-    return alone and not named and not written and not asks & {EVERYTHING, *LOGS, *METRICS}
+    return alone and not named and not written and not asks & {EVERYTHING, *LOGS, LOGGED}
 
 
 def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
@@ -108,6 +110,9 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
     for node in walk(method):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if root_name(node) in given:
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not _is_type_test(node):
+            if any(isinstance(each, ast.Name) and each.id in given for each in _given(node)):
                 return True
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             followed = item.methods.get(node.func.attr) if _on_self(node) else None
@@ -140,14 +145,16 @@ def moving(facts: Facts, watcher: Watcher) -> bool:
 
 @dataclass
 class _MetricLookup:
+    file: PythonFile
     item: ClassNode
-    seen: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
+    seen: set[tuple[Function, tuple[str, ...]]] = field(default_factory=set)
 
     def of(self, method: Function, *watched: str) -> Iterator[str]:
-        """The names that a method asks for of some of its parameters, methods that it hands them to included."""
-        if (method.name, watched) in self.seen:
+        """The names that a method asks for of some of its parameters, methods and functions of the file that it hands
+        them to included."""
+        if (method, watched) in self.seen:
             return
-        self.seen.add((method.name, watched))
+        self.seen.add((method, watched))
         known: set[int] = set()
         for node in walk(method):
             if isinstance(node, ast.Attribute) and _is(node.value, watched):
@@ -172,8 +179,42 @@ class _MetricLookup:
                     ]
                     known |= {id(argument) for _, argument in handed}
                     yield from self.of(followed, *(name for name, _ in handed)) if handed else ()
+                elif function := self._function(node):
+                    handed = [pair for pair in _pairs(function, node) if _is(pair[1], watched)]
+                    known |= {id(argument) for _, argument in handed}
+                    yield from self.of(function, *(name for name, _ in handed)) if handed else ()
         if any(_is(node, watched) and id(node) not in known for node in walk(method)):
             yield EVERYTHING
+
+    def _function(self, node: ast.Call) -> ast.FunctionDef | None:
+        """The function of the file that a call runs, where nothing else there has its name."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        found = [each for each in self.file.tree.body if isinstance(each, ast.FunctionDef) and each.name == name]
+        if len(found) != 1 or not is_plain(found[0]):
+            return None
+        return found[0] if sum(_binds(each, name) for each in walk(self.file.tree)) == 1 else None
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node gives something that name, whatever the scope."""
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    said = node.asname or node.name if isinstance(node, ast.alias) else getattr(node, "name", getattr(node, "arg", ""))
+    return said == name and not isinstance(node, ast.keyword)
+
+
+def _given(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(item.value for item in node.keywords)]
+
+
+def _pairs(function: ast.FunctionDef, node: ast.Call) -> list[tuple[str, ast.expr]]:
+    """The arguments of a call of a function, with the names that it has for them."""
+    names = [item.arg for item in function.args.args]
+    placed = node.args if not any(isinstance(item, ast.Starred) for item in node.args) else []
+    return [
+        *zip(names, placed, strict=False),
+        *((item.arg, item.value) for item in node.keywords if item.arg in names),
+    ]
 
 
 def _is(node: ast.AST, names: tuple[str, ...]) -> bool:

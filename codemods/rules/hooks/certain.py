@@ -8,9 +8,12 @@ import re
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.versions import LIGHTNING, admits_from, is_open
 from codemods.rules.hooks.removed_hooks import RemovedHook
 from codemods.rules.hooks.same_point import after_others
 
+START = "on_train_epoch_start"
+TOLD = "The Lightning that the project requires calls it in training alone, at the same point."
 _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")
 _MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
@@ -22,11 +25,20 @@ def why_certain(facts: Facts, fact: ClassFact, hook: RemovedHook, method: Functi
     """Why a module's hook under its new name does what it did; empty where that is not sure."""
     if not hook.trains or after_others(facts, hook.new):
         return ""
+    if told_of_training_alone(facts, hook):
+        return TOLD
     if _only_trains(facts, fact):
         return "The class has no validation_step and no test_step, so it ran in training alone."
-    if hook.new == "on_train_epoch_start" and _only_evaluates(method) and not _has(facts, _MODES):
+    if hook.new == START and _only_evaluates(method) and not _has(facts, _MODES):
         return "It only puts parts of the module into evaluation mode, as all of it is while it validates and tests."
     return ""
+
+
+def told_of_training_alone(facts: Facts, hook: RemovedHook) -> bool:
+    """Whether every Lightning that the project may run called a hook for training epochs alone, at the point of the one
+    that takes its place, and nothing of the project stands there already."""
+    before = hook.new == START and not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, "1.2")
+    return before and not after_others(facts, hook.new)
 
 
 def _only_evaluates(method: Function) -> bool:

@@ -161,7 +161,7 @@ def _moved(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         item = next(item for item in file.classes if item.qualname == watcher.owner)
         method, new = item.methods[watcher.hook], later(watcher.hook)
-        reason = f"What it reads from the module is ready in {new}, as it was here after {stage.old}."
+        reason = f"What it reads of the module or the Trainer is ready in {new}, as it was here after {stage.old}."
         message = f"since Lightning 2.0 {watcher.hook} of a callback runs before the module's own"
         edit = NodeEdit(method, partial(_called, name=new))
         yield Match(

@@ -20,7 +20,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
 from codemods.rules.hooks.bar_items import left_out
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
-from codemods.rules.hooks.certain import why_certain
+from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
@@ -260,6 +260,8 @@ def _judged(
         if told := differs(facts, item, method, method.name):
             return hook.level, f"{hook.reason} {told}"
         return "safe", COUNTING if counts(facts, method, method.name) else ALIKE
+    if kind == CALLBACK and told_of_training_alone(facts, hook):
+        return "safe", TOLD
     if not hook.same or kind != CALLBACK:
         return hook.level, hook.reason
     if keeping := keeps_given(item):

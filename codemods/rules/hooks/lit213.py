@@ -81,7 +81,9 @@ def _match(
     if kept and not old:
         reason = "The class reads them itself: fixer assumes that they are for the logger too, and are single numbers."
         return Match(place, message, "unsafe", reason, edits=edit)
-    if all(each.sure or not (old or each.calls) for each in found):
+    if not old and any(each.calls for each in found):
+        return Match(place, message, "unsafe", ASLEEP, edits=edit)
+    if all(each.sure or not old for each in found):
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
     reason = "The values are logged; fixer cannot tell from the method what else callbacks could monitor by name."
     if not any(each.calls for each in found):
@@ -89,6 +91,9 @@ def _match(
     return Match(place, message, "unsafe", reason, edits=edit)
 
 
+ASLEEP = (
+    "The Lightning that the project requires ignores it: fixer assumes that it is to be logged, and is single numbers."
+)
 LOGGING = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
 
 
@@ -163,7 +168,9 @@ RULE = Rule(
         "returned under `progress_bar`, and let callbacks monitor both and the other keys of such a hook. Since 1.3 "
         "nothing reads them (pull request 6734), without an error: metrics vanish from the logger, and a callback that "
         "monitors one fails or does nothing. The values now go to self.log_dict and self.log; what was for callbacks "
-        "alone is logged with logger=False. What a validation or test step returned was never logged by itself."
+        "alone is logged with logger=False. Where the project asks for a Lightning that ignores them, the rewrite is "
+        "unsafe: it logs what was not logged before. What a validation or test step returned was never logged by "
+        "itself."
     ),
     fix="safe",
     stops=False,

@@ -75,7 +75,12 @@ def calls_from_hooks(item: ClassNode, method: Function) -> int:
 
 def why_not(file: PythonFile, item: ClassNode, method: Function) -> str | None:
     """Why what a method returns cannot be logged by it instead, as far as its class and its head tell."""
-    if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
+    if (
+        not is_plain(method, named=True)
+        or self_name(method) != "self"
+        or finally_leaves(method)
+        or crowded_return(method)
+    ):
         return f"{method.name} is not an ordinary method"
     if any(name in item.methods for name in _NAMES):
         return "the class has a method `log` of its own"

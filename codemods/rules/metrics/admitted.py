@@ -13,13 +13,19 @@ SINCE = "0.11.0"
 
 def asked(facts: Facts) -> bool:
     """Whether the project admits a torchmetrics that wants the task, or none that the target can be installed with."""
-    if "metrics.asked" not in facts.memo:
-        facts.memo["metrics.asked"] = _admitted(facts)
-    asked: bool = facts.memo["metrics.asked"]
-    return asked
+    return admitted(facts, SINCE)
 
 
-def _admitted(facts: Facts) -> bool:
+def admitted(facts: Facts, since: str) -> bool:
+    """Whether the project admits that torchmetrics or a newer one, or none that the target can be installed with."""
+    key = f"metrics.admitted.{since}"
+    if key not in facts.memo:
+        facts.memo[key] = _admitted(facts, since)
+    found: bool = facts.memo[key]
+    return found
+
+
+def _admitted(facts: Facts, since: str) -> bool:
     stated = []
     for pin in facts.pins:
         try:
@@ -28,6 +34,6 @@ def _admitted(facts: Facts) -> bool:
             continue
         if requirement.name.lower() == "torchmetrics":
             stated.append(str(requirement.specifier))
-    needed = minor_of(facts.target).beside["torchmetrics"].floor if facts.target else SINCE
-    new = any(admits_from(text, SINCE) for text in stated)
+    needed = minor_of(facts.target).beside["torchmetrics"].floor if facts.target else since
+    new = any(admits_from(text, since) for text in stated)
     return not stated or new or not any(admits_from(text, needed) for text in stated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,7 +14,13 @@ from codemods.rules.metrics.table import PASSED
 FIRST = {"Accuracy": "threshold"}
 THIRD = {"confusion_matrix": "num_classes"}
 ALWAYS = frozenset({"num_classes", "average", "compute_on_step", "preds", "target", *PASSED})
-GLOBAL = {"mdmc_average": ("global",), "multiclass": (None,), "subset_accuracy": (False,), "top_k": (None,)}
+GLOBAL = {
+    "mdmc_average": ("global",),
+    "multiclass": (None,),
+    "pos_label": (None, 1),
+    "subset_accuracy": (False,),
+    "top_k": (None,),
+}
 TASKS = ("binary", "multiclass", "multilabel")
 
 
@@ -56,11 +63,19 @@ class Arguments:
         """The text between the parentheses with the task; None where a comment would be lost."""
         if not self.plain:
             return None
-        dropped = {name for name in (*GLOBAL, "compute_on_step") if name in self.handled and name in self.keywords}
-        dropped |= {"num_classes"} if task else set()
-        kept = [text for name, text in self.items if name and name not in dropped]
         label = "num_labels" if task == "multilabel" else "num_classes"
         added = [f'task="{task}"', *([f"{label}={size}"] if size and task != "binary" else [])] if task else []
+        return self._with(added, {"num_classes"} if task else set())
+
+    def at_once(self) -> str | None:
+        """The same of the metric for classes that counts over all of them, which takes no threshold."""
+        if not self.plain:
+            return None
+        return self._with(['average="micro"'], {"average", "threshold", "num_classes"})
+
+    def _with(self, added: list[str], dropped: Set[str]) -> str:
+        gone = {name for name in (*GLOBAL, "compute_on_step") if name in self.handled and name in self.keywords}
+        kept = [text for name, text in self.items if name and name not in gone | dropped]
         first = [text for name, text in self.items if not name]
         every = [*first, *added, *kept]
         return f"{self.lead}{self.between.join(every)}{self.tail}" if every else ""

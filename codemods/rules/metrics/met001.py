@@ -17,8 +17,11 @@ from codemods.lightning.file_memo import memo_of
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.metrics.admitted import SINCE, asked
+from codemods.rules.metrics.admitted import SINCE, admitted, asked
+from codemods.rules.metrics.any_size import REASON, of_any_size, with_imports
+from codemods.rules.metrics.any_size import SINCE as NEEDED
 from codemods.rules.metrics.arguments import Arguments, read_arguments
+from codemods.rules.metrics.collected import BY_CLASS, named_as_before
 from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import feeds, method_of
@@ -26,6 +29,7 @@ from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOri
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
+from codemods.rules.metrics.two_classes import of_two_classes
 
 CODE = "MET001"
 ROW = "M008"
@@ -44,12 +48,14 @@ BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 
 @dataclass(frozen=True)
 class _MetricCall:
-    """A call that wants a task: the metric, whether it is the function, and whether this took binary targets alone."""
+    """A call that wants a task: the metric, whether it is the function, whether this took binary targets alone, and
+    whether there may be a torchmetrics that need not know how many classes there are."""
 
     call: CallNode
     metric: str
     function: bool
     binary: bool
+    any_size: bool
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -74,7 +80,8 @@ def _judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, 
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
-            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call)))
+            any_size = not metric[1] and admitted(facts, NEEDED)
+            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call), any_size))
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
@@ -83,7 +90,8 @@ def _judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, 
             found.append((call, match))
     handed = [(node, name, file.scope.resolve(node) or "") for node, name in handed_on(file, _spoken(file, words))]
     matches = with_names(file, facts, found, {dotted for _, _, dotted in handed})
-    for (call, _), match in zip(found, matches, strict=True):
+    told = [(call, match) for (call, _), match in zip(found, matches, strict=True)]
+    for (call, _), match in zip(found, with_imports(file, facts, told), strict=True):
         dotted = call.scope.resolve(call.node.func) or ""
         yield match, (dotted,) if dotted else bases_around(file, call)
     for node, name, dotted in handed:
@@ -112,6 +120,8 @@ def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
     message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
+    if told := of_two_classes(file, place.call, place.metric, place.function, given):
+        return _written(file, place, given, ("binary", None), *told)
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, place, given)
     if known.reason or not (known.given or place.binary):
         return _left(file, place, message, known.reason)
@@ -186,16 +196,27 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
     if task == "multiclass" and size is None:
-        return _left(file, place, message, "fixer cannot tell how many classes there are")
-    text = given.written(task, size)
-    if text is None:
-        return _left(file, place, message, "there is a comment among its arguments")
+        keys = named_as_before(file, place.call)
+        edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
+        if edits and keys is not None:
+            edits = (*edits, *keys)
+            return Match(file.span(place.call.node), message, row.level, REASON, ROW, edits, torchmetrics=NEEDED)
+        return _left(file, place, message, BY_CLASS if edits else "fixer cannot tell how many classes there are")
     reason = f"Its input is {task}: it gave the same numbers before and after in a run."
-    level: Fix = row.level
-    if level == "unsafe":
+    if row.level == "unsafe":
         reason = f"Its input is {task}; {NOTES[task]}."
-    edit = TextEdit(*given.extent, text)
-    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=unit_of(file, place.call))
+    return _written(file, place, given, (task, size), row.level, reason)
+
+
+def _written(
+    file: PythonFile, place: _MetricCall, given: Arguments, said: tuple[str, str | None], level: Fix, reason: str
+) -> Match:
+    """A call with its task and number of classes, as `said`."""
+    message, keys, text = _message(place.metric), named_as_before(file, place.call), given.written(*said)
+    if text is None or keys is None:
+        return _left(file, place, message, BY_CLASS if keys is None else "there is a comment among its arguments")
+    edits = (TextEdit(*given.extent, text), *keys)
+    return Match(file.span(place.call.node), message, level, reason, ROW, edits, unit=unit_of(file, place.call))
 
 
 PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")
@@ -328,7 +349,10 @@ RULE = Rule(
         "Since torchmetrics 0.11 a classification metric no longer guesses from its data whether they are binary, "
         "multiclass or multilabel: task= has to be said, with num_classes= or num_labels=. Both are written where the "
         "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
-        "be the same with torchmetrics 0.3 to 0.10 and 1.9; everything else is left with the advice."
+        "be the same with torchmetrics 0.3 to 0.10 and 1.9. Where nothing tells the number, accuracy, precision and "
+        "recall over all predictions become the metrics of torchmetrics.classification, which do without since 1.6.2. "
+        "AUROC and AveragePrecision without num_classes= were for two classes, whatever they are given. "
+        "Everything else is left with the advice."
     ),
     fix="safe",
     stops=True,

@@ -11,6 +11,7 @@ from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.metrics.admitted import asked
 from codemods.rules.metrics.arguments import ALWAYS
+from codemods.rules.metrics.collected import BY_CLASS, named_as_before
 from codemods.rules.metrics.escaping_metrics import kept
 from codemods.rules.metrics.renamed import ROOT, MetricSite, Renamed, sites, words
 
@@ -28,10 +29,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         calls = _calls(file, dotted)
         if every[0].name.level == "task" and calls:
             continue
-        refusal = _refusal(file, dotted, every, calls)
+        keys = [named_as_before(file, call) for call in calls]
+        refusal = _refusal(file, dotted, every, calls) or (BY_CLASS if None in keys else None)
         unit = f"{file.path}:{dotted}"
         for site in every:
-            yield _match(file, site, refusal, site.edits or (), unit)
+            edits = (*(site.edits or ()), *(edit for found in keys for edit in found or ()))
+            yield _match(file, site, refusal, edits, unit)
 
 
 def _calls(file: PythonFile, dotted: str) -> list[CallNode]:

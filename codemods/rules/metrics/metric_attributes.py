@@ -12,7 +12,8 @@ from codemods.rules.metrics.prediction_kind import Method
 
 HOLDERS = ("MetricCollection", "ModuleDict", "ModuleList")
 FEEDING = ("update", "forward")
-KNOWN = ("compute", "reset", "clone", "to", "cpu", "plot", "values", "items", "keys", *FEEDING)
+KNOWN = ("compute", "reset", "clone", "to", "cpu", "plot", "keys", *FEEDING)
+ITERATING = ("values", "items")
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,10 @@ def feeds(file: PythonFile, call: CallNode) -> Feeds:
         parents = {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
         for node in walk(function):
             if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                use = _use(node, parents)
-                if use is None:
+                uses = _uses(node, parents)
+                if uses is None:
                     return Feeds(reason=f"`{ast.unparse(node)}` is passed on in line {node.lineno}")
-                if isinstance(use, ast.Call):
-                    found.append(Feed(use, own))
+                found += [Feed(use, own) for use in uses]
     return Feeds(tuple(found), "" if found else "nothing in its class gives it predictions")
 
 
@@ -70,23 +70,53 @@ def _is_kept(node: ast.AST, names: set[str], function: Function) -> bool:
     return any(is_self_attribute(node, name, self_name(function)) for name in names)
 
 
-def _use(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.Call | bool | None:
-    """The call that feeds a metric there, False for a use that does not, None for one that is not known."""
+def _uses(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.Call] | None:
+    """The calls that feed a metric there, None for a use that is not known."""
     parent = parents.get(node)
     while isinstance(parent, ast.Subscript) and parent.value is node:
         node, parent = parent, parents.get(parent)
     if isinstance(parent, ast.Call):
         if parent.func is node:
-            return parent
+            return [parent]
         logs = isinstance(parent.func, ast.Attribute) and parent.func.attr in ("log", "log_dict")
-        return False if logs else None
+        return [] if logs else None
     if isinstance(parent, ast.Attribute):
         above = parents.get(parent)
         if parent.attr in FEEDING and isinstance(above, ast.Call) and above.func is parent:
-            return above
-        return False if parent.attr in KNOWN[: -len(FEEDING)] and parent.attr not in ("values", "items") else None
+            return [above]
+        if parent.attr in ITERATING:
+            return _iterated(above, parent.attr, parents) if above else None
+        return [] if parent.attr in KNOWN[: -len(FEEDING)] else None
     logged = isinstance(parent, ast.Dict) or (isinstance(parent, ast.keyword) and parent.arg == "value")
-    return False if logged else None
+    return [] if logged else None
+
+
+def _iterated(call: ast.AST, how: str, parents: dict[ast.AST, ast.AST]) -> list[ast.Call] | None:
+    """The calls that feed what a loop over the metrics of a container has in its turn."""
+    loop = parents.get(call)
+    if not isinstance(loop, ast.For | ast.comprehension) or loop.iter is not call:
+        return None
+    target: ast.AST | None = loop.target
+    if how == "items":
+        target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    whole = loop if isinstance(loop, ast.For) else parents[loop]
+    if not isinstance(target, ast.Name):
+        return None
+    found: list[ast.Call] = []
+    for node in parents:
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target:
+            uses = _uses(node, parents) if isinstance(node.ctx, ast.Load) and _is_within(node, whole, parents) else None
+            if uses is None:
+                return None
+            found += uses
+    return found
+
+
+def _is_within(node: ast.AST, whole: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    above: ast.AST | None = node
+    while above is not None and above is not whole:
+        above = parents.get(above)
+    return above is whole
 
 
 def _attributes(method: Method, call: ast.Call) -> set[str]:
@@ -97,25 +127,29 @@ def _attributes(method: Method, call: ast.Call) -> set[str]:
         for _ in range(2):
             for node in own_nodes(function):
                 value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-                if value and (_holds(value, call, method) or _copies(value, names, plain, function)):
+                kept = value and (_holds(value, call, method, names) or _copies(value, names, plain, function))
+                if kept:
                     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", value)]
                     names |= {item.attr for item in targets if isinstance(item, ast.Attribute)}
                     plain |= {item.id for item in targets if isinstance(item, ast.Name)}
     return names
 
 
-def _holds(value: ast.expr, call: ast.Call, method: Method) -> bool:
-    """Whether a value is the metric, or a collection with it."""
-    if value is call:
+def _holds(value: ast.expr, call: ast.Call, method: Method, names: set[str], inside: bool = False) -> bool:
+    """Whether a value is the metric, or a collection with it, or with an attribute that has it."""
+    if value is call or (inside and _is_kept(value, names, method.node)):
         return True
     if isinstance(value, ast.List | ast.Tuple):
-        return any(_holds(item, call, method) for item in value.elts)
+        return any(_holds(item, call, method, names, True) for item in value.elts)
     if isinstance(value, ast.Dict):
-        return any(_holds(item, call, method) for item in value.values)
+        return any(_holds(item, call, method, names, True) for item in value.values)
+    if isinstance(value, ast.ListComp | ast.DictComp):
+        each = value.elt if isinstance(value, ast.ListComp) else value.value
+        return _holds(each, call, method, names, True)
     if isinstance(value, ast.Call):
         name = (method.scope.resolve(value.func) or "").rpartition(".")[2]
         given = [*value.args, *(item.value for item in value.keywords)]
-        return name in HOLDERS and any(_holds(item, call, method) for item in given)
+        return name in HOLDERS and any(_holds(item, call, method, names, True) for item in given)
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,15 @@ from functools import cached_property
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_assignments, self_name
+from codemods.code.syntax import (
+    Function,
+    is_self_attribute,
+    own_nodes,
+    parameters,
+    results,
+    self_assignments,
+    self_name,
+)
 
 NEUTRAL = ("detach", "cpu", "clone", "contiguous")
 CASTS = ("float", "long", "int", "to", "type", "type_as", "double")
@@ -26,6 +35,8 @@ LOSSES = {
     "BCELoss": "ones",
 }
 DEEPEST = 6
+CALLED_BY_OTHERS = re.compile(r"__\w+__|forward|on_\w+|configure_\w+|\w+_(step|step_end|epoch_end|dataloader)")
+"""The methods that Lightning calls, with what the class does not see."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,8 @@ def origin(
             if name in ("", "cast"):
                 return origin(inner, method, kind, dim, depth + 1) if name == "" or kind in ("argmax",) else None
             return origin(inner, method, name if kind == "raw" else kind, along if kind == "raw" else dim, depth + 1)
+    if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Compare):
+        return origin(expr.value, method, kind, dim, depth + 1)
     if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Call):
         taken = step(expr.value, method)
         if taken and taken[0] == "max" and isinstance(expr.slice, ast.Constant) and expr.slice.value == 1:
@@ -111,7 +124,7 @@ def origin(
 
 
 def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> ValueOrigin | None:
-    if not any(stores(node, expr.id) for node in walk(method.node)):
+    if not any(stores(node, expr.id) for node in walk(method.node)) or _is_given(expr, method):
         return ValueOrigin(kind, expr, method, None, dim)
     bound = latest(expr.id, expr.lineno, method)
     if bound is None:
@@ -127,6 +140,13 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
     if taken and taken[0] == "max":
         return origin(taken[1], method, "argmax", taken[2], depth + 1) if index == 1 and kind == "raw" else None
     return ValueOrigin(kind, value, method, index, dim)
+
+
+def _is_given(expr: ast.Name, method: Method) -> bool:
+    """Whether a name is what a parameter was given still, since it is assigned later alone, and in plain lines."""
+    stored = {node.lineno for node in walk(method.node) if isinstance(node, ast.Name) and stores(node, expr.id)}
+    straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
+    return expr.id in parameters(method.node) and min(stored) >= expr.lineno and stored <= straight
 
 
 def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
@@ -177,14 +197,15 @@ def step(call: ast.Call, method: Method) -> tuple[str, ast.expr, int | None] | N
 def _with_dim(
     kind: str, inner: ast.expr, rest: list[ast.expr], call: ast.Call
 ) -> tuple[str, ast.expr, int | None] | None:
-    given = [*rest, *(item.value for item in call.keywords if item.arg == "dim")]
+    given = [*rest, *(item.value for item in call.keywords if item.arg in ("dim", "axis"))]
     if kind == "sigmoid":
         return (kind, inner, None) if not given else None
     try:
         dim = ast.literal_eval(given[0]) if given else None
     except ValueError:
         return None
-    return (kind, inner, dim) if dim in (1, -1) else None
+    every = kind == "argmax" and isinstance(dim, int) and dim > 0
+    return (kind, inner, dim) if dim in (1, -1) or every else None
 
 
 def _resolved(node: ast.expr, method: Method) -> str | None:
@@ -299,6 +320,9 @@ def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> Metr
     called = method.called_method(found.base) if depth < DEEPEST else None
     if called and found.kind == "raw":
         return _returned(found, called, target, depth)
+    handed = _handed_over(found.base.id, target, method, depth) if isinstance(found.base, ast.Name) else None
+    if handed and found.kind == "raw":
+        return handed
     return MetricInput(reason=f"fixer cannot tell what `{ast.unparse(found.base)}` gives it")
 
 
@@ -316,3 +340,30 @@ def _returned(found: ValueOrigin, called: Method, target: str, depth: int) -> Me
     if told and len({item.task for item in told}) == 1 and told[0].task:
         return told[0]
     return MetricInput(reason=f"fixer cannot tell what `{called.node.name}` gives it")
+
+
+def _handed_over(name: str, target: str, method: Method, depth: int) -> MetricInput | None:
+    """What the class gives a method of its own for a parameter; None where it is none, or where others may call it."""
+    own, names = method.node.name, parameters(method.node)
+    if depth >= DEEPEST or name not in names or CALLED_BY_OTHERS.fullmatch(own) or method.node.decorator_list:
+        return None
+    told = []
+    for function in method.item.methods.values() if method.item else ():
+        caller = replace(method, node=function)
+        for node in own_nodes(function):
+            called = caller.called_method(node) if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and called and called.node is method.node:
+                preds, labels = (_argument(node, names, each) for each in (name, target))
+                told.append(fed(preds, labels or ast.Constant(None), caller, depth + 1) if preds else MetricInput())
+    kinds = {(item.task, item.logits) for item in told}
+    if len(kinds) != 1 or not told[0].task or len(told) != len(method.file.attributes(own)):
+        return None
+    return told[0]
+
+
+def _argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:
+    """What a call gives for a parameter; None where that is not written there."""
+    if any(isinstance(item, ast.Starred) for item in call.args) or name not in names:
+        return None
+    placed = dict(zip(names, call.args, strict=False))
+    return placed.get(name) or next((item.value for item in call.keywords if item.arg == name), None)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import PythonFile
+from codemods.rewrite.import_statement import import_of
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
 from codemods.rules.names.sites import Arms, Sites, dotted_of, under_version_check
-from codemods.rules.names.statement import import_of
 from codemods.rules.names.uses import whole_line
 
 

@@ -11,9 +11,9 @@ from functools import partial
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts, literal
+from codemods.rewrite.import_statement import ImportTarget, moved, why_not
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.names.sites import Arms, Sites, dotted_of, read_sites, serves_both, under_version_check
-from codemods.rules.names.statement import ImportTarget, moved, why_not
 from codemods.rules.names.table import TEST_TUBE, gone, spelled, split
 from codemods.rules.names.uses import is_handed_on
 

@@ -12,6 +12,7 @@ from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
+from codemods.rewrite.import_statement import ImportTarget, moved, why_not
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.chains import chain_matches
 from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
@@ -23,7 +24,6 @@ from codemods.rules.names.sites import (
     source_module,
     under_version_check,
 )
-from codemods.rules.names.statement import ImportTarget, moved, why_not
 from codemods.rules.names.uses import reworded
 
 DOTTED = re.compile(r"[\w.]+")

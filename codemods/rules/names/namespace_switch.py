@@ -14,10 +14,10 @@ from codemods.code.syntax import uses
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.trainer_variables import space_of
+from codemods.rewrite.import_statement import why_not
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.lit003 import ENDED, ended, refusal
 from codemods.rules.names.sites import Sites, dotted_of, read_sites, root_of, serves_both
-from codemods.rules.names.statement import why_not
 from codemods.rules.names.table import FABRIC
 
 OLD, NEW = "pytorch_lightning", "lightning.pytorch"

@@ -67,7 +67,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def _present(file: PythonFile) -> bool:
     fits = read_fits(file)
-    return bool(candidates(file)) or bool(fits.plain or fits.other) or gives(file, MOVED)
+    return bool(candidates(file) or fits.plain or fits.other or _heirs(file)) or gives(file, MOVED)
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -82,6 +82,8 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     for verdict in found:
         if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
             yield from _class_match(file, verdict)
+        if verdict.what == "none":
+            yield from _inheriting(file, facts, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
     yield from strategy_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
@@ -111,6 +113,23 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
             imports=_imports(verdict) if loop else (),
             unit=verdict.unit,
         )
+
+
+def _heirs(file: PythonFile) -> list[ClassNode]:
+    """The classes that configure optimizers for a step that they do not define."""
+    return [item for item in file.classes if item.node.bases and METHOD in item.methods and STEP not in item.methods]
+
+
+def _inheriting(file: PythonFile, facts: Facts, verdict: OptimizerVerdict) -> Iterator[Match]:
+    """The classes of a file that configure optimizers of their own for the step of a class that is left."""
+    base = facts.files[verdict.item.path].find(verdict.item.name)
+    for item in _heirs(file) if file.path in facts.files else ():
+        fact = facts.files[file.path].find(item.qualname)
+        above = facts.ancestry(fact)[1:] if fact else ()
+        if base and base == next((each for each in above if STEP in each.methods), None):
+            message = f"{item.node.name} inherits a training_step with `optimizer_idx`, which Lightning 2.0 removed"
+            reason = f"Not rewritten: {base.name} ({base.path}), which has it, has to be repaired by hand."
+            yield Match(file.head(item.methods[METHOD]), message, "manual", reason, "M214")
 
 
 def _imports(verdict: OptimizerVerdict) -> tuple[tuple[str, str | None], ...]:

@@ -62,7 +62,9 @@ def _needed(name: str, own: Manifest, beside: list[tuple[str, Pin]], facts: Fact
     found = (
         release
         for item in facts.planned
-        if item.applied and (release := asked.get(item.code)) and (len(homes) == 1 or nearest(item.path, homes) == home)
+        if item.applied
+        and (release := (name == "torchmetrics" and item.torchmetrics) or asked.get(item.code))
+        and (len(homes) == 1 or nearest(item.path, homes) == home)
     )
     return max(found, key=Version, default=None)
 

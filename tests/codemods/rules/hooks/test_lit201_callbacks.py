@@ -103,3 +103,29 @@ def test_what_another_class_calls_of_its_base_is_not_a_callback() -> None:
     )
     files = {"train.py": SCRIPT, "other.py": other, "notes.md": "Show.on_validation_epoch_end is called by Trainer\n"}
     assert "def on_validation_end(self, trainer" in rewritten(files, rule("LIT201"), unsafe=True)["train.py"]
+
+
+METRICS = SCRIPT.replace(
+    'self.best = torch.stack([output["error"] for output in outputs]).mean().item()',
+    'self.log("best", torch.stack([output["error"] for output in outputs]).mean())',
+).replace(
+    "self.seen.append(pl_module.best)",
+    "self.seen.append({name: value.item() for name, value in trainer.callback_metrics.items()})",
+)
+
+
+def test_it_reads_the_metrics_that_it_read() -> None:
+    logging = '        loss = self.layer(batch).mean()\n        self.log("loss", loss)\n        return loss\n'
+    script = METRICS.replace("        return self.layer(batch).mean()\n", logging)
+    before = {"train.py": script.replace('return {"error"', 'self.log("each", batch.sum())\n        return {"error"')}
+    after = rewritten(before, rule("LIT201"), unsafe=True)
+    assert "def on_validation_end(self, trainer, pl_module):" in after["train.py"]
+    old, new = same(before, after, script=None, module="train", function="main", logged=False)
+    assert old.failure is None and new.failure is None, (old.failure, new.failure)
+    assert new.returned == old.returned
+    assert all("best" in seen and "each" in seen for seen in old.returned)
+
+
+def test_what_the_logger_gets_is_there_only_then() -> None:
+    text = METRICS.replace("callback_metrics", "logged_metrics")
+    assert "asks for logged_metrics" in refusals({"train.py": text}, "LIT201")[0]

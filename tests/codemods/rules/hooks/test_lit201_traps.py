@@ -118,17 +118,62 @@ def test_callback_that_asks_for_nothing_of_the_hook_does_not_matter(asked: str) 
     assert "on_validation_epoch_end" in rewritten(files, LIT)["model.py"]
 
 
+HELPER = """
+
+def logger_of(module, trainer):
+    if isinstance(trainer, type):
+        return None
+    for each in trainer.loggers:
+        return each
+"""
+
+
+@pytest.mark.parametrize("call", ["logger_of(pl_module, trainer)", "logger_of(trainer=trainer, module=None)"])
+def test_callback_that_asks_a_function_of_its_file_is_followed(call: str) -> None:
+    files = {"model.py": BEFORE, "show.py": CALLBACK.replace("print(trainer.callback_metrics)", call) + HELPER}
+    assert "on_validation_epoch_end" in rewritten(files, LIT)["model.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("trainer.loggers", "list(trainer)"),
+        ("trainer.loggers", "trainer.logged_metrics"),
+        ("(module, trainer)", "(module, *trainer)"),
+        ("def logger_of", "@cache\ndef logger_of"),
+        ("\n\ndef logger_of", "\n\nfrom other import *\nlogger_of = find()\n\n\ndef logger_of"),
+        ("print", "for logger_of in self.all:\n            print"),
+        ("self, trainer, pl_module", "self, trainer, pl_module, logger_of=None"),
+        ("logger_of(pl_module, trainer)", "logger_of(*(pl_module, trainer))"),
+        ("logger_of(pl_module, trainer)", "self.logger_of(trainer)"),
+        ("def logger_of", "from other import logger_of\n\n\ndef logger_of"),
+    ],
+)
+def test_a_function_that_may_see_what_the_hook_does(old: str, new: str) -> None:
+    text = CALLBACK.replace("trainer.callback_metrics", "logger_of(pl_module, trainer)") + HELPER
+    assert text.replace(old, new, 1) != text
+    files = {"model.py": BEFORE, "show.py": text.replace(old, new, 1)}
+    assert "calls it before" in refusals(files, "LIT201")[0]
+
+
+def test_a_callback_that_hands_the_module_to_a_function_cannot_wait() -> None:
+    files = watched("mark(pl_module)")
+    show = files["show.py"] + "\n\ndef mark(module):\n    module.best = None\n"
+    assert "calls it before" in refusals({**files, "show.py": show}, "LIT201")[0]
+
+
 READING = {
     "what the hook sets": "pl_module.best",
     "what a method of the hook sets": "pl_module.worst",
     "through the Trainer": "trainer.lightning_module.best",
     "what a method of the module reads": "pl_module.report()",
     "in another method of the callback": "self.of(pl_module)",
+    "what others may monitor": "pl_module.best, trainer.callback_metrics",
 }
 NOSY = {
     "the module itself": "show(pl_module)",
     "by name": "getattr(pl_module, self.name)",
-    "what others may monitor": "pl_module.best, trainer.callback_metrics",
+    "what the logger gets": "pl_module.best, trainer.logged_metrics",
     "what it logs itself": "pl_module.log('best', pl_module.best)",
 }
 
@@ -186,7 +231,8 @@ def test_callback_that_sees_what_the_hook_does_forbids_it(asked: str) -> None:
 
 
 def test_callback_that_1_x_called_after_the_hook_forbids_it() -> None:
-    assert "calls it before" in refusals({"model.py": BEFORE, "show.py": CALLBACK}, "LIT201")[0]
+    made = run_rules({"model.py": BEFORE, "show.py": CALLBACK}, LIT)
+    assert made.changes == () and {finding.fix for finding in made.findings} == {"unsafe"}
     blind = CALLBACK.replace("trainer.callback_metrics", "trainer.current_epoch")
     assert run_rules({"model.py": BEFORE, "show.py": blind}, LIT).changes
 

@@ -49,6 +49,25 @@ def test_a_lightning_that_told_of_training_alone_validated_behind_the_hook() -> 
     assert levels(CLASS + STEP + EVALUATED + COUNT, ("pytorch-lightning==1.1.8",)) == {"unsafe"}
 
 
+WATCH = "class Watch(Callback):\n    def on_epoch_start(self, trainer, pl_module):\n        print(trainer)\n"
+OTHER = "class Late(Callback):\n    def on_train_epoch_start(self, trainer, pl_module):\n        pass\n"
+
+
+@pytest.mark.parametrize("text", [CLASS + STEP + EVALUATED + COUNT.replace("_end", "_start"), WATCH])
+@pytest.mark.parametrize(
+    ("pin", "level"),
+    [("==1.0.8", "safe"), ("<1.2,>=0.7", "safe"), ("==0.9.0", "safe"), ("==1.2.0", "unsafe"), (">=1.0", "unsafe"),
+     ("", "unsafe")],
+)  # fmt: skip
+def test_a_lightning_that_told_of_training_alone_called_the_start_at_the_same_point(
+    text: str, pin: str, level: str
+) -> None:
+    pins = (f"pytorch-lightning{pin}",)
+    assert levels(text, pins) == {level}
+    assert levels(text, pins, other=HEAD + OTHER) == {"unsafe"}
+    assert levels(text.replace("_start", "_end"), pins) == {"unsafe"}
+
+
 def test_is_called_once_an_epoch() -> None:
     text = HEAD + CLASS + STEP + COUNT + COUNT.replace("_end", "_start").replace("self.current_epoch", "'start'")
     space: dict[str, type[LightningModule]] = {}

@@ -243,6 +243,16 @@ def test_parts_of_the_batch_are_no_single_numbers() -> None:
     assert b'self.log_dict({"a": y})' in run_rules({"train.py": again}, LIT).final()["train.py"]
 
 
+@pytest.mark.parametrize(
+    ("pin", "level"),
+    [("==1.2.9", "safe"), (">=1.0", "safe"), ("", "safe"), ("==1.3.0", "unsafe"), (">=1.5,<2", "unsafe")],
+)
+def test_what_the_required_lightning_ignores_is_not_logged_without_being_asked_for(pin: str, level: str) -> None:
+    made = plan(sources({"train.py": STEP}), Options((LIT,), pins=(f"pytorch-lightning{pin}",)))
+    assert [item.fix for item in made.findings] == [level]
+    assert bool(made.changes) == (level == "safe")
+
+
 @pytest.mark.parametrize(("pin", "level"), [("pytorch-lightning==1.4.0", "unsafe"), ("pytorch-lightning<2", "safe")])
 def test_keys_that_the_class_reads_where_lightning_never_did(pin: str, level: str) -> None:
     text = STEP + '\n    def training_epoch_end(self, outputs):\n        print([each["log"] for each in outputs])\n'
@@ -268,8 +278,17 @@ def test_keys_that_the_class_reads_where_lightning_never_did(pin: str, level: st
 def test_what_another_stage_reads_of_its_results_is_none_of_a_training_step(more: str, kept: bool) -> None:
     text = f"{STEP}\n    def {more}\n"
     made = plan(sources({"train.py": text}), Options((LIT,), pins=("pytorch-lightning>=1.7,<2",), unsafe=True))
-    assert [finding.fix for finding in made.findings] == ["unsafe" if kept else "safe"]
+    assert [finding.reason.startswith("The class reads them") for finding in made.findings] == [kept]
     assert ('"log": ' in made.final()["train.py"].decode()) == kept
+
+
+@pytest.mark.parametrize("more", ["**kwargs", "**_"])
+def test_a_step_that_takes_whatever_else_is_given(more: str) -> None:
+    text = STEP.replace("batch, batch_idx)", f"batch, batch_idx, {more})", 1)
+    after = rewritten({"train.py": STEP}, LIT)["train.py"].replace("batch_idx)", f"batch_idx, {more})", 1)
+    assert text != STEP and rewritten({"train.py": text}, LIT)["train.py"] == after
+    for other in ("*args", "*, stage=None"):
+        assert "not an ordinary method" in refusals({"train.py": text.replace(more, other)}, "LIT213")[0]
 
 
 ENDS = (

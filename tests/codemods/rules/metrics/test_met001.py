@@ -87,8 +87,18 @@ def made(text: str, *, unsafe: bool = False) -> str:
         (
             "MetricCollection([Accuracy(), F1Score()])",
             "self.metric(out, y)",
-            'MetricCollection([Accuracy(task="multiclass", num_classes=10), '
-            'F1Score(task="multiclass", num_classes=10)])',
+            'MetricCollection({"Accuracy": Accuracy(task="multiclass", num_classes=10), '
+            '"F1Score": F1Score(task="multiclass", num_classes=10)})',
+        ),
+        (
+            "nn.ModuleList([Accuracy() for _ in range(2)])",
+            "self.metric[0](out, y)",
+            'nn.ModuleList([Accuracy(task="multiclass", num_classes=10) for _ in range(2)])',
+        ),
+        (
+            "nn.ModuleDict({name: Accuracy() for name in num_classes})",
+            "for name, metric in self.metric.items():\n            metric(out, y)",
+            'nn.ModuleDict({name: Accuracy(task="multiclass", num_classes=10) for name in num_classes})',
         ),
         ("torchmetrics.MeanMetric(compute_on_step=False)", "self.metric(loss)", "torchmetrics.MeanMetric()"),
     ],
@@ -116,7 +126,7 @@ def test_hyperparameters_are_read_once_they_are_there() -> None:
     text = module("self.metric = Accuracy()", "self.metric(out, y)", last)
     assert made(text) == 'Accuracy(task="multiclass", num_classes=self.hparams.num_classes)'
     early = text.replace("        self.metric = Accuracy()\n", "").replace(
-        "        self.layer =", "        self.metric = Accuracy()\n        self.layer ="
+        "        self.layer =", "        self.metric = F1Score()\n        self.layer ="
     )
     assert "how many classes" in " ".join(refusals({"train.py": early}, "MET001"))
 
@@ -166,11 +176,11 @@ def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
     ],
 )
 def test_the_weights_of_a_loss_say_how_many_classes(loss: str, computed: str, size: str | None) -> None:
-    text = module("self.metric = Accuracy()", "self.metric(out.argmax(dim=1), y)", "build(width)", loss, computed)
+    text = module("self.metric = F1Score()", "self.metric(out.argmax(dim=1), y)", "build(width)", loss, computed)
     if size is None:
         assert "how many classes" in " ".join(refusals({"train.py": text}, "MET001"))
     else:
-        assert made(text) == f'Accuracy(task="multiclass", num_classes={size})'
+        assert made(text) == f'F1Score(task="multiclass", num_classes={size})'
 
 
 STEP = """
@@ -239,7 +249,7 @@ def test_probabilities_of_a_sigmoid(before: str, after: str) -> None:
 @pytest.mark.parametrize("given", ["out", "out.sigmoid()"])
 def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
     text = module("self.metric = torchmetrics.AUROC()", f"self.metric({given}, y)", **ONES)
-    assert made(text) == 'torchmetrics.AUROC(task="binary")'
+    assert made(text, unsafe=given == "out") == 'torchmetrics.AUROC(task="binary")'
 
 
 @pytest.mark.parametrize(
@@ -247,9 +257,14 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
     [
         (module("self.metric = wrap(Accuracy())", "self.metric(out, y)"), "passed on where it is made"),
         (module("self.metric = Accuracy()", "pass"), "nothing in its class"),
+        (
+            module("self.metric = [Accuracy() for _ in y]", "[each(out, y) for each in self.metric]"),
+            "passed on in line",
+        ),
+        (module("self.metric = [wrap(Accuracy()) for _ in y]", "self.metric[0](out, y)"), "passed on where it is made"),
         (module("self.metric = Accuracy()", "helper(self.metric, out, y)"), "passed on in line"),
         (module("self.metric = Accuracy()", "self.metric(x, y)"), "fixer cannot tell"),
-        (module("self.metric = Accuracy()", "self.metric(out, y)", "build(width)"), "how many classes"),
+        (module("self.metric = F1Score()", "self.metric(out, y)", "build(width)"), "how many classes"),
         (module("self.metric = Accuracy()", "self.metric(out, y)", **ONES), "logits"),
         (module("self.metric = Accuracy()", "self.metric(torch.sigmoid(out), y)"), "fixer cannot tell"),
         (module("self.metric = Accuracy(**more)", "self.metric(out, y)"), "**"),
@@ -488,7 +503,6 @@ def test_the_function_that_took_binary_targets_alone_is_known_under_its_new_name
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (".functional.classification", ".functional"),
         ("(predictions, target)\n", "(predictions, target, pos_label=0)\n"),
         ("(predictions, target)\n", "(predictions, target, None)\n"),
         ("(predictions, target)\n", "(*predictions)\n"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import refusals, rewritten, rule
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import same
 
 OPT = rule("OPT001")
@@ -168,3 +168,63 @@ def test_a_step_that_hands_on_to_no_loop_is_left_without_a_word() -> None:
 def test_what_cannot_be_told_of_the_relatives_is_refused(base: str, child: str, reason: str) -> None:
     found = refusals(program(base, child), "OPT001")
     assert any(reason in each for each in found), found
+
+
+WAITING = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Base(LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        return self(batch).mean() * optimizer_idx
+
+    def configure_optimizers(self):
+        return [torch.optim.SGD(self.parameters(), 0.1), torch.optim.Adam(self.parameters())]
+
+
+class Single(Base):
+    def training_step(self, batch, batch_idx):
+        return self(batch).mean()
+"""
+HEIR = """\
+import torch
+
+from base import Base
+
+
+class Heir(Base):
+    def configure_optimizers(self):
+        return [torch.optim.SGD(self.parameters(), 0.2), torch.optim.Adam(self.parameters(), 0.2)]
+"""
+
+
+def found_in(files: dict[str, str], path: str) -> list[str]:
+    return [each.message for each in run_rules(files, OPT).findings if each.path == path]
+
+
+def test_a_class_that_inherits_the_step_of_one_that_is_left_is_named() -> None:
+    files = {"base.py": WAITING, "heir.py": HEIR}
+    assert found_in(files, "heir.py") == [
+        "Heir inherits a training_step with `optimizer_idx`, which Lightning 2.0 removed"
+    ]
+    below = f"{HEIR}\n\nclass Below(Heir):\n    def configure_optimizers(self):\n        return None\n"
+    assert len(found_in({**files, "heir.py": below}, "heir.py")) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Base", "Single"),
+        (
+            "    def configure",
+            "    def training_step(self, batch, batch_idx):\n        return None\n\n    def configure",
+        ),
+        ("configure_optimizers", "optimizers_of"),
+        ("from base import Base", "from elsewhere import Base"),
+    ],
+)
+def test_other_classes_are_not(old: str, new: str) -> None:
+    heir = HEIR.replace(old, new)
+    assert heir != HEIR
+    assert found_in({"base.py": WAITING, "heir.py": heir}, "heir.py") == []

@@ -12,8 +12,8 @@ from codemods.rules.metrics.met001 import RULE as METRICS
 from codemods.rules.pins.pin001 import RULE as PINS
 
 
-def planned(requirements: str) -> Plan:
-    files = {"train.py": ("python", BEFORE), "requirements.txt": ("requirements", requirements)}
+def planned(requirements: str, code: str = BEFORE) -> Plan:
+    files = {"train.py": ("python", code), "requirements.txt": ("requirements", requirements)}
     return plan(
         [Source(path, kind, text.encode()) for path, (kind, text) in files.items()],
         Options((METRICS, PINS), target="2.6.6", pins=tuple(requirements.split())),
@@ -36,6 +36,13 @@ def test_raised_with_the_task(before: str, after: str) -> None:
     final = made.final()
     assert final["train.py"].decode() == AFTER
     assert final.get("requirements.txt", before.encode() + b"\n").decode() == f"{after}\n"
+
+
+def test_raised_for_a_metric_that_need_not_know_its_classes() -> None:
+    made = planned("torchmetrics>=0.7\n", BEFORE.replace("torch.nn.Linear(32, num_classes)", "build(num_classes)"))
+    assert made.bugs == ()
+    assert 'MulticlassAccuracy(average="micro")' in made.final()["train.py"].decode()
+    assert made.final()["requirements.txt"] == b"torchmetrics>=1.6.2\n"
 
 
 @pytest.mark.parametrize("pin", ["torchmetrics==0.9.3", "torchmetrics>=0.8,<0.11", "torchmetrics~=0.10.0"])

@@ -1,0 +1,65 @@
+"""Metrics that a collection names by their classes, which are called otherwise now or once they are told a task."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from codemods.code.nodes import walk
+from codemods.code.source import CallNode, PythonFile
+from codemods.rule import TextEdit
+from codemods.rules.metrics.metric_attributes import method_of
+from codemods.rules.metrics.table import is_of_torchmetrics
+
+COLLECTION = "MetricCollection"
+BY_CLASS = f"`{COLLECTION}` names it by its class, which is another one now: give it a dict with names"
+_BETWEEN = re.compile(r"(?:\s|,|#[^\n]*\n)*")
+
+
+def named_as_before(file: PythonFile, call: CallNode) -> tuple[TextEdit, ...] | None:
+    """The edits after which the collection around a metric has the names that it gave by class written out; none where
+    there is no such collection, None where it cannot be told what it named."""
+    collection = _around(file, call)
+    if collection is None:
+        return ()
+    metrics, listed = _members(collection)
+    names, places = [_name(item, call) for item in metrics], [file.offsets(item) for item in metrics]
+    start, end = file.offsets(listed or collection)
+    start = start if listed else file.text.index("(", file.offsets(collection.func)[1])
+    gaps = [file.text[first[1] : second[0]] for first, second in pairwise([(start, start + 1), *places])]
+    if not all(names) or len({*names}) < len(names) or not all(map(_BETWEEN.fullmatch, gaps)):
+        return None
+    keys = [f'"{name}": ' for name in names]
+    if listed:
+        edits = [TextEdit(start, start + 1, "{"), TextEdit(end - 1, end, "}")]
+    else:
+        keys[0] = f"{{{keys[0]}"
+        edits = [TextEdit(places[-1][1], places[-1][1], "}")]
+    return (*edits, *(TextEdit(place[0], place[0], key) for place, key in zip(places, keys, strict=True)))
+
+
+def _around(file: PythonFile, call: CallNode) -> ast.Call | None:
+    """The collection that is given a metric without a name."""
+    method = method_of(file, call)
+    for node in walk(method.node if method else file.tree):
+        if isinstance(node, ast.Call) and call.node in _members(node)[0]:
+            dotted = call.scope.resolve(node.func) or ""
+            if dotted.endswith(f".{COLLECTION}") and is_of_torchmetrics(dotted):
+                return node
+    return None
+
+
+def _members(collection: ast.Call) -> tuple[Sequence[ast.expr], ast.List | ast.Tuple | None]:
+    """What a collection is given without names, and the list of it, where that is written."""
+    given = [*collection.args, *(item.value for item in collection.keywords if item.arg == "metrics")]
+    listed = given[0] if len(given) == 1 else None
+    if isinstance(listed, ast.List | ast.Tuple):
+        return listed.elts, listed
+    return (collection.args, None) if len(given) == len(collection.args) else ((), None)
+
+
+def _name(item: ast.expr, call: CallNode) -> str:
+    dotted = (call.scope.resolve(item.func) or "") if isinstance(item, ast.Call) else ""
+    return dotted.rpartition(".")[2] if is_of_torchmetrics(dotted) else ""

@@ -1,0 +1,76 @@
+"""The areas under curves, which without a number of classes took predictions of two classes alone.
+
+Run with torchmetrics 0.3 to 0.10: what is given for several classes, or labels, was refused by AUROC without
+`num_classes=`, and taken as one row of two classes by AveragePrecision; with `pos_label=1` as without it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from codemods.code.nodes import walk
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import results
+from codemods.finding import Fix
+from codemods.rules.metrics.arguments import Arguments
+from codemods.rules.metrics.metric_attributes import feeds
+from codemods.rules.metrics.prediction_kind import DEEPEST, Method, origin
+
+AREA, PRECISION = "AUROC", "AveragePrecision"
+BINARY = "Without num_classes= it took two classes alone, and gave the same numbers before and after in a run"
+CAUGHT = f"{BINARY}; where all targets are of one class it gives 0 now, and releases before 0.7 raised what is caught."
+LOGITS = (
+    f"{BINARY}; fixer assumes that it is given probabilities: logits are taken for them where all of a batch lie "
+    "between 0 and 1."
+)
+NO_POSITIVE = (
+    f"{BINARY}, but where no target is positive: it gives 0 now, and gave nan. fixer assumes that it is given targets "
+    "that are whole numbers, and predictions that are none: others are refused now."
+)
+
+
+def of_two_classes(
+    file: PythonFile, call: CallNode, metric: str, function: bool, given: Arguments
+) -> tuple[Fix, str] | None:
+    """How surely a metric is one of two classes by the way it is called alone, and why; None for any other."""
+    classes = given.named("num_classes")
+    alone = classes is None or (isinstance(classes, ast.Constant) and classes.value == 1)
+    if metric not in (AREA, PRECISION) or not alone or given.named("average") or given.names() - given.handled:
+        return None
+    if function and not given.data:
+        return None
+    if metric == PRECISION:
+        return "unsafe", NO_POSITIVE
+    if function:
+        return ("unsafe", CAUGHT) if _is_caught(call.within, call.node) else ("safe", f"{BINARY}.")
+    found = feeds(file, call)
+    sure = found.found and all(each.call.args and _are_probable(each.call.args[0], each.method) for each in found.found)
+    return ("safe", f"{BINARY}.") if sure else ("unsafe", LOGITS)
+
+
+def _is_caught(within: Sequence[ast.AST], call: ast.Call) -> bool:
+    """Whether the function around a call, or the module, catches what it raises."""
+    around = within[-1] if within else None
+    tries = (node for node in walk(around) if isinstance(node, ast.Try) and node.handlers) if around else ()
+    return any(call in walk(part) for node in tries for part in node.body)
+
+
+def _are_probable(preds: ast.expr, method: Method, depth: int = 0) -> bool:
+    """Whether predictions are seen to be made by a sigmoid, or are a part of those of a softmax."""
+    found = origin(preds, method)
+    if found is None or depth > DEEPEST:
+        return False
+    if found.kind in ("sigmoid", "softmax"):
+        return True
+    called = found.method.called_method(found.base)
+    if called:
+        given = [_part(value, found.index) for value in results(called.node)]
+        return bool(given) and all(each is not None and _are_probable(each, called, depth + 1) for each in given)
+    return isinstance(found.base, ast.Subscript) and _are_probable(found.base.value, found.method, depth + 1)
+
+
+def _part(value: ast.expr, index: int | None) -> ast.expr | None:
+    if index is None:
+        return value
+    return value.elts[index] if isinstance(value, ast.Tuple) and len(value.elts) > index else None
