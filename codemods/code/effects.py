@@ -25,7 +25,8 @@ DOTTED = frozenset({
     "time.ctime", "time.strftime", "datetime.datetime.now", "datetime.now", "traceback.print_exc", "gc.collect",
     "sys.getsizeof", "os.getpid", "os.getcwd", "socket.gethostname", "platform.node",
     "tqdm.tqdm.write", "tqdm.auto.tqdm.write", "rich.print", "rich.pretty.pprint", "click.echo", "click.secho",
-    "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated",
+    "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated", "torch.is_tensor",
+    "torch.is_grad_enabled",
 })  # fmt: skip
 """Functions of modules, by their dotted names."""
 TOLD = frozenset({"__class__", "__doc__", "__module__", "__name__", "__qualname__", "shape", "dtype", "device", "ndim"})

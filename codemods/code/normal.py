@@ -25,6 +25,7 @@ from codemods.code.inlining import plain_helpers
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
+from codemods.code.properties import plain_properties
 from codemods.code.single_expressions import plain_answers
 from codemods.code.values import plain_names
 
@@ -34,6 +35,7 @@ STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_imports,
     plain_classes,
     plain_members,
+    plain_properties,
     put_together,
     plain_helpers,
     plain_answers,
