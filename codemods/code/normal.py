@@ -22,6 +22,7 @@ from codemods.code.flow import plain_blocks
 from codemods.code.held_values import plain_holders
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import plain_helpers
+from codemods.code.kept_contexts import plain_contexts
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
@@ -43,6 +44,7 @@ STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_blocks,
     plain_fillings,
     plain_holders,
+    plain_contexts,
     plain_names,
     plain_expressions,
 )

@@ -87,6 +87,25 @@ FORMS = {
         "class A(B):\n\n    @property\n    def net(self):\n        return self._net\n\n    def f(self, x):\n"
         "        return self._net(x)",
     ),
+    "a context of an attribute": (
+        "import torch\n\nclass A(B):\n\n    def __init__(self):\n        self.off = torch.no_grad()\n\n"
+        "    def f(self, x):\n        with self.off:\n            g(x)",
+        "import torch\n\nclass A(B):\n\n    def __init__(self):\n        self.off = torch.no_grad()\n\n"
+        "    def f(self, x):\n        with torch.no_grad():\n            g(x)",
+    ),
+    "a context that a function enters": (
+        "import contextlib\nimport torch\n\n@contextlib.contextmanager\ndef off():\n    with torch.no_grad():\n"
+        "        yield\nwith off():\n    g()",
+        "import contextlib\nimport torch\n\n@contextlib.contextmanager\ndef off():\n    with torch.no_grad():\n"
+        "        yield\nwith torch.no_grad():\n    g()",
+    ),
+    "a context that is entered twice": (
+        "import torch\n\ndef f(x):\n    half = torch.autocast('cuda', dtype=torch.float16)\n    with half:\n"
+        "        g(x)\n    with half, x:\n        h(x)",
+        "import torch\n\ndef f(x):\n"
+        "    with torch.autocast('cuda', dtype=torch.float16):\n        g(x)\n"
+        "    with torch.autocast('cuda', dtype=torch.float16), x:\n        h(x)",
+    ),
     "a function that gives back what it is given": ("def same(x):\n    return x\nf(same(g()))", "f(g())"),
 }
 LEFT = {
@@ -119,6 +138,21 @@ LEFT = {
     ),
     "a stack that may enter": (
         "import contextlib\nwith contextlib.ExitStack() as stack:\n    if y:\n        stack.enter_context(h())\n    g()"
+    ),
+    "a context that a function enters and leaves": (
+        "import contextlib\nimport torch\n\n@contextlib.contextmanager\ndef off():\n    with torch.no_grad():\n"
+        "        g()\n    yield\nwith off():\n    g()"
+    ),
+    "a context that is bound again": (
+        "import torch\n\nclass A(B):\n\n    def __init__(self):\n        self.off = torch.no_grad()\n"
+        "        self.off = h()\n\n    def f(self, x):\n        with self.off:\n            g(x)"
+    ),
+    "a context that does something when it is made": (
+        "import torch\n\ndef f(x):\n    off = torch.set_grad_enabled(False)\n    g(x)\n    with off:\n        h(x)"
+    ),
+    "a context that depends on something": (
+        "import torch\n\ndef f(x):\n    half = torch.autocast('cuda', enabled=x.half)\n    x.half = g(x)\n"
+        "    with half:\n        h(x)"
     ),
     "a property that is set": (
         "class A(B):\n\n    @property\n    def net(self):\n        return self._net\n\n    @net.setter\n"
