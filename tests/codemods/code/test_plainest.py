@@ -9,6 +9,7 @@ import ast
 import pytest
 
 from codemods.code.normal import normal
+from tests.codemods.support import rewritten, rule
 
 BAR = "from tqdm import tqdm\n"
 TOOLS = "import itertools\n"
@@ -191,3 +192,11 @@ def test_form(name: str) -> None:
 @pytest.mark.parametrize("name", LEFT)
 def test_left_as_it_is(name: str) -> None:
     assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+
+
+def test_a_loop_that_is_written_plainly_keeps_its_depth() -> None:
+    loop = rule("BWD002").examples[1].before
+    call = "            self.manual_backward(loss, retain_graph=True)\n"
+    text = loop.replace(call, f"            if True:\n    {call}")
+    assert text != loop
+    assert rewritten({"train.py": text}, rule("BWD002")) == rewritten({"train.py": loop}, rule("BWD002"))
