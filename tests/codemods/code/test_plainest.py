@@ -194,6 +194,18 @@ def test_left_as_it_is(name: str) -> None:
     assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
 
 
+def test_a_method_under_a_condition_is_changed_where_it_stands() -> None:
+    text = rule("GRD008").examples[0].before
+    lines = text.splitlines(keepends=True)
+    first = next(index for index, line in enumerate(lines) if line.startswith("    def train("))
+    last = next(index for index in range(first, len(lines)) if "return self" in lines[index])
+    body = "".join(f"    {line}" for line in lines[first : last + 1])
+    made = "".join([*lines[:first], "    if True:\n", body, *lines[last + 1 :]])
+    plain, after = (rewritten({"train.py": item}, rule("GRD008"))["train.py"] for item in (text, made))
+    assert after != made and "        def on_train_start(self):" in after
+    assert ast.unparse(normal(ast.parse(after))) == ast.unparse(normal(ast.parse(plain)))
+
+
 def test_a_loop_that_is_written_plainly_keeps_its_depth() -> None:
     loop = rule("BWD002").examples[1].before
     call = "            self.manual_backward(loss, retain_graph=True)\n"
