@@ -40,6 +40,8 @@ def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
                 fields["decorator_list"] = kept
             if told and any(id(item) in told for item in taken(node)):
                 fields["args"] = replaced(node.args, lambda item: _untold(item, told))
+            if node.args.posonlyargs and not node.args.kwarg:
+                fields["args"] = _by_name_too(fields.get("args", node.args))
         if isinstance(node, ast.ClassDef):
             alone = len(node.bases) == 1
             bases = [new for item in node.bases for new in _above(item, empty, alone)]
@@ -51,7 +53,8 @@ def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
 
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
-    tree = with_statements(tree, swap, of=DEFINING) if empty or marked or told else tree
+    ordered = any(item.posonlyargs for item in known.nodes[ast.arguments])
+    tree = with_statements(tree, swap, of=DEFINING) if empty or marked or told or ordered else tree
     return replaced(tree, lambda node: built.get(id(node))) if built else tree
 
 
@@ -130,6 +133,11 @@ def _made_later(functions: Iterable[Function]) -> set[tuple[int, int]]:
 
 def _untold(node: ast.AST, told: Container[int]) -> ast.AST | None:
     return changed(node, annotation=None) if id(node) in told else None
+
+
+def _by_name_too(arguments: ast.arguments) -> ast.arguments:
+    """Parameters that may be given by name, too, which nobody does."""
+    return changed(arguments, posonlyargs=[], args=[*arguments.posonlyargs, *arguments.args])
 
 
 def _says_nothing(annotation: ast.expr, known: ModuleNames) -> bool:

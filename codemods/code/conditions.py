@@ -32,7 +32,9 @@ DECIDED: Mapping[type, Callable[[Any, Any], bool]] = {
 
 def compared(node: ast.Compare) -> ast.expr | None:
     """What a comparison of two constants comes to; one with a constant in front, the other way round."""
-    if len(node.ops) > 1 or not isinstance(node.left, ast.Constant):
+    if len(node.ops) > 1:
+        return _chain(node)
+    if not isinstance(node.left, ast.Constant):
         return None
     other, operator = node.comparators[0], type(node.ops[0])
     if isinstance(other, ast.Constant):
@@ -42,6 +44,16 @@ def compared(node: ast.Compare) -> ast.expr | None:
         return made_from(node, ast.Constant(value=decide(one, two), kind=None)) if same and decide else None
     swapped = SWAPPED.get(operator)
     return changed(node, left=other, ops=[swapped()], comparators=[node.left]) if swapped else None
+
+
+def _chain(node: ast.Compare) -> ast.expr | None:
+    """What several comparisons of constants come to."""
+    sides = [node.left, *node.comparators]
+    pairs = zip(sides, node.ops, sides[1:], strict=False)
+    links = [compared(ast.copy_location(ast.Compare(one, [sign], [other]), node)) for one, sign, other in pairs]
+    values = [item.value for item in links if isinstance(item, ast.Constant)]
+    whole = len(values) == len(node.ops)
+    return made_from(node, ast.Constant(value=all(values), kind=None)) if whole else None
 
 
 def negated(node: ast.UnaryOp) -> ast.expr | None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from functools import cached_property
 from typing import TypeGuard
 
 from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node, walk
-from codemods.code.tree_copies import replaced
+from codemods.code.tree_copies import changed, replaced
 
 IDLE = (
     "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
-    "threading.Lock", "threading.RLock",
+    "threading.Lock", "threading.RLock", "tempfile.TemporaryDirectory",
 )  # fmt: skip
 """Contexts that do nothing where they are given nothing."""
+SHARED = frozenset({"contextlib.nullcontext", "threading.Lock", "threading.RLock", "multiprocessing.Lock"})
+"""Contexts that do nothing wherever and however often they are entered."""
 MARKS = (
     "torch.profiler.record_function", "torch.autograd.profiler.record_function", "torch.cuda.nvtx.range",
     "contextlib.nullcontext", "contextlib.redirect_stdout", "contextlib.redirect_stderr",
@@ -31,6 +34,7 @@ STEP = "training_step"
 """The hook that Lightning calls with gradients on."""
 GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
 MAKERS = ("contextlib.contextmanager",)
+STACK, ENTER = "contextlib.ExitStack", "enter_context"
 
 
 class Contexts:
@@ -45,6 +49,8 @@ class Contexts:
         call, kept = item.context_expr, item.optional_vars
         if kept is not None and not (isinstance(kept, ast.Name) and self.known.names.is_never_read(kept.id)):
             return False
+        if isinstance(call, ast.Name):
+            return call.id in self._shared
         if not isinstance(call, ast.Call):
             return False
         name = self.known.dotted(call.func)
@@ -60,6 +66,19 @@ class Contexts:
             name in MARKS and quiet and not call.keywords
         )
 
+    def entered(self, node: ast.With) -> ast.With:
+        """A statement with the contexts that a stack enters before all else, and that nobody asks for anything else."""
+        stack = node.items[0].optional_vars
+        call = node.items[0].context_expr
+        made = isinstance(call, ast.Call) and not (call.args or call.keywords) and self.known.dotted(call.func) == STACK
+        if not made or len(node.items) > 1 or not isinstance(stack, ast.Name):
+            return node
+        items = list(itertools.takewhile(bool, (_entered(item, stack.id) for item in node.body)))
+        if not items or len(self.known.names.loads.get(stack.id, ())) != len(items):
+            return node
+        rest = node.body[len(items) :] or [ast.copy_location(ast.Pass(), node)]
+        return changed(node, items=items, body=rest)
+
     def has_gradients(self, owner: ast.AST) -> bool:
         """Whether a function is the training step, which nothing else in the file asks for, and speaks of gradients
         being on or off once."""
@@ -69,6 +88,19 @@ class Contexts:
             return False
         said = (getattr(node, "attr", getattr(node, "id", "")) for node in walk(owner))
         return sum(name in GRADIENT_MODES for name in said) == 1
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        """The names of the module for contexts that do nothing."""
+        made = {
+            target.id
+            for node in self.known.tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1
+            for target in node.targets
+            if isinstance(target, ast.Name) and not (node.value.args or node.value.keywords)
+            if self.known.dotted(node.value.func) in SHARED
+        }
+        return frozenset(name for name in made if self.known.names.stores[name] == 1)
 
     @cached_property
     def _own(self) -> frozenset[str]:
@@ -118,6 +150,20 @@ class Contexts:
             if isinstance(item, ast.Assign) and not all(own(each) for each in item.targets):
                 return False
         return True
+
+
+def _entered(node: ast.stmt, stack: str) -> ast.withitem | None:
+    """The context that a statement enters by a stack, with the name for what it gives."""
+    call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+    function = call.func if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords else None
+    if not isinstance(function, ast.Attribute) or function.attr != ENTER or getattr(function.value, "id", "") != stack:
+        return None
+    if not isinstance(call, ast.Call) or isinstance(call.args[0], ast.Starred):
+        return None
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    if isinstance(node, ast.Assign) and not isinstance(target, ast.Name):
+        return None
+    return ast.withitem(context_expr=call.args[0], optional_vars=target)
 
 
 def _numbers(node: ast.expr) -> ast.expr:

@@ -11,6 +11,11 @@ from collections.abc import Container
 
 from codemods.code.nodes import every_node
 
+CONTEXTS = frozenset({
+    "torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.autocast", "torch.amp.autocast",
+    "torch.cuda.amp.autocast", "torch.cpu.amp.autocast",
+})  # fmt: skip
+"""Contexts that do nothing before they are entered, and may be entered again."""
 BUILTINS = frozenset({
     "ascii", "bool", "callable", "dir", "format", "hasattr", "hash", "id", "isinstance", "issubclass", "len", "print",
     "repr", "str", "type",
@@ -25,7 +30,8 @@ DOTTED = frozenset({
     "time.ctime", "time.strftime", "datetime.datetime.now", "datetime.now", "traceback.print_exc", "gc.collect",
     "sys.getsizeof", "os.getpid", "os.getcwd", "socket.gethostname", "platform.node",
     "tqdm.tqdm.write", "tqdm.auto.tqdm.write", "rich.print", "rich.pretty.pprint", "click.echo", "click.secho",
-    "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated",
+    "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated", "torch.is_tensor",
+    "torch.is_grad_enabled", *CONTEXTS,
 })  # fmt: skip
 """Functions of modules, by their dotted names."""
 TOLD = frozenset({"__class__", "__doc__", "__module__", "__name__", "__qualname__", "shape", "dtype", "device", "ndim"})

@@ -27,12 +27,14 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     def swap(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.Call) and (found := _needed(node, known)) is not None:
+            return found
         plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
         return plainer or displayed(node, known) or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    places = [*odd, *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
+    places = [*odd, *_needing(known), *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
 
 
@@ -78,6 +80,28 @@ def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     made = ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
     vars(made).update(made_of=node)
     return made
+
+
+def _needing(known: ModuleNames) -> list[ast.expr]:
+    """What asks something of what `getattr` gives with a default."""
+    if not any(getattr(item.func, "id", "") == "getattr" and len(item.args) == 3 for item in known.nodes[ast.Call]):
+        return []
+    every = (item for kind in (ast.Attribute, ast.Subscript, ast.Call) for item in known.nodes[kind])
+    return [item for item in every if _needed(item, known) is not None]
+
+
+def _needed(node: ast.Attribute | ast.Subscript | ast.Call, known: ModuleNames) -> ast.expr | None:
+    """What asks something of an attribute that `getattr` gives, or None instead of it, of which that cannot be asked:
+    with the attribute itself."""
+    field = "func" if isinstance(node, ast.Call) else "value"
+    asked = getattr(node, field)
+    if not isinstance(asked, ast.Call) or getattr(asked.func, "id", "") != "getattr" or len(asked.args) != 3:
+        return None
+    default = asked.args[2]
+    if not isinstance(default, ast.Constant) or default.value is not None:
+        return None
+    found = _simpler(changed(asked, args=asked.args[:2]), known)
+    return changed(node, **{field: found}) if found is not None else None
 
 
 def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:

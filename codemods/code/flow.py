@@ -8,6 +8,7 @@ from typing import Any
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.contexts import Contexts
 from codemods.code.imports import ModuleNames
+from codemods.code.iterating import is_repeated_once, plain_turns
 from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
@@ -67,7 +68,8 @@ class _Blocks:
         if isinstance(node, DEFINING):
             return [self.inside(node, node)]
         if isinstance(owner, ast.ClassDef):
-            return [self.inside(node, owner)]
+            decided = isinstance(node, ast.If) and _is_decided(node)
+            return self.branch(node, owner) if decided and isinstance(node, ast.If) else [self.inside(node, owner)]
         if isinstance(node, ast.Expr):
             return self.expression(node)
         if isinstance(node, ast.Assert):
@@ -107,53 +109,49 @@ class _Blocks:
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
+            node = self.over(node)
             if self.turns_once(node):
                 return node.body
             one = _over_one(node)
-            return [_assign(node.target, one, node), *node.body] if one else [_ended(self.over(node))]
+            return [_assign(node.target, one, node), *node.body] if one else [_ended(node)]
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
             idle = all(self.contexts.is_null(item, owner) for item in node.items)
-            return node.body if idle and not (_keeps_warnings(node) and _says_warnings(node)) else [node]
+            idle = idle and not (_keeps_warnings(node) and _says_warnings(node))
+            return node.body if idle else [self.contexts.entered(node)]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
         return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
 
     def hands_on(self, node: ast.ExceptHandler) -> bool:
         """Whether a handler raises the exception again, and does nothing else."""
         last = node.body[0]
-        if not isinstance(last, ast.Raise) or len(node.body) > 1:
+        if not isinstance(last, ast.Raise) or not (node.type is None or self.known.is_quiet(node.type)):
             return False
         same = isinstance(last.exc, ast.Name) and last.exc.id == node.name and last.cause is None
-        return (last.exc is None or same) and (node.type is None or self.known.is_quiet(node.type))
+        return last.exc is None or same or (not self.caught and self.is_told_anew(last, node.name))
+
+    def is_told_anew(self, node: ast.Raise, caught: str | None) -> bool:
+        """Whether a statement raises another exception from the one that was caught, in the words of the file."""
+        call, cause = node.exc, node.cause
+        if not isinstance(call, ast.Call) or not isinstance(cause, ast.Name) or cause.id != caught:
+            return False
+        given = [*call.args, *(item.value for item in call.keywords)]
+        return self.known.is_quiet(call.func) and all(map(self.known.is_quiet, given))
 
     def over(self, node: ast.For) -> ast.For:
-        """A loop over what an `iter`, or an `enumerate` of which nobody reads the number, is given."""
-        call, target = node.iter, node.target
-        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
-        if (
-            not isinstance(call, ast.Call)
-            or len(call.args) != 1
-            or call.keywords
-            or isinstance(call.args[0], ast.Starred)
-        ):
-            return node
-        if name == "iter" and name not in self.known.taken:
-            return changed(node, iter=call.args[0])
-        pair = target.elts if isinstance(target, ast.Tuple) and len(target.elts) == 2 else []
-        number = pair[0] if pair else None
-        if name != "enumerate" or name in self.known.taken or not isinstance(number, ast.Name):
-            return node
-        unread = self.known.names.is_never_read(number.id)
-        return changed(node, iter=call.args[0], target=pair[1]) if unread else node
+        """A loop over what is handed on to it."""
+        turns = plain_turns(node.iter, node.target, self.known)
+        return changed(node, iter=turns.over, target=turns.target) if turns else node
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""
         call, target = node.iter, node.target
         one = isinstance(call, ast.Tuple | ast.List) and len(call.elts) == 1 and isinstance(call.elts[0], ast.Constant)
         ranged = isinstance(call, ast.Call) and ast.unparse(call) in ONCE and "range" not in self.known.taken
+        ranged = ranged or is_repeated_once(call, self.known)
         if not (one or ranged):
             return False
         if not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
@@ -197,6 +195,11 @@ class _Blocks:
         if isinstance(node, ast.Name) and node.id in COMMON:
             return True
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
+
+
+def _is_decided(node: ast.If) -> bool:
+    """Whether it is known which way a statement goes."""
+    return isinstance(node.test, ast.Constant) or (isinstance(node.test, ast.Name) and node.test.id == DEBUG)
 
 
 def _is_left_at_once(node: ast.While) -> bool:

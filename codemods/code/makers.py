@@ -135,6 +135,8 @@ def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.exp
     given = arguments_by_name(maker, call.args, call.keywords)
     if given is None or not all(isinstance(item, ast.Constant) for item in (*maker.args.defaults, *_defaults(maker))):
         return None
+    if isinstance(value, ast.Name) and [value.id] == [*given]:
+        return given[value.id]
     if not (all(_is_plain(item) for item in given.values()) or _is_in_order(value, given, known)):
         return None
 

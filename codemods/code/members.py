@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections import Counter
+from typing import Any
 
 from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
@@ -11,7 +13,10 @@ from codemods.code.tree_copies import changed, with_statements
 
 
 def plain_members(tree: ast.Module, known: ModuleNames) -> ast.Module:
-    """The module with methods of their own alone, which a class has by another name, under that."""
+    """The module with methods of their own alone, which a class has by another name, under that, and with methods in
+    the place of the lambdas that are some."""
+    tree = _defined(tree, known)
+    known = known.of(tree)
     if not any(alias(statement) for item in known.nodes[ast.ClassDef] for statement in item.body):
         return tree
     said = Counter(item.attr for item in known.nodes[ast.Attribute])
@@ -21,6 +26,30 @@ def plain_members(tree: ast.Module, known: ModuleNames) -> ast.Module:
         return changed(node, body=body) if body else None
 
     return with_statements(tree, swap, of=(ast.ClassDef,))
+
+
+def _defined(tree: ast.Module, known: ModuleNames) -> ast.Module:
+    """The module with methods that return what lambdas of its classes give."""
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        body = [_method(item) or item for item in node.body] if isinstance(node, ast.ClassDef) else []
+        same = not isinstance(node, ast.ClassDef) or all(map(operator.is_, body, node.body))
+        return None if same else changed(node, body=body)
+
+    lambdas = any(_method(item) for node in known.nodes[ast.ClassDef] for item in node.body)
+    return with_statements(tree, swap, of=(ast.ClassDef,)) if lambdas else tree
+
+
+def _method(node: ast.stmt) -> ast.stmt | None:
+    """The method that a lambda of a class is."""
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    if not isinstance(target, ast.Name) or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Lambda):
+        return None
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(value=node.value.body), node.value.body)]
+    words: dict[str, Any] = {"decorator_list": [], "returns": None, "type_comment": None}
+    if "type_params" in ast.FunctionDef._fields:
+        words["type_params"] = []
+    return ast.copy_location(ast.FunctionDef(name=target.id, args=node.value.args, body=body, **words), node)
 
 
 def alias(node: ast.stmt) -> tuple[str, str] | None:

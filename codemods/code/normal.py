@@ -22,10 +22,12 @@ from codemods.code.flow import plain_blocks
 from codemods.code.held_values import plain_holders
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import plain_helpers
+from codemods.code.kept_contexts import plain_contexts
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
 from codemods.code.own_names import plain_own_names
+from codemods.code.properties import plain_properties
 from codemods.code.single_expressions import plain_answers
 from codemods.code.values import plain_names
 
@@ -36,6 +38,7 @@ STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_own_names,
     plain_classes,
     plain_members,
+    plain_properties,
     put_together,
     plain_helpers,
     plain_answers,
@@ -43,6 +46,7 @@ STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_blocks,
     plain_fillings,
     plain_holders,
+    plain_contexts,
     plain_names,
     plain_expressions,
 )

@@ -13,7 +13,7 @@ from codemods.code.inlining import is_super
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
-from codemods.code.tree_copies import LOOPS, at, blocks, changed, replaced, with_statements
+from codemods.code.tree_copies import LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 PARTS = (ast.Attribute, ast.Subscript)
@@ -114,10 +114,14 @@ class _SubstitutionReader:
                 and (self.names.is_never_read(name) or self.is_bound_anew(node, block, index))
             ):
                 self.dropped.add(id(node))
+            elif self.local and self.names.is_never_read(name) and isinstance(node.value, ast.Call):
+                self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
             return
         if not loads:
             if self.local and self.is_idle(node):
                 self.dropped.add(id(node))
+            elif self.local and isinstance(node.value, ast.Call):
+                self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
         elif self.is_atom(node.value, block, index) and self.is_read_in_turn(node.value, loads):
             self.atoms[name] = node.value, loads
             if self.local:
@@ -340,9 +344,11 @@ class _SubstitutionReader:
 
 
 def _begins_with(node: ast.stmt) -> ast.expr | None:
-    """What a loop or a test works out before it does anything else."""
+    """What a loop, a test or a context works out before it does anything else."""
     if isinstance(node, ast.For):
         return node.iter
+    if isinstance(node, ast.With):
+        return node.items[0].context_expr
     return node.test if isinstance(node, ast.If) else None
 
 

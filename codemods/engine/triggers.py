@@ -171,6 +171,7 @@ def _handed(word: bytes) -> tuple[tuple[re.Pattern[bytes], re.Pattern[bytes]], .
         (rb"partial\(", rb"partial\(\s*%b\b" % chain),
         (rb"%b[,)]" % word, rb"\(\s*%b\s*[,)]" % chain),
         (rb"%b[ \t]*(?:#.*)?$" % word, rb"=\s*%b[ \t]*(?:#.*)?$" % chain),
+        (rb"%b[ \t]" % word, rb"%b[ \t]+\(" % word),
         (rb"%b\(\s*#" % word, rb"%b\(\s*#" % word),
         (rb"%b" % word, rb"[\"']:\s*%b\s*[,}]" % chain),
         (rb"%b\s+as\s+\w" % word, rb"\b%b\s+as\s+\w" % word),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
-from codemods.code.names import Function
+from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import PythonFile, Source
@@ -275,10 +275,14 @@ class ReexportingFile:
     def _hands_on(self, path: str, node: ast.ImportFrom) -> bool:
         """Whether a file may have imported one of the names that are taken from it."""
         known, names = self.facts.files.get(path), {alias.name for alias in node.names}
+        if "*" in names or (known is not None and (known.stars or not names.isdisjoint(known.exports))):
+            return True
         if known is not None:
-            return bool(known.stars) or "*" in names or not names.isdisjoint(known.exports)
-        text = self.facts.sources[path].data
-        return b"import *" in text or "*" in names or any(_imports(name).search(text) for name in names)
+            names &= known.bound - {item.name for item in known.classes}
+        text = self.facts.sources[path].data if names else b""
+        if any(_assigns(name).search(text) for name in names):
+            return True
+        return known is None and (b"import *" in text or any(_imports(name).search(text) for name in names))
 
     def _members(self, node: ast.Import | ast.ImportFrom) -> dict[tuple[str, str], str]:
         """What the file reads of the modules of the project that it imports, where that is from outside: by the name of
@@ -319,7 +323,8 @@ class ReexportingFile:
     def _step(self, file: PythonFile, name: str) -> str | None:
         """The dotted name that a file surely imports something by, by itself or with all of a module."""
         if name in file.scope.bindings:
-            return None if may_hide(self.facts, file, name) else file.scope.lookup(name)
+            hidden = may_hide(self.facts, file, name)
+            return None if hidden else file.scope.lookup(name) or _assigned(file, name)
         if star := starred(self.facts, file, name):
             return f"{star}.{name}"
         stars = file.scope.stars
@@ -330,6 +335,34 @@ class ReexportingFile:
 def _imports(name: str) -> re.Pattern[bytes]:
     """How a text imports something by a name."""
     return re.compile(rf"\bimport\b[^\n]*\b{name}\b|^\s+{name},?\s*$".encode(), re.MULTILINE)
+
+
+@cache
+def _assigns(name: str) -> re.Pattern[bytes]:
+    """How a text gives something that it imports another name."""
+    return re.compile(rf"^{name} *= *[\w.]+ *(?:#.*)?$".encode(), re.MULTILINE)
+
+
+def _assigned(file: PythonFile, name: str) -> str | None:
+    """The dotted name of what a file imports and gives another name, once and for all."""
+    if Names(file.tree).stores[name] != 1:
+        return None
+    for node in file.scope.statements:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == name:
+            root, *behind = _chain(node.value)
+            known = file.scope.lookup(root) if root else None
+            return ".".join([known, *behind]) if known else None
+    return None
+
+
+def _chain(node: ast.expr) -> Iterator[str]:
+    """The names of a chain of attributes, the first one first; nothing but an empty one where it is none."""
+    if isinstance(node, ast.Attribute):
+        yield from _chain(node.value)
+        yield node.attr
+    else:
+        yield node.id if isinstance(node, ast.Name) else ""
 
 
 def _by_itself(node: ast.AST, members: Container[tuple[str, str]]) -> ast.AST | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import libcst as cst
 import libcst.matchers as m
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+Holder = TypeVar("Holder", bound=cst.ClassDef | cst.If)
 
 
 def statements(text: str) -> list[Statement]:
@@ -29,8 +30,8 @@ def with_body(node: Any, body: Sequence[Statement]) -> Any:
     return node.with_changes(body=block.with_changes(body=list(body)))
 
 
-def body_of(node: cst.ClassDef | cst.FunctionDef) -> list[Any]:
-    """The statements of a class or function, those on its own line included."""
+def body_of(node: cst.ClassDef | cst.FunctionDef | cst.If | cst.Else) -> list[Any]:
+    """The statements of a class, function or branch, those on its own line included."""
     if not isinstance(node.body, cst.SimpleStatementSuite):
         return list(node.body.body)
     lines = [cst.SimpleStatementLine(body=[without_semicolon(item)]) for item in node.body.body]
@@ -51,13 +52,17 @@ def after_docstring(body: Sequence[Any]) -> int:
     return 1 if text else 0
 
 
-def change_method(node: cst.ClassDef, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> cst.ClassDef:
-    """The class with its last method of that name replaced by what `change` returns for it."""
+def change_method(node: Holder, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> Holder:
+    """The class with its last method of that name, which may stand under a condition, replaced by what `change` returns
+    for it."""
     body = body_of(node)
     for index in range(len(body) - 1, -1, -1):
         item = body[index]
         if isinstance(item, cst.FunctionDef) and item.name.value == name:
             return with_body(node, [*body[:index], *change(item), *body[index + 1 :]])  # type: ignore[no-any-return]
+        if isinstance(item, cst.If) and has_method(item, name):
+            made = change_method(item, name, change)
+            return with_body(node, [*body[:index], made, *body[index + 1 :]])  # type: ignore[no-any-return]
     raise LookupError(f"no method {name}")
 
 
@@ -70,9 +75,13 @@ def begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
     return with_body(method, [*body[:index], *statements(text), *body[index:]])  # type: ignore[no-any-return]
 
 
-def has_method(node: cst.ClassDef, name: str) -> bool:
-    """Whether the class defines a method of that name itself."""
-    return any(isinstance(item, cst.FunctionDef) and item.name.value == name for item in body_of(node))
+def has_method(node: cst.ClassDef | cst.If | cst.Else, name: str) -> bool:
+    """Whether the class defines a method of that name itself, be it under a condition."""
+    return any(
+        (isinstance(item, cst.FunctionDef) and item.name.value == name)
+        or (isinstance(item, cst.If) and any(has_method(part, name) for part in (item, item.orelse) if part))
+        for item in body_of(node)
+    )
 
 
 def after_super_init(function: cst.FunctionDef, text: str) -> list[Any]:

@@ -45,7 +45,10 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
     text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
     if text is None:
         return None
-    return replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line, _indent(own, file, text)))
+    indent = _indent(own, file, text)
+    if whole:
+        text = text.replace("\n", f"\n{indent}")
+    return replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line, indent))
 
 
 def _indent(own: Any, file: PythonFile, text: str) -> str:

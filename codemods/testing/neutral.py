@@ -48,6 +48,7 @@ from codemods.testing.neutral_program import (
 )
 from codemods.testing.neutral_shapes import SHAPES
 from codemods.testing.neutral_values import VALUES
+from codemods.testing.neutral_wrappers import WRAPPERS
 
 
 def import_alias(program: Program) -> Edited:
@@ -277,4 +278,5 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **SHAPES,
     **CLASSES,
     **HANDING,
+    **WRAPPERS,
 }

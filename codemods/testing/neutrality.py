@@ -12,12 +12,14 @@ from codemods.engine.scan import Options
 from codemods.finding import Finding, Fix
 from codemods.rule import Example, Rule, all_rules
 from codemods.testing.neutral import EDITS, moved
-from codemods.testing.neutral_handing import FILES
+from codemods.testing.neutral_handing import FILES as HANDED
 from codemods.testing.neutral_program import Program
+from codemods.testing.neutral_wrappers import NAMED
 from codemods.testing.texts import sources
 
 MOVED = "moved to a file"
 STARRED = "brought by a star"
+FILES = {**HANDED, **NAMED}
 EVERY = (*EDITS, *FILES, MOVED, STARRED)
 SITES = 2
 """How many places of an example an edit is tried at: those nearest to what is found."""

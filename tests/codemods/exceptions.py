@@ -5,6 +5,7 @@ from __future__ import annotations
 WORD = "the rule looks at files alone that hold the word, and it stands in two parts here"
 NAMED = "the import names what is gone no more, and was a finding of its own: what is left is still found"
 OPEN = "open: not looked into yet"
+UNREAD = "open: a file that speaks of nothing which the rule looks for is not read, though it takes that from another"
 
 LOST: dict[tuple[str, str], str] = {
     ("AMP002-1", "method name"): OPEN,
@@ -21,6 +22,14 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT115-0", "two strings"): WORD,
     ("STP003-0", "inner function"): OPEN,
     ("TBP102-0", "given by default"): "who builds the module may give another value, and the step shows nothing of it",
+    ("LIT111-0", "named in a file"): NAMED,
+    ("AMP002-1", "spaced call"): OPEN,
+    ("GRD005-3", "by identity"): OPEN,
+    **{
+        (name, edit): UNREAD
+        for name in ("AMP004-1", "AMP004-2", "COM001-1", "LIT002-0", "PIN002-0")
+        for edit in ("handed on by a file", "handed on by a package", "named in a file")
+    },
 }
 """What vanishes, by example and edit."""
 
@@ -103,5 +112,9 @@ UNSURE = {
     "copied": "the dictionary may be read elsewhere, so that its keys are exchanged where asked for alone",
     "put into another": "the same",
     "by default": "the same, and the key stands in a call",
+    "self by place": "what changes the parameters of a method leaves those with a `/` alone",
+    "method under if": "a rewrite of the whole class leaves one alone of which a part stands under a condition",
+    "method by a lambda": "what changes a method leaves a lambda alone, which has no statements",
+    "result kept": "a rewrite that takes the statement away would take the name too",
 }
 """Edits under which a rewrite may always be left to a person, or asked for first, with the reason."""

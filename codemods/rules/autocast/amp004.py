@@ -57,10 +57,7 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
     for name in ("autocast", "GradScaler"):
         spellings = file.spellings(name)
         for node, within in file.nodes_near(spellings):
-            if not isinstance(node, ast.IfExp | ast.Call):
-                continue
-            parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.args
-            for part in parts:
+            for part in _handed_on(node):
                 word = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
                 scope = file.scope_within(within)
                 if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
@@ -68,6 +65,20 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
                     message = f"`torch.{device}.amp.{known}` is deprecated since torch {SINCE}"
                     reason = "it is passed on without being called; write functools.partial(torch.amp."
                     yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
+
+
+def _handed_on(node: ast.AST) -> list[ast.expr]:
+    """What a node hands on as it is."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.Call):
+        return [*node.args, *(item.value for item in node.keywords)]
+    if isinstance(node, ast.Assign):
+        return [node.value] if any(isinstance(item, ast.Attribute | ast.Subscript) for item in node.targets) else []
+    if isinstance(node, ast.Return | ast.Lambda):
+        value = node.value if isinstance(node, ast.Return) else node.body
+        return [value] if value is not None else []
+    return node.values if isinstance(node, ast.Dict | ast.BoolOp) else []
 
 
 def _message(item: OldCall) -> str:

@@ -70,7 +70,7 @@ def _is_filled(call: CallNode) -> bool:
 
 
 def _base_called(call: CallNode) -> str:
-    """Which scheduler of torch's is the only base of the class in which `super().__init__` is called; "" for none."""
+    """Which scheduler of torch's is the first base of the class in which `super().__init__` is called; "" for none."""
     function = call.node.func
     owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
     if owner is None or not isinstance(function, ast.Attribute) or function.attr != "__init__":
@@ -78,7 +78,7 @@ def _base_called(call: CallNode) -> str:
     above = function.value
     is_super = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "super"
     bases = [(call.scope.resolve(base) or "").rpartition(".") for base in owner.bases]
-    return bases[0][2] if is_super and len(bases) == 1 and bases[0][0] == MODULE else ""
+    return bases[0][2] if is_super and bases and bases[0][0] == MODULE else ""
 
 
 def _match(file: PythonFile, call: CallNode, item: ast.keyword) -> Match:

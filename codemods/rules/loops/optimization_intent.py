@@ -7,6 +7,7 @@ import ast
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
+from codemods.code.syntax import self_name
 from codemods.rules.backward.names import MethodNames
 from codemods.rules.backward.raw import RawBackward, read_raw
 from codemods.rules.loops.classes import NAMES, OptimizedModule
@@ -80,7 +81,7 @@ def missing_optimizers(file: PythonFile, loop: OptimizedModule) -> dict[str, lis
             if isinstance(node, ast.Attribute)
             and node.attr == name
             and isinstance(node.value, ast.Name)
-            and node.value.id == flow.function.args.args[0].arg
+            and node.value.id == self_name(flow.function)
         ]
         if uses:
             found[f"self.{name}"] = uses

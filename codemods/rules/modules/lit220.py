@@ -17,6 +17,7 @@ from codemods.code.syntax import (
     is_self_attribute,
     own_nodes,
     self_assignments,
+    self_name,
     super_init_index,
     taken,
     targets_of,
@@ -49,7 +50,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
                 continue
             old = not admits_from(facts, LIGHTNING, "0.8.0")
-            change = partial(_saved, this=_this(method), logged=not plain, ignored=ignored)
+            change = partial(_saved, this=self_name(method), logged=not plain, ignored=ignored)
             begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
             if begins and _is_saved_too(method, node):
                 edit = NodeEdit(node, partial(_dropped, change=change), line=True)
@@ -111,10 +112,6 @@ def _has_own(facts: Facts, fact: ClassFact) -> bool:
     return any("hparams" in member.methods for member in facts.ancestry(fact))
 
 
-def _this(method: Function) -> str:
-    return method.args.args[0].arg
-
-
 def _refusal(
     item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign, places: int, plain: bool
 ) -> str | None:
@@ -160,7 +157,9 @@ def _arrays(method: Function, node: ast.Assign | ast.AnnAssign) -> tuple[str, ..
     """The other parameters that look like arrays: save_hyperparameters compares what it gets with each parameter, to
     find its name, and what an array answers is neither true nor false."""
     value = node.value.id if isinstance(node.value, ast.Name) else ""
-    others = [each for each in taken(method) if each.arg not in (_this(method), value) and not _is_plain(method, each)]
+    others = [
+        each for each in taken(method) if each.arg not in (self_name(method), value) and not _is_plain(method, each)
+    ]
     asked = {name for inner in own_nodes(method) if (name := _asked_as_array(inner))}
     return tuple(
         each.arg
@@ -227,7 +226,7 @@ def _is_saved_too(method: Function, node: ast.stmt) -> bool:
     change it, or behind it, with nothing in between that may read what is kept, or return."""
     if not isinstance(node, ast.Assign) or not _is_given(method, node.value):
         return False
-    value, this = ast.unparse(node.value), _this(method)
+    value, this = ast.unparse(node.value), self_name(method)
     saved = f"{this}.save_hyperparameters({value})"
     at = method.body.index(node)
     for index, line in enumerate(method.body):
@@ -324,7 +323,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 1.3; the result runs on 1.0 and later",
-    triggers=(b".hparams = ", b".hparams="),
+    triggers=(b".hparams = ", b".hparams=", b".hparams:", b".hparams,", b'"hparams",', b"'hparams',"),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
     breaks_in="1.3.0",

@@ -14,6 +14,7 @@ from codemods.code.syntax import (
     own_nodes,
     parameters,
     returns,
+    self_name,
     uses,
 )
 from codemods.rewrite.manual.module import not_plain
@@ -85,7 +86,7 @@ def read_step(step: Function) -> TbpttStep:
     if required > 3 + indexed:
         raise NotPlain(not_plain(step, "(self, batch, batch_idx, hiddens)"))
     state = names[3 if indexed else 2]
-    this = step.args.args[0].arg
+    this = self_name(step)
     for name in (names[0], names[1], state):
         if name in LOOP_NAMES:
             raise NotPlain(f"training_step has a parameter `{name}`, a name that the loop needs")

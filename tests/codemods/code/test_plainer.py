@@ -119,7 +119,7 @@ LEFT = {
     "the next of two": "f(a=next(iter([1, 2])))",
     "some of a comprehension": "f(a=[it for it in (g(),) if it][0])",
     "a value that is kept": "f(a=(kept := 2))\ng(kept)",
-    "an abs of its own": "def abs(x):\n    return x\nf(a=abs(-2))",
+    "an abs of its own": "def abs(x):\n    return x\nf(a=abs(-2), b=abs)",
     "a guard that raises": "def f(x):\n    if x is None:\n        raise ValueError('no x')\n    return g(x)",
     "an attribute onto itself": "def f(self):\n    self.a = 1\n    self.a = self.a",
     "a format": "def f(x):\n    return g(f'{x:.2f}')",
@@ -149,7 +149,7 @@ LEFT = {
     "a dictionary that is passed on": "CONFIG = {'a': 1}\nf(CONFIG['a'])\ng(CONFIG)",
     "an error that is answered": "try:\n    g()\nexcept ValueError:\n    h()\n    raise",
     "a loop that goes on": "while True:\n    if g():\n        continue\n    break",
-    "a stack that is used": "import contextlib\nwith contextlib.ExitStack() as stack:\n    stack.enter_context(g())",
+    "a stack that is used": "import contextlib\nwith contextlib.ExitStack() as stack:\n    stack.callback(g)",
     "gradients that were off": (
         "import torch\n\ndef train(self):\n    with torch.no_grad():\n"
         "        with torch.enable_grad():\n            g()"

@@ -135,6 +135,11 @@ def test_levels_of_autocast(pins: tuple[str, ...], more: str, level: str) -> Non
         "import torch\n\nother = torch.bfloat16\ntorch.cuda.amp.autocast(**given)\n",
         "from torch.cuda.amp import autocast\n\nchosen = autocast if half else None\nautocast()\n",
         "from torch.cuda.amp import autocast\n\nautocast()\nregister(autocast)\n",
+        "from torch.cuda.amp import autocast\n\nregister(context=autocast)\n",
+        "from torch.cuda.amp import autocast\n\n\ndef scope():\n    return autocast\n",
+        "from torch.cuda.amp import autocast\n\nSCOPES = {'half': autocast}\n",
+        "import torch\n\nmodel.scope = torch.cuda.amp.autocast\n",
+        "import torch\n\nchosen = scope or torch.cuda.amp.autocast\n",
     ],
 )
 def test_left_to_a_person(text: str) -> None:
@@ -157,6 +162,8 @@ autocast("cuda")
         "import torch\n\ntorch.autocast('cuda')\n",
         "from cluster.cuda.amp import autocast\n\nautocast()\n",
         BOTH,
+        "from cluster.cuda.amp import autocast\n\nmodel.scope = autocast\n",
+        "import torch\n\nmodel.scope = torch.autocast\n",
         "import torch\n\ntorch.cuda.amp.common.amp_definitely_not_available()\n",
     ],
 )

@@ -68,6 +68,12 @@ def test_the_project_s_own_scheduler_is_built_by_the_newest_torch(call: str) -> 
     assert new["Own"](optimizer).get_last_lr() == [0.25]
 
 
+@pytest.mark.parametrize("more", ["Mixin", "abc.ABC", "Generic[T], metaclass=abc.ABCMeta"])
+def test_a_base_beside_the_scheduler_is_asked_behind_it(more: str) -> None:
+    own = f"class Own(_LRScheduler, {more}):\n{CONSTRUCTOR}"
+    assert rewritten(HEAD + own) == HEAD + own.replace("(o, e, verbose)", "(o, e)")
+
+
 @pytest.mark.parametrize("name", BEFORE_IT)
 def test_it_stood_behind_all_that_there_is_now(name: str) -> None:
     assert len(inspect.signature(getattr(lr_scheduler, name)).parameters) == BEFORE_IT[name]

@@ -24,6 +24,20 @@ def built(text: str, hparams: object) -> LightningModule:
     return space["Model"](hparams)
 
 
+@pytest.mark.parametrize(
+    "line", ['setattr(self, "hparams", hparams)', "self.hparams: dict = hparams", "self.hparams, self.x = hparams, 1"]
+)
+def test_hparams_are_found_however_they_are_set(line: str) -> None:
+    found = run_rules({"a.py": f"{HEAD}{INIT}        {line}\n"}, rule("LIT220")).findings
+    assert [item.code for item in found] == ["LIT220"]
+
+
+def test_the_instance_is_the_first_parameter_by_place_alone_too() -> None:
+    text = HEAD + INIT.replace("self, ", "self, /, ") + "        self.hparams = hparams\n"
+    after = rewritten({"a.py": text}, rule("LIT220"))["a.py"]
+    assert after == text.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)")
+
+
 @pytest.mark.parametrize("hparams", [Namespace(width=3), {"width": 3}], ids=["namespace", "dict"])
 def test_hparams_fail_before_and_are_kept_after(hparams: object, tmp_path: Path) -> None:
     text = HEAD + INIT + "        self.hparams = hparams\n        self.layer = torch.nn.Linear(self.hparams.width, 1)\n"
