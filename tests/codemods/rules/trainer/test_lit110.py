@@ -169,7 +169,7 @@ def test_only_with_unsafe_fixes(before: str) -> None:
         ("Trainer(use_amp=full, precision=16)", "given too"),
         ("Trainer(weights_summary=None, enable_model_summary=False)", "given too"),
         ("Trainer(progress_bar_refresh_rate=5, callbacks=[TQDMProgressBar()])", "hold a progress bar"),
-        ("Trainer(weights_summary='full', callbacks=find())", "is not a list"),
+        ("Trainer(weights_summary='full', callbacks=(a, b))", "is not a list"),
         ("Trainer(experiment=e)", "no release since 0.7 had it"),
         ("Trainer(\n    # why\n    weights_summary='top',\n    max_epochs=1,\n)", "there is a comment next to it"),
         ("Trainer(\n    max_epochs=1,\n    weights_summary='top',\n    # why\n)", "there is a comment next to it"),
