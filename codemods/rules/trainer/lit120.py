@@ -22,6 +22,7 @@ from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
 from codemods.rules.trainer.schedulers import read_of_each
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
     if row.target == "hardware" and not stored:
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":
-        return _special(file, node, within, row)
+        return _special(file, facts, node, within, row)
     if stored and row.action == "write":
         now = row.target.replace("{}", "trainer")
         return _left(file, node, row, f"setting it has no effect any more; its value is now {now}")
@@ -235,8 +236,10 @@ def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
-def _special(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
+def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
     parent = within[-1]
+    if row.target == "saved":
+        return _saved(file, facts, node, within, row)
     if row.target == "loop":
         return _loop(file, node, within, row)
     if row.target == "collective":
@@ -261,6 +264,15 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Attribu
         )
         return _write(file, node, row, f"sum({{}}.{node.attr})") if number else None
     return _schedulers(file, node, within, row)
+
+
+def _saved(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
+    """The folder that everything is saved to, where no Trainer was given another for its checkpoints."""
+    if is_given(facts):
+        return _left(file, node, row, GIVEN)
+    found = _write(file, node, replace(row, reason=SAME), f"{{}}.{FOLDER}")
+    other = without_other(file, node, within)
+    return replace(found, edits=(*found.edits, other)) if other else found
 
 
 def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
