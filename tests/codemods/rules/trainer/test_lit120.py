@@ -9,7 +9,8 @@ import pytest
 from lightning.pytorch import Trainer, accelerators, strategies
 
 from codemods.lightning.hardware import QUESTIONS
-from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, AttributeRow, rows
+from codemods.rules.trainer.lit120 import PRECISIONS, AttributeRow, rows
+from codemods.rules.trainer.loop_members import LOOPS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
