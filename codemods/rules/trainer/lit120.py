@@ -46,6 +46,11 @@ SANITY = ("sanity_checking", "running_sanity_check")
 FITTING = "It is read only in the sanity check of fit, whose checkpoint it is."
 OWN = "`{}` is a property of Trainer that cannot be set in Lightning 2"
 OWN_REASON = "Not rewritten: setting it is an AttributeError; keep the value by a name that Trainer does not have."
+ALONE = (
+    ast.If, ast.While, ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.Call, ast.keyword, ast.List, ast.Tuple,
+    ast.Set, ast.Dict, ast.FormattedValue,
+)  # fmt: skip
+"""What an expression needs no parentheses in."""
 UNCERTAIN = "fixer assumes that it is Lightning's Trainer, by its name"
 
 
@@ -151,7 +156,7 @@ def _is_given_number(within: Within) -> bool:
 
 def _is_alone(within: Within) -> bool:
     """Whether an expression needs no parentheses where it stands."""
-    return isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return | ast.Call | ast.keyword)
+    return isinstance(within[-1], ALONE)
 
 
 def _is_number(within: Within) -> bool:
