@@ -89,7 +89,7 @@ def test_a_path_that_may_be_given_is_left(other: dict[str, str]) -> None:
     files = {"a.py": HEAD + ASKED, **other}
     found = [item for item in run_rules(files, rule("LIT120")).findings if item.path == "a.py"]
     assert [item.fix for item in found] == ["manual"] * 3
-    assert all("speaks of it elsewhere" in item.reason for item in found)
+    assert all("names it elsewhere" in item.reason for item in found)
     assert rewritten(files, rule("LIT120"), unsafe=True)["a.py"] == files["a.py"]
 
 
