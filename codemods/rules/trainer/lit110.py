@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
@@ -78,6 +79,8 @@ FIRST = "2.0.0"
 CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
 NONE = "it may be None, which is no longer accepted"
+NUMBER = "fixer assumes that it is a number"
+NO_NONE = "fixer assumes that it is not None"
 UNFOLDED = "fixer assumes that `**` does not give it too"
 
 
@@ -247,9 +250,14 @@ def _text(file: PythonFile, value: ast.expr, row: ArgumentRow) -> str:
 
 
 def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: ArgumentRow) -> ArgumentRow | None:
-    """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
+    """A row as it is for a value that may be None, where it is one: unsafely where it can be written but once. None
+    where it would have to be written twice."""
     if row.guarded and may_be_none(facts, file, call, value):
-        row = replace(row, target=row.guarded)
+        if row.guarded.count("{}") < 2 or is_plain(value):
+            return replace(row, target=row.guarded)
+        if any(isinstance(node, ast.Constant) and node.value is None for node in every_node(value)):
+            return None
+        row = replace(row, level="unsafe", reason=row.reason if NUMBER in row.reason else f"{row.reason}; {NO_NONE}")
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 NAME = "weights_save_path"
 FOLDER = "default_root_dir"
-GIVEN = (
-    "the project names it elsewhere, and a Trainer may have been given one; read the dirpath of the ModelCheckpoint"
-)
+GIVEN = "the project names it elsewhere, and a Trainer may have been given one; read the dirpath of the ModelCheckpoint"
 SAME = f"it was {FOLDER} where a Trainer is given no other, and nothing in the project gives one"
 _WORD = re.compile(rf"\b{NAME}\b".encode())
 _READ = re.compile(
