@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from codemods.code.source import PythonFile
 from codemods.lightning.calls import FROM_ARGS as FROM_ARGS
@@ -113,10 +113,10 @@ def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
     )
 
 
-def with_callback(call: cst.Call, text: str, optional: bool = False) -> cst.Call:
-    """The call with one more callback, in a list of its own where it has none; other values are unpacked, with none
-    in the place of None where they are `optional`. Of two progress bars of one class one is made, with the arguments of
-    both."""
+def with_callback(call: cst.Call, text: str, held: Literal["list", "optional", "one"] = "list") -> cst.Call:
+    """The call with one more callback, in a list of its own where it has none, or beside the `one` that it has; other
+    values are unpacked, with none in the place of None where they are `optional`. Of two progress bars of one class one
+    is made, with the arguments of both."""
     import libcst as cst
 
     old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
@@ -126,10 +126,12 @@ def with_callback(call: cst.Call, text: str, optional: bool = False) -> cst.Call
     value = old.value
     if isinstance(value, cst.Name) and value.value == "None":
         return with_value(call, "callbacks", f"[{text}]")
-    if not isinstance(value, cst.List):
+    if held == "one" and not isinstance(value, cst.List):
+        new = cst.List([cst.Element(value, comma=_comma()), element])
+    elif not isinstance(value, cst.List):
         if isinstance(value, cst.IfExp | cst.Lambda | cst.BooleanOperation | cst.NamedExpr) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        if optional:
+        if held == "optional":
             value = cst.parse_expression(f"({cst.Module([]).code_for_node(value)} or [])")
         new = cst.List([cst.StarredElement(value, comma=_comma()), element])
     elif not value.elements:

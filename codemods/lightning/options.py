@@ -72,6 +72,13 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     return literal(given["default"]) if "default" in given else (True, None)
 
 
+def choices_of(file: PythonFile, name: str) -> set[str]:
+    """The texts that the file's options of a name offer for a choice."""
+    found = (item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
+    offered = (literal(item.value)[1] for call in found for item in call.keywords if item.arg == "choices")
+    return {value for each in offered if isinstance(each, list | tuple) for value in each if isinstance(value, str)}
+
+
 def is_never_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> bool:
     """Whether `args.name` is a value whatever the command line, and the rest of the project, say: every option of that
     name that may be meant is declared so, and nothing sets it otherwise."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, part_of_choice
-from codemods.lightning.options import default_of
-from codemods.lightning.versions import reaches
+from codemods.lightning.options import choices_of, default_of
+from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 
 STRATEGIES = frozenset(
     {"ddp", "ddp_spawn", "ddp_find_unused_parameters_false", "ddp_spawn_find_unused_parameters_false"}
@@ -47,6 +48,9 @@ GONE = {
 }
 
 
+HARDWARE = frozenset({"auto", "cpu", "gpu", "cuda", "tpu", "hpu", "ipu", "mps"})
+HARDWARE_SINCE = "1.4"
+"""The release that let `accelerator=` name hardware."""
 BY_PROCESSES = (
     "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
     "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
@@ -112,16 +116,45 @@ def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) 
 
 def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
     """What a part of a configuration, or an option of a command line, names: a strategy that is called so still, in
-    each of the project's configurations, or by default."""
+    each of the project's configurations, by default, or as the rest of the project says of an option that is None."""
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return None
     text, values = file.source_of(node), configured_values(facts, file, call, node)
     if values and all(value is None or value in STRATEGIES for value in values) and values != (None,):
         return StrategyName(f'{text} or "auto"', "B16") if None in values else StrategyName(text)
     known, value = default_of(file, call, node)
-    if not known or value not in STRATEGIES or is_set(facts, getattr(node, "attr", "")):
+    if not known or not (value is None or value in STRATEGIES) or is_set(facts, getattr(node, "attr", "")):
         return None
-    return StrategyName(text, None, f'fixer assumes that {text} names a strategy, as its default "{value}" does')
+    if value is not None:
+        return StrategyName(text, None, f'fixer assumes that {text} names a strategy, as its default "{value}" does')
+    why = _told_by(facts, file, getattr(node, "attr", ""))
+    assumed = f"fixer assumes that {text} names a strategy that still exists, or is None: {why}"
+    return StrategyName(f'{text} or "auto"', "B16", assumed) if why else None
+
+
+def _told_by(facts: Facts, file: PythonFile, name: str) -> str:
+    """What says that an option which is `accelerator=` of Trainer names a strategy; empty where nothing does."""
+    choices, compared = choices_of(file, name), _compared(file, name)
+    if HARDWARE & (choices | compared):
+        return ""
+    if not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, HARDWARE_SINCE):
+        return f"before {HARDWARE_SINCE}, as the project asks for, accelerator= named nothing else"
+    for names, told in ((choices, "is one of its choices"), (compared, "is what the file compares it with")):
+        if found := sorted(names & (STRATEGIES | GONE.keys())):
+            return f'"{found[0]}" {told}'
+    return ""
+
+
+def _compared(file: PythonFile, name: str) -> set[str]:
+    """The texts that a file compares an attribute of that name with."""
+    return {
+        item.value
+        for node, _ in file.nodes_near({name})
+        if isinstance(node, ast.Compare)
+        and any(isinstance(side, ast.Attribute) and side.attr == name for side in (node.left, *node.comparators))
+        for item in walk(node)
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    }
 
 
 def _arms(node: ast.expr) -> list[ast.expr]:

@@ -108,8 +108,7 @@ def test_an_option_keeps_all_its_values(argument: str, declared: str) -> None:
 
 
 STAYS = {
-    "what a call gives may be None": "Trainer(val_percent_check=find())",
-    "and what a choice gives": "Trainer(val_percent_check=0.5 if find() else None)",
+    "what a choice gives may be None": "Trainer(val_percent_check=0.5 if find() else None)",
     "an option of which only some values say nothing": "Trainer(automatic_optimization=args.x)",
     "an option that the tuner obeyed": "Trainer(auto_lr_find=args.x)",
     "an option that may hold a list": "Trainer(tpu_cores=args.several)",

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, is_super_call, own_nodes, parameters, uses
+from codemods.code.syntax import Function, is_plain, own_nodes, parameters, uses
 from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.instance_types import times_spoken
 from codemods.lightning.linking import together
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.base_calls import base_calls, owners_of, shortened
 from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.shifted import shifted
@@ -173,12 +173,15 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         return None
     shown = ", ".join(f"`{parameter}`" for parameter in extra)
     message = f"{name} is no longer given {shown} since Lightning {rule.since}"
-    handed = _base_calls(item, name)
+    handed = base_calls(item, method, name)
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
     if used and times_spoken(facts, name) == 1 + len(handed):
         used = [parameter for parameter in used if not _is_only_returned(method, parameter, handed)]
     if used and name in ALWAYS_FIRST and len(extra) == 1:
-        edit = NodeEdit(method, partial(_defaulted, name=extra[0], hook=name, count=count, bases=_bases(item)))
+        edit = NodeEdit(
+            method,
+            partial(_defaulted, name=extra[0], hook=name, count=count, owners=owners_of(handed)),
+        )
         reason = "There is one train loader for the hook: the index was always 0, which is its default now."
         return Match(file.head(method), message, "safe", reason, rule.row, (edit,))
     if used:
@@ -188,7 +191,12 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         return Match(file.head(method), message, "manual", reason, rule.row)
     if len(method.args.defaults) >= len(extra):
         return None
-    supers = {id(call.func) for each in file.classes if name in each.methods for call in _base_calls(each, name)}
+    supers = {
+        id(call.func)
+        for item in file.classes
+        for each in item.methods.values()
+        for call in base_calls(item, each, name)
+    }
     called = [node.lineno for node in file.attributes(name) if id(node) not in supers] if rule.owner else []
     if called:
         reason = f"Not rewritten: line {called[0]} calls it too. Remove `{extra[0]}` from both, and from what calls it."
@@ -199,7 +207,10 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     else:
         reason = "The hook does not read it."
     level = "unsafe" if relatives else "safe"
-    edit = NodeEdit(method, partial(_dropped, extra=tuple(extra), count=count, name=name, bases=_bases(item)))
+    edit = NodeEdit(
+        method,
+        partial(_dropped, extra=tuple(extra), count=count, name=name, owners=owners_of(handed)),
+    )
     needs = "2.0.0" if rule.since == "2.0" else None
     return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
 
@@ -220,28 +231,6 @@ def _is_bound_otherwise(method: Function) -> bool:
     return bool(method.args.vararg or method.args.posonlyargs or decorators & {"staticmethod", "classmethod"})
 
 
-def _base_calls(item: ClassNode, name: str) -> list[ast.Call]:
-    """The calls of the base class's hook in a class's own, by `super()` or by the name of the base class."""
-    bases = _bases(item)
-    return [
-        node
-        for node in walk(item.methods[name])
-        if isinstance(node, ast.Call) and (is_super_call(node, name) or _is_call_by_class(node, name, bases))
-    ]
-
-
-def _bases(item: ClassNode) -> tuple[str, ...]:
-    return tuple(ast.unparse(base) for base in item.node.bases)
-
-
-def _is_call_by_class(call: ast.Call, name: str, bases: tuple[str, ...]) -> bool:
-    """Whether a call is `Base.hook(self, ...)`."""
-    func = call.func
-    return (
-        isinstance(func, ast.Attribute) and func.attr == name and bool(call.args) and ast.unparse(func.value) in bases
-    )
-
-
 def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:
     """Whether a parameter is read elsewhere than as an argument that goes on to the base class."""
     plain = {id(argument) for call in handed for argument in call.args}
@@ -257,7 +246,7 @@ def _is_only_returned(method: Function, parameter: str, handed: list[ast.Call]) 
 
 @touches("head")
 def _dropped(
-    node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str, bases: tuple[str, ...]
+    node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str, owners: frozenset[str]
 ) -> cst.FunctionDef:
     import libcst as cst
     import libcst.matchers as m
@@ -267,32 +256,12 @@ def _dropped(
     for parameter in extra:
         node = without_parameter(node, parameter)
     given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
-    return cst.ensure_type(m.replace(_shortened(node, name, count, bases), given, cst.Return()), cst.FunctionDef)
-
-
-def _shortened(node: cst.FunctionDef, name: str, count: int, bases: tuple[str, ...]) -> cst.FunctionDef:
-    """The hook that gives its base class the first arguments alone."""
-    import libcst as cst
-    import libcst.matchers as m
-
-    by_super = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
-    of_base = m.MatchIfTrue(lambda value: cst.Module([]).code_for_node(value) in bases)
-    call = m.OneOf(by_super, m.Call(func=m.Attribute(value=of_base, attr=m.Name(name))))
-
-    def shortened(found: cst.CSTNode, _: object) -> cst.CSTNode:
-        assert isinstance(found, cst.Call)
-        most = count if m.matches(found, by_super) else count + 1
-        kept = list(found.args[:most])
-        if kept and len(found.args) > most:
-            kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
-        return found.with_changes(args=kept)
-
-    return cst.ensure_type(m.replace(node, call, shortened), cst.FunctionDef)
+    return cst.ensure_type(m.replace(shortened(node, name, count, owners), given, cst.Return()), cst.FunctionDef)
 
 
 @touches("head")
-def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int, bases: tuple[str, ...]) -> cst.FunctionDef:
-    return _with_default(_shortened(node, hook, count, bases), name=name)
+def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int, owners: frozenset[str]) -> cst.FunctionDef:
+    return _with_default(shortened(node, hook, count, owners), name=name)
 
 
 def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
@@ -304,7 +273,7 @@ def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:
     decorators = [item.scope.resolve(node) or "" for node in method.decorator_list]
     handing = all(each.startswith(ROOT) and each.endswith(".rank_zero_only") for each in decorators)
     plain = is_plain(method, decorated=True) and handing
-    if not plain or _base_calls(item, name) or uses(method, REST):
+    if not plain or base_calls(item, method, name) or uses(method, REST):
         reason = f"Not rewritten: it is decorated, calls its base class, or has `{REST}` of its own. Take them."
         return Match(file.head(method), message, "manual", reason)
     reason = f"It takes them as *{REST} and ignores them; calls without them work as before."

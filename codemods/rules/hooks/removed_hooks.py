@@ -125,7 +125,16 @@ HOOKS: dict[str, RemovedHook] = {
     "on_init_start": RemovedHook(
         (CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"
     ),
-    "on_init_end": RemovedHook((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
+    "on_init_end": RemovedHook(
+        (CALLBACK,),
+        "1.8",
+        "M103",
+        "setup is called later: not where the Trainer is built, but where each fit, test or prediction begins.",
+        "setup",
+        -1,
+        adds=("pl_module", "stage"),
+        level="unsafe",
+    ),
     "on_configure_sharded_model": RemovedHook(
         (CALLBACK,), "1.8", "M096", "Do it in setup(self, trainer, pl_module, stage)"
     ),

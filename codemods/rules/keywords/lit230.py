@@ -213,7 +213,7 @@ def _match(
     known, value = literal(keyword.value)
     if row.level == "empty" and known and not value:
         return Match(file.span(keyword), message, "safe", "It had no effect.", row.row, drop)
-    if keyword.arg == "prefix" and (joined := prefixed(file, keyword.value, given)):
+    if keyword.arg == "prefix" and (joined := prefixed(facts, file, call, keyword.value, given)):
         edit = NodeEdit(call.node, partial(_joined, new=joined.new))
         return Match(file.span(keyword), message, joined.level, joined.reason, row.row, (edit,))
     if (

@@ -7,43 +7,87 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from codemods.code.source import PythonFile
-from codemods.lightning.facts import literal
-from codemods.rules.keywords.filepath import FilepathKeywords
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts, literal
+from codemods.rules.keywords.filepath import FilepathKeywords, parted
 
 JOINED = "The name of the files begins with it"
 LAST = "; that of the last one, which is named by CHECKPOINT_NAME_LAST, does no more"
 UNTOLD = "; the rest is what is written by default since 1.1, before without the step"
 TAKEN = "; fixer assumes that it is text without braces"
-DEFAULT = "{epoch}-{step}"
+FULL = "; fixer assumes that it is text without braces, and not empty"
+DEFAULT = '"{epoch}-{step}"'
+FILEPATH = "filepath"
+FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+"""What may stand beside `or` without brackets."""
 _QUOTES = "'\""
 
 
-def prefixed(file: PythonFile, value: ast.expr, given: Mapping[str, ast.keyword]) -> FilepathKeywords | None:
+@dataclass(frozen=True)
+class FileName:
+    """What the files are called besides: its text, whether that is one plain string, text for certain or what may be
+    None, and how sure it is."""
+
+    text: str
+    plain: bool
+    certain: bool
+    told: bool = True
+    level: Fix = "safe"
+
+    @property
+    def added(self) -> str:
+        """It as the last operand of a sum."""
+        firm = isinstance(ast.parse(f"({self.text})", mode="eval").body, FIRM)
+        return self.text if self.certain else f"({self.text if firm else f'({self.text})'} or {DEFAULT})"
+
+
+def prefixed(
+    facts: Facts, file: PythonFile, call: CallNode, value: ast.expr, given: Mapping[str, ast.keyword]
+) -> FilepathKeywords | None:
     """The name that files get by a prefix; None where it is not seen what they are called."""
-    named = given["filename"].value if "filename" in given else ast.Constant(DEFAULT)
-    name = named.value if isinstance(named, ast.Constant) else None
-    if "filepath" in given or not isinstance(name, str) or "\n" in file.source_of(value):
-        return None
+    name = _name(facts, file, call, given)
     known, prefix = literal(value)
-    if known and not isinstance(prefix, str):
+    if name is None or "\n" in f"{file.source_of(value)}{name.text}" or (known and not isinstance(prefix, str)):
         return None
-    text = file.source_of(named) if "filename" in given else f'"{DEFAULT}"'
-    if text[0] not in _QUOTES or text[1:2] == text[0]:
-        return None
-    told = "filename" in given
     last = "save_last" in given and literal(given["save_last"].value)[1] not in (None, False)
+    quote = name.text[0] if name.plain else '"'
+    reason = f"{JOINED}{LAST if last else ''}{'' if name.told else UNTOLD}"
     if known and not {"{", "}", "\\", *_QUOTES} & {*prefix}:
-        new = f"{text[0]}{prefix}-{text[1:]}"
-        reason = f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}."
-        return FilepathKeywords((("filename", new),), "safe" if told and not last else "unsafe", reason)
-    if known or not isinstance(value, ast.JoinedStr | ast.Name | ast.Attribute | ast.Subscript):
+        text = f"{quote}{prefix}-{name.text[1:]}" if name.plain else f"{quote}{prefix}-{quote} + {name.added}"
+        level: Fix = "safe" if name.told and name.certain and not last else "unsafe"
+        return FilepathKeywords(
+            (("filename", text),), "unsafe" if "unsafe" in (level, name.level) else level, f"{reason}."
+        )
+    if known or not isinstance(value, ast.JoinedStr | ast.Name | ast.Attribute | ast.Subscript | ast.Call):
         return None
-    own, dash = file.source_of(value), f"{text[0]}-{text[0]}"
-    new = f"{own} + {text[0]}-{text[1:]}"
-    if not isinstance(value, ast.JoinedStr):  # None and "" put nothing before the name
-        new = f"({own} + {dash} if {own} else {text[0] * 2}) + {text}"
-    return FilepathKeywords(
-        (("filename", new),), "unsafe", f"{JOINED}{LAST if last else ''}{'' if told else UNTOLD}{TAKEN}."
-    )
+    own, dash = file.source_of(value), f"{quote}-{quote}"
+    if isinstance(value, ast.JoinedStr | ast.Call):
+        rest = f"{quote}-{name.text[1:]}" if name.plain else f"{dash} + {name.added}"
+        taken = FULL if isinstance(value, ast.Call) else TAKEN
+        return FilepathKeywords((("filename", f"{own} + {rest}"),), "unsafe", f"{reason}{taken}.")
+    text = f"({own} + {dash} if {own} else {quote * 2}) + {name.added}"  # None and "" put nothing before the name
+    return FilepathKeywords((("filename", text),), "unsafe", f"{reason}{TAKEN}.")
+
+
+def _name(facts: Facts, file: PythonFile, call: CallNode, given: Mapping[str, ast.keyword]) -> FileName | None:
+    """What the files are called by `filename=`, or by what becomes of `filepath=` beside the prefix."""
+    if FILEPATH not in given:
+        return _read(file.source_of(given["filename"].value)) if "filename" in given else _read(DEFAULT, told=False)
+    if {"dirpath", "filename"} & given.keys():
+        return None
+    path = parted(facts, file, call, given[FILEPATH].value)
+    if path is None:
+        return None
+    named = dict(path.new)
+    text = named.get("filename") or (file.source_of(given[FILEPATH].value) if "filename" in named else None)
+    return _read(text, level=path.level) if text else _read(DEFAULT, False, path.level)
+
+
+def _read(text: str, told: bool = True, level: Fix = "safe") -> FileName:
+    node = ast.parse(f"({text})", mode="eval").body
+    plain = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    quoted = plain and text[0] in _QUOTES and text[1:2] != text[0]
+    return FileName(text, quoted, plain or isinstance(node, ast.JoinedStr), told, level)

@@ -11,9 +11,9 @@ from codemods.code.nodes import every_node
 from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import always_leaves, is_shared, returns, takes
+from codemods.code.syntax import always_leaves, is_shared, returns, takes, targets_of
 from codemods.lightning.calls import space_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts, literal
 from codemods.lightning.kinds import bound_once
 from codemods.lightning.spelling import Spelled, spelled_in
 
@@ -33,8 +33,13 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
     return spelled_in(file, name, call.within)
 
 
-def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:
-    """Whether a value is a list to which one more callback can be added."""
+def are_callbacks(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr
+) -> Literal["yes", "one", "perhaps", "no"]:
+    """Whether a value is a list to which one more callback can be added; "one" where it is a callback itself."""
+    made = built(facts, file, call, node)
+    if made and all(_is_of_callbacks(file, facts, call, item) for item in made):
+        return "one"
     if isinstance(node, ast.List | ast.ListComp) or literal(node) == (True, None):
         return "yes"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -46,14 +51,15 @@ def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr
     if isinstance(node, ast.IfExp):
         arms = {are_callbacks(facts, file, call, node.body), are_callbacks(facts, file, call, node.orelse)}
         empty = any(literal(arm) == (True, None) for arm in (node.body, node.orelse))
-        return "no" if "no" in arms or empty else "yes" if arms == {"yes"} else "perhaps"
+        return "no" if {"no", "one"} & arms or empty else "yes" if arms == {"yes"} else "perhaps"
     if isinstance(node, ast.Name):
         value = bound_once(facts, file, call, node.id)
         if value is None or literal(value) == (True, None):
             return "perhaps"
         return are_callbacks(facts, file, call, value)
     if isinstance(node, ast.Call):
-        return "yes" if isinstance(node.func, ast.Name) and node.func.id == "list" else "no"
+        named = node.func.id if isinstance(node.func, ast.Name) else ""
+        return "yes" if named == "list" or _gives_lists(file, named) else "perhaps"
     return "perhaps" if isinstance(node, ast.Attribute | ast.Subscript) else "no"
 
 
@@ -109,12 +115,8 @@ def _is_spread(node: ast.expr) -> bool:
 
 def _gives(file: PythonFile, facts: Facts, made: ast.Call, part: int | None, kinds: tuple[str, ...]) -> bool:
     """Whether a function of the file gives such an instance each time, or a tuple with one at a place."""
-    named = made.func.id if isinstance(made.func, ast.Name) else ""
-    found = [node for node in file.tree.body if getattr(node, "name", "") == named and named]
-    function = found[0] if len(found) == 1 else None
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list or file.assignments_to(named):
-        return False
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in every_node(function)):
+    function = _function(file, made.func.id if isinstance(made.func, ast.Name) else "")
+    if function is None:
         return False
     given = [node.value for node in returns(function)]
     if part is not None:
@@ -125,15 +127,49 @@ def _gives(file: PythonFile, facts: Facts, made: ast.Call, part: int | None, kin
             for node in given
         ]
     inner = {item.node: item for item in file.calls if function in item.within}
-    return (
-        bool(given)
-        and always_leaves(function.body)
-        and all(
-            node is not None
-            and any(_is_one(file, facts, inner[value], value, kinds) for value in _value_in(function, node, inner))
-            for node in given
-        )
+    return all(
+        node is not None
+        and any(_is_one(file, facts, inner[value], value, kinds) for value in _value_in(function, node, inner))
+        for node in given
     )
+
+
+def _function(file: PythonFile, named: str) -> ast.FunctionDef | None:
+    """The one function of a name that a file has, where it gives something each time that it is called."""
+    found = [node for node in file.tree.body if getattr(node, "name", "") == named and named]
+    function = found[0] if len(found) == 1 else None
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or file.assignments_to(named):
+        return None
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in every_node(function))
+    return function if returns(function) and always_leaves(function.body) and not yields else None
+
+
+def _is_of_callbacks(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> bool:
+    """Whether a call makes an instance of a callback's class, Lightning's or the project's own."""
+    dotted = call.scope.resolve(made.func) or ""
+    if dotted.startswith(CALLBACKS):
+        return dotted.rpartition(".")[2][:1].isupper()
+    fact = facts.find_class(dotted, file.path)
+    return fact is not None and facts.kind(fact) == CALLBACK
+
+
+def _gives_lists(file: PythonFile, named: str) -> bool:
+    """Whether a function of the file gives a list each time: one that it writes there, or the only values of a name."""
+    function = _function(file, named)
+    return function is not None and all(_is_list(function, node.value) for node in returns(function))
+
+
+def _is_list(function: ast.FunctionDef, node: ast.expr | None) -> bool:
+    if not isinstance(node, ast.Name):
+        return isinstance(node, ast.List | ast.ListComp)
+    stores = sum(map(partial(_stores, node.id), every_node(function)))
+    values = [
+        item.value
+        for item in every_node(function)
+        if isinstance(item, ast.Assign | ast.AnnAssign) and any(_stores(node.id, target) for target in targets_of(item))
+    ]
+    written = [value for value in values if isinstance(value, ast.List | ast.ListComp)]
+    return bool(values) and len(written) == len(values) == stores and not takes(function, node.id)
 
 
 def _value_in(function: ast.FunctionDef, node: ast.expr, calls: Collection[ast.Call]) -> list[ast.Call]:

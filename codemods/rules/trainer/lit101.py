@@ -56,6 +56,7 @@ COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
 GPU_NAMES = ("gpu", "cuda")
 NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
+NONE_GIVEN = "accelerator=None, which let it decide, is an error in 2.x"
 KEYS = 'write "accelerator" and "devices" keys for it'
 FEW = 6
 """So many arguments by position never reached the hardware, in any release: `logger` and the like come first."""
@@ -124,6 +125,8 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     if not planned.instead and is_commented(file, call.node, given):
         return _manual(file, given, "it has no effect any more, but there is a comment next to it", "delete it by hand")
     level, reason = asked.level, _reason(asked, arguments, planned)
+    if accelerator is not None and literal(accelerator) == (True, None) and planned.values:
+        reason = f"{reason}; {NONE_GIVEN}"
     if planned.doubt:
         level = "unsafe"
     if any(item.arg is None for item in call.node.keywords):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
@@ -36,7 +37,7 @@ from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
-from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, ArgumentOutcome
+from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, ArgumentOutcome, Held
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -78,6 +79,8 @@ FIRST = "2.0.0"
 CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
 NONE = "it may be None, which is no longer accepted"
+NUMBER = "fixer assumes that it is a number"
+NO_NONE = "fixer assumes that it is not None"
 UNFOLDED = "fixer assumes that `**` does not give it too"
 
 
@@ -247,9 +250,14 @@ def _text(file: PythonFile, value: ast.expr, row: ArgumentRow) -> str:
 
 
 def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: ArgumentRow) -> ArgumentRow | None:
-    """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
+    """A row as it is for a value that may be None, where it is one: unsafely where it can be written but once. None
+    where it would have to be written twice."""
     if row.guarded and may_be_none(facts, file, call, value):
-        row = replace(row, target=row.guarded)
+        if row.guarded.count("{}") < 2 or is_plain(value):
+            return replace(row, target=row.guarded)
+        if any(isinstance(node, ast.Constant) and node.value is None for node in every_node(value)):
+            return None
+        row = replace(row, level="unsafe", reason=row.reason if NUMBER in row.reason else f"{row.reason}; {NO_NONE}")
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
 
@@ -260,18 +268,19 @@ def _with_callback(
     given = keywords(call.node).get("callbacks")
     level: Fix = outcome.level
     reason = outcome.reason
-    optional = isinstance(given, ast.Name) and any(
-        literal(value) == (True, None) for value in bound_to(facts, file, call, given.id)
-    )
+    values = bound_to(facts, file, call, given.id) if isinstance(given, ast.Name) else []
+    held: Held = "optional" if any(literal(value) == (True, None) for value in values) else "list"
     if given is not None:
         state = are_callbacks(facts, file, call, given)
         if state == "no":
             return f"callbacks= is not a list; add {outcome.callback} to the callbacks"
+        if state == "one":
+            held = "one"
         if state == "perhaps":
-            taken = "a list, where it is not None" if optional else "a list"
+            taken = "a list, where it is not None" if held == "optional" else "a list"
             level, reason = "unsafe", f"{reason}; fixer assumes that `{file.source_of(given)}` is {taken}"
     if row.action == "special":
-        return ArgumentOutcome(level, reason, outcome.new, outcome.callback, outcome.imports, optional)
+        return ArgumentOutcome(level, reason, outcome.new, outcome.callback, outcome.imports, held)
     name = outcome.callback.partition("(")[0]
     how = spelled(file, call, f"callbacks.{name}")
     if not isinstance(how, Spelled):
@@ -280,13 +289,13 @@ def _with_callback(
     if row.target.endswith(CONDITION):
         made, _, condition = text.partition(") if ")
         text = f"*([{made})] if {condition} else [])"
-    return ArgumentOutcome(level, reason, outcome.new, text, how.imports, optional)
+    return ArgumentOutcome(level, reason, outcome.new, text, how.imports, held)
 
 
 @touches("arguments")
 def _changed(call: cst.Call, *, name: str, outcome: ArgumentOutcome) -> cst.Call:
     if outcome.callback:
-        call = with_callback(call, outcome.callback, outcome.optional)
+        call = with_callback(call, outcome.callback, outcome.held)
     return replaced(call, name, outcome.new)
 
 

@@ -21,7 +21,9 @@ from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
-from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+from codemods.rules.trainer.loop_members import LIMITS, LOOPS
+from codemods.rules.trainer.owners import Within, attributes_within, is_of_subclass, stands_for_trainer
+from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
 from codemods.rules.trainer.schedulers import read_of_each
 
 if TYPE_CHECKING:
@@ -40,36 +42,15 @@ COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
 _SAID = re.compile(r"\w+")
 """What a text says of attributes that it may ask for by their names."""
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
-LIMITS = {"min_steps": "M247", "max_steps": "M248"}
-_OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, or override hooks"
-LOOPS: Mapping[str, Mapping[str, str]] = {
-    "fit_loop": {
-        "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
-        "split_idx": "batches are no longer split",
-        "connect": _OWN,
-        "replace": _OWN,
-    },
-    "fit_loop.epoch_loop": {
-        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
-        "connect": _OWN,
-        "replace": _OWN,
-    },
-    **{
-        f"{stage}_loop": {
-            "epoch_loop": "what it had is private, or of the loop itself",
-            "dataloaders": f"trainer.{loaders} has what was returned",
-            "current_dataloader_idx": "hooks and steps get dataloader_idx",
-            "connect": _OWN,
-            "replace": _OWN,
-        }
-        for stage, loaders in (
-            ("validate", "val_dataloaders"), ("test", "test_dataloaders"), ("predict", "predict_dataloaders"),
-        )
-    },
-}  # fmt: skip
-"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
 SANITY = ("sanity_checking", "running_sanity_check")
 FITTING = "It is read only in the sanity check of fit, whose checkpoint it is."
+OWN = "`{}` is a property of Trainer that cannot be set in Lightning 2"
+OWN_REASON = "Not rewritten: setting it is an AttributeError; keep the value by a name that Trainer does not have."
+ALONE = (
+    ast.If, ast.While, ast.Assign, ast.AnnAssign, ast.Return, ast.Expr, ast.Call, ast.keyword, ast.List, ast.Tuple,
+    ast.Set, ast.Dict, ast.FormattedValue,
+)  # fmt: skip
+"""What an expression needs no parentheses in."""
 UNCERTAIN = "fixer assumes that it is Lightning's Trainer, by its name"
 
 
@@ -107,6 +88,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         row = rows()[node.attr]
         if row.action == "set" and not isinstance(node.ctx, ast.Store):
             continue
+        if row.action == "set" and is_of_subclass(file, facts, node.value, within):
+            yield Match(file.span(node), OWN.format(node.attr), "manual", OWN_REASON, row.row or None)
+            continue
         certain = stands_for_trainer(file, facts, node.value, within)
         if certain is False or (certain is None and not row.row):
             continue
@@ -135,7 +119,7 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
     if row.target == "hardware" and not stored:
         return _hardware(file, facts, node, within, row)
     if row.action == "special" and row.target != "hardware":
-        return _special(file, node, within, row)
+        return _special(file, facts, node, within, row)
     if stored and row.action == "write":
         now = row.target.replace("{}", "trainer")
         return _left(file, node, row, f"setting it has no effect any more; its value is now {now}")
@@ -172,7 +156,7 @@ def _is_given_number(within: Within) -> bool:
 
 def _is_alone(within: Within) -> bool:
     """Whether an expression needs no parentheses where it stands."""
-    return isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return | ast.Call | ast.keyword)
+    return isinstance(within[-1], ALONE)
 
 
 def _is_number(within: Within) -> bool:
@@ -235,8 +219,10 @@ def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
-def _special(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
+def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
     parent = within[-1]
+    if row.target == "saved":
+        return _saved(file, facts, node, within, row)
     if row.target == "loop":
         return _loop(file, node, within, row)
     if row.target == "collective":
@@ -261,6 +247,15 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Attribu
         )
         return _write(file, node, row, f"sum({{}}.{node.attr})") if number else None
     return _schedulers(file, node, within, row)
+
+
+def _saved(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
+    """The folder that everything is saved to, where no Trainer was given another for its checkpoints."""
+    if is_given(facts):
+        return _left(file, node, row, GIVEN)
+    found = _write(file, node, replace(row, reason=SAME), f"{{}}.{FOLDER}")
+    other = without_other(file, node, within)
+    return replace(found, edits=(*found.edits, other)) if other else found
 
 
 def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:

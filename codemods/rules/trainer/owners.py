@@ -54,6 +54,16 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     return None if node.value.id in ("pl_module", "module", "model") and reads_lightning(file) else False
 
 
+def is_of_subclass(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> bool:
+    """Whether an expression is the instance itself, in a method of a class below Trainer."""
+    functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
+    if not functions or owner is None or not isinstance(node, ast.Name) or node.id != self_name(functions[0]):
+        return False
+    fact = _fact(file, facts, owner)
+    return fact is not None and facts.kind(fact) == TRAINER
+
+
 def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: str | None) -> bool | None:
     """A parameter called so is a Trainer in a callback's hook, and may be one in other functions."""
     for function in functions:

@@ -145,10 +145,10 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     given = keywords(use.trainer.node)
     if use.where.arg == "plugins":
         strategy = given.get("strategy")
-        others = [given[word] for word in NAMING if word in given]
+        others = [given[word] for word in NAMING if word in given and word != "strategy"]
         if use.chosen and any(is_strategy(other) for other in others):
             return "another argument gives a strategy too; keep one of them as strategy="
-        if strategy is not None and (use.chosen or not isinstance(literal(strategy)[1], str)):
+        if strategy is not None and not _is_named(strategy):
             return "`strategy=` is given too"
         if isinstance(use.where.value, ast.List | ast.Tuple) and sum(
             isinstance(item, ast.Starred) for item in use.where.value.elts
@@ -161,6 +161,16 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     if use.chosen and set(RANKS) & keywords(use.call.node).keys():
         return "num_nodes and sync_batchnorm are arguments of Trainer alone, where this is one of two strategies"
     return None
+
+
+def _is_named(node: ast.expr) -> bool:
+    """Whether a strategy is named, or chosen among names: a plugin beside it was what counted."""
+    if isinstance(node, ast.IfExp):
+        return _is_named(node.body) and _is_named(node.orelse)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        return literal(node.values[-1]) == (True, "auto")
+    known, value = literal(node)
+    return known and (value is None or isinstance(value, str))
 
 
 def _by_path(name: str, arguments: Iterable[str]) -> str:
@@ -253,20 +263,26 @@ def _given(
     """The Trainer call with the strategy as `strategy=`, and the plugins without it."""
     import libcst as cst
 
-    position = next(number for number, item in enumerate(call.args) if item.keyword and item.keyword.value == word)
-    item = call.args[position]
+    from codemods.rewrite.edits import without_arguments
+
+    item = next(item for item in call.args if item.keyword and item.keyword.value == word)
     value = item.value
     rest: list[cst.BaseElement] = []
     if isinstance(value, cst.List | cst.Tuple):
         rest = [element for number, element in enumerate(value.elements) if number != index]
         value = value.elements[index].value
-    strategy = _chosen(value, became)
-    args = [
-        other for other in call.args if not (other.keyword and other.keyword.value == "strategy" and other is not item)
-    ]
-    position = args.index(item)
-    args[position] = item.with_changes(keyword=cst.Name("strategy"), value=strategy)
-    call = call.with_changes(args=args)
+    named = [other for other in call.args if other.keyword and other.keyword.value == "strategy" and other is not item]
+    strategy = _chosen(value, became, named[0].value if named else cst.SimpleString('"auto"'))
+    if named:
+        call = without_arguments(call, frozenset({"strategy"}))
+    call = call.with_changes(
+        args=[
+            other.with_changes(keyword=cst.Name("strategy"), value=strategy)
+            if other.keyword and other.keyword.value == word
+            else other
+            for other in call.args
+        ]
+    )
     for name, text in moved:
         call = with_keyword(call, name, text)
     if rest:
@@ -275,17 +291,17 @@ def _given(
     return call
 
 
-def _chosen(value: cst.BaseExpression, became: NewStrategy) -> cst.BaseExpression:
-    """The strategy, or the choice between it and None, which is "auto" now."""
+def _chosen(value: cst.BaseExpression, became: NewStrategy, other: cst.BaseExpression) -> cst.BaseExpression:
+    """The strategy, or the choice between it and None, where it is the other one that is named, or "auto"."""
     import libcst as cst
 
     if not isinstance(value, cst.IfExp):
         return _renamed(cst.ensure_type(value, cst.Call), became)
-    arms = [
-        _renamed(arm, became) if isinstance(arm, cst.Call) else cst.SimpleString('"auto"')
-        for arm in (value.body, value.orelse)
-    ]
-    return value.with_changes(body=arms[0], orelse=arms[1])
+    if isinstance(value.body, cst.Call):
+        return value.with_changes(body=_renamed(value.body, became), orelse=other)
+    if isinstance(other, cst.IfExp) and not other.lpar:
+        other = other.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value.with_changes(body=other, orelse=_renamed(cst.ensure_type(value.orelse, cst.Call), became))
 
 
 def _renamed(call: cst.Call, became: NewStrategy) -> cst.Call:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
@@ -18,18 +19,20 @@ from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_ch
 from codemods.rules.trainer.domains import is_plain, may_be_none
 from codemods.rules.trainer.refused import refused
 
+Held = Literal["list", "optional", "one"]
+
 
 @dataclass(frozen=True)
 class ArgumentOutcome:
     """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty.
-    `optional` says that the callbacks which are given may be None."""
+    `held` says what the callbacks are that are given: a list, perhaps None, or one callback."""
 
     level: Fix
     reason: str
     new: tuple[tuple[str, str | None], ...] = ()
     callback: str = ""
     imports: tuple[tuple[str, str | None], ...] = ()
-    optional: bool = False
+    held: Held = "list"
 
 
 NORM = (

@@ -170,3 +170,15 @@ def test_what_a_command_line_had_before_its_subcommands() -> None:
     told = [item.message for item in run_rules({"a.py": text}, rule("LIT250")).findings]
     assert [message.split("`")[1] for message in told] == ["prepare_fit_kwargs", "prepare_fit_kwargs", "fit_kwargs"]
     assert run_rules({"a.py": text.replace("pytorch_lightning", "of_ours")}, rule("LIT250")).findings == ()
+
+
+def test_what_only_the_bar_of_tqdm_has_is_named() -> None:
+    text = (
+        "from pytorch_lightning.callbacks import ProgressBar\n\n\nclass Bar(ProgressBar):\n"
+        "    def init_validation_tqdm(self):\n"
+        "        return tqdm(position=self.process_position, disable=self.is_disabled)\n"
+    )
+    reasons = refusals({"a.py": text}, "LIT250")
+    assert len(reasons) == 3
+    assert all("derive from TQDMProgressBar" in reason for reason in reasons)
+    assert refusals({"a.py": text.replace("(ProgressBar)", "(Mine)")}, "LIT250") == []

@@ -80,3 +80,32 @@ def test_a_callback_that_may_do_something_with_it_is_named(hook: str) -> None:
 )
 def test_what_takes_all_or_gets_none_is_left_alone(hook: str) -> None:
     assert not run_rules({"a.py": CALLBACK + hook}, rule("LIT210")).findings
+
+
+HANDED = f"{CALLBACK}    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx, index):\n"
+
+
+@pytest.mark.parametrize("owner", ["Callback", "callbacks.Timer", "ProgressBarBase"])
+def test_a_base_class_that_is_named_gets_no_index_either(owner: str) -> None:
+    text = (
+        f"from pytorch_lightning import callbacks\nfrom pytorch_lightning.callbacks import ProgressBarBase\n{HANDED}"
+        f"        {owner}.on_train_batch_end(self, trainer, module, outputs, batch, batch_idx, index)\n"
+    )
+    assert after(text) == text.replace(", index)", ")")
+    read = f"{text}        print(index)\n"
+    wanted = read.replace(", index):", ", index=0):").replace("batch_idx, index)\n", "batch_idx)\n")
+    assert after(read) == wanted
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Other.on_train_batch_end(self, trainer, module, outputs, batch, batch_idx, index)",
+        "self.inner.on_train_batch_end(trainer, module, outputs, batch, batch_idx, index)",
+        "Callback.on_train_batch_end(self.inner, trainer, module, outputs, batch, batch_idx, index)",
+        "Callback.on_train_batch_start(self, trainer, module, batch, batch_idx, index)",
+    ],
+)
+def test_what_other_calls_get_stays(call: str) -> None:
+    text = f"from ours import Other\n{HANDED}        {call}\n"
+    assert after(text) == text.replace(", index):", ", index=0):")

@@ -369,3 +369,34 @@ def test_a_hook_that_the_lightning_of_the_project_does_not_call_is_not_woken_saf
     assert [finding.fix for finding in findings] == levels
     asleep = [finding.fix for finding in findings if "does not call it" in finding.reason]
     assert asleep == [level for level in levels if level == "unsafe"]
+
+
+INIT = "class Watch(Callback):\n    def on_init_end(self, trainer):\n        print(trainer.max_epochs)\n"
+
+
+def test_what_is_done_when_the_trainer_is_built_is_done_in_setup() -> None:
+    text = HEAD + INIT
+    assert rewritten({"a.py": text}, rule("LIT211"))["a.py"] == text
+    wanted = text.replace("on_init_end(self, trainer)", "setup(self, trainer, pl_module, stage)")
+    assert rewritten({"a.py": text}, rule("LIT211"), unsafe=True)["a.py"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("print(trainer.max_epochs)", "super().on_init_end(trainer)"),
+        ("print(trainer.max_epochs)", "print(stage)"),
+        ("self, trainer)", "self, trainer, *more)"),
+        ("self, trainer)", "self)"),
+        ("class Watch(Callback):\n", "class Watch(Callback):\n    def setup(self, trainer, module, stage): ...\n\n"),
+        (
+            "class Watch(Callback):\n",
+            "class Watch(Callback):\n    def on_before_accelerator_backend_setup(self, t, m): ...\n\n",
+        ),
+    ],
+)
+def test_what_cannot_be_done_in_setup_is_left(old: str, new: str) -> None:
+    text = HEAD + INIT.replace(old, new)
+    after = rewritten({"a.py": text}, rule("LIT211"), unsafe=True)["a.py"]
+    assert "def on_init_end(" in after
+    assert [each for each in run_rules({"a.py": text}, rule("LIT211")).findings if "on_init_end" in each.message]

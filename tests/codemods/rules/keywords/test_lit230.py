@@ -90,7 +90,7 @@ def test_nothing_is_sure_of_what_early_stopping_watched_where_nothing_logs_it(sa
     [
         ("ModelCheckpoint(period=1, every_n_epochs=2)", "given too"),
         ('ModelCheckpoint(monitor=name, mode="auto")', "cannot tell what it watches"),
-        ("ModelCheckpoint(prefix=find())", "filename="),
+        ("ModelCheckpoint(prefix=a + b)", "filename="),
         ('ModelCheckpoint(filepath="a/{epoch}", dirpath="b")', "dirpath="),
     ],
 )

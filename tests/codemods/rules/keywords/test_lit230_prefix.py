@@ -7,7 +7,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from tests.codemods.support import rule, run_rules
 
-HEAD = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n"
+HEAD = "import os\n\nfrom pytorch_lightning.callbacks import ModelCheckpoint\n\n"
 
 
 def made(call: str) -> tuple[str, str]:
@@ -38,6 +38,33 @@ def made(call: str) -> tuple[str, str]:
             'ModelCheckpoint(filename=(name + "-" if name else "") + "{epoch}-{step}")',
             "unsafe",
         ),
+        ("ModelCheckpoint(filename=f'{a}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + f'{a}')", "safe"),
+        ("ModelCheckpoint(filename=r'{epoch}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + r'{epoch}')", "safe"),
+        (
+            "ModelCheckpoint(filename=name, prefix='a')",
+            'ModelCheckpoint(filename="a-" + (name or "{epoch}-{step}"))',
+            "unsafe",
+        ),
+        (
+            "ModelCheckpoint(filename='{epoch}', prefix=find())",
+            "ModelCheckpoint(filename=find() + '-{epoch}')",
+            "unsafe",
+        ),
+        (
+            "ModelCheckpoint(filename=a if b else None, prefix=c)",
+            'ModelCheckpoint(filename=(c + "-" if c else "") + ((a if b else None) or "{epoch}-{step}"))',
+            "unsafe",
+        ),
+        (
+            'ModelCheckpoint(filepath="out/{epoch}", prefix="b")',
+            'ModelCheckpoint(dirpath="out", filename="b-{epoch}")',
+            "safe",
+        ),
+        (
+            "ModelCheckpoint(filepath=os.getcwd(), prefix=find())",
+            'ModelCheckpoint(dirpath=os.getcwd(), filename=find() + "-{epoch}-{step}")',
+            "unsafe",
+        ),
     ],
 )
 def test_joined(call: str, wanted: str, level: str) -> None:
@@ -52,12 +79,11 @@ def test_the_newest_writes_that_name() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "ModelCheckpoint(filename=name, prefix='a')",
+        "ModelCheckpoint(filepath=find(), prefix='a')",
+        "ModelCheckpoint(filepath='{epoch}', dirpath='a', prefix='b')",
         "ModelCheckpoint(filename='{epoch}', prefix='{a}')",
-        "ModelCheckpoint(filename='{epoch}', prefix=find())",
-        "ModelCheckpoint(filename=f'{a}', prefix='b')",
-        "ModelCheckpoint(filename=r'{epoch}', prefix='b')",
-        "ModelCheckpoint(filename='''{epoch}''', prefix='b')",
+        "ModelCheckpoint(filename='{epoch}', prefix=a + b)",
+        "ModelCheckpoint(filename='{epoch}', prefix=3)",
     ],
 )
 def test_left_to_a_person(call: str) -> None:

@@ -94,3 +94,55 @@ def test_what_a_command_line_says_counts_too() -> None:
     assert 'strategy=cfg.accelerator or "auto"' in rewritten(files, rule("LIT101"))["a.py"]
     files["README.md"] = 'Run `python a.py "trainer.accelerator=dp"`, or call `Trainer(accelerator="ddp")`.\n'
     assert rewritten(files, rule("LIT101"), unsafe=True) == files
+
+
+NONE = SCRIPT.format(", default=None, type=str")
+NAMED = 'Trainer(devices=2, strategy=args.accelerator or "auto", accelerator="gpu")'
+OLD = ("pytorch-lightning==1.3.5",)
+
+
+@pytest.mark.parametrize(
+    ("text", "pins", "told"),
+    [
+        (NONE, OLD, "before 1.4, as the project asks for"),
+        (NONE.replace("    trainer", '    ddp = args.accelerator == "ddp"\n    trainer'), (), '"ddp" is what'),
+        (NONE.replace("type=str", 'choices=["ddp", "dp"]'), (), '"ddp" is one of its choices'),
+    ],
+)
+def test_an_option_that_is_none_by_default_is_what_the_project_takes_it_for(
+    text: str, pins: tuple[str, ...], told: str
+) -> None:
+    assert run_rules({"a.py": text}, rule("LIT101"), pins=pins).changes == ()
+    made = run_rules({"a.py": text}, rule("LIT101"), unsafe=True, pins=pins)
+    [found] = made.findings
+    assert f"names a strategy that still exists, or is None: {told}" in found.reason
+    after = made.final()["a.py"].decode()
+    assert after == text.replace("Trainer(gpus=2, accelerator=args.accelerator)", NAMED)
+    assert run_rules({"a.py": after}, rule("LIT101"), unsafe=True, pins=pins).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        (NONE, ("pytorch-lightning>=1.3.5",)),
+        (NONE, ("pytorch-lightning==1.4.0",)),
+        (NONE, ("pytorch-lightning",)),
+        (NONE.replace("    trainer", '    ddp = args.backend == "ddp"\n    trainer'), ()),
+        (NONE.replace("    trainer", '    if args.accelerator in ("ddp", "gpu"): pass\n    trainer'), ()),
+        (NONE.replace("type=str", 'choices=["ddp", "cpu"]'), OLD),
+        (NONE.replace("type=str", "choices=NAMES"), ()),
+        (NONE.replace("    trainer", '    args.accelerator = "cpu"\n    trainer'), OLD),
+    ],
+)
+def test_an_option_that_is_none_by_default_and_may_be_hardware_is_left(text: str, pins: tuple[str, ...]) -> None:
+    made = run_rules({"a.py": text}, rule("LIT101"), unsafe=True, pins=pins)
+    assert made.changes == ()
+    assert "fixer cannot tell the value of `accelerator=`" in made.findings[0].reason
+
+
+def test_what_is_none_beside_it_is_named() -> None:
+    text = SCRIPT.format(', default="x"').replace(
+        "gpus=2, accelerator=args.accelerator", "gpus=find(), accelerator=None"
+    )
+    [found] = run_rules({"a.py": text.replace("find()", "args.n")}, rule("LIT101")).findings
+    assert "accelerator=None, which let it decide, is an error in 2.x" in found.reason

@@ -169,7 +169,7 @@ def test_only_with_unsafe_fixes(before: str) -> None:
         ("Trainer(use_amp=full, precision=16)", "given too"),
         ("Trainer(weights_summary=None, enable_model_summary=False)", "given too"),
         ("Trainer(progress_bar_refresh_rate=5, callbacks=[TQDMProgressBar()])", "hold a progress bar"),
-        ("Trainer(weights_summary='full', callbacks=find())", "is not a list"),
+        ("Trainer(weights_summary='full', callbacks=(a, b))", "is not a list"),
         ("Trainer(experiment=e)", "no release since 0.7 had it"),
         ("Trainer(\n    # why\n    weights_summary='top',\n    max_epochs=1,\n)", "there is a comment next to it"),
         ("Trainer(\n    max_epochs=1,\n    weights_summary='top',\n    # why\n)", "there is a comment next to it"),
@@ -652,3 +652,21 @@ def test_a_backend_of_a_configuration_goes_with_apex(value: str) -> None:
     assert run_rules({"a.py": text}, rule("LIT110")).changes == ()
     wanted = text.replace(f", amp_backend={value}", "")
     assert rewritten({"a.py": text}, rule("LIT110"), unsafe=True)["a.py"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("val_percent_check=find()", "limit_val_batches=float(find())"),
+        ("progress_bar_refresh_rate=find(1)", "callbacks=[TQDMProgressBar(refresh_rate=find(1))]"),
+        ("process_position=find() + 1", None),
+        ("progress_bar_refresh_rate=find() if n else None", None),
+        ("val_percent_check=find() or None", None),
+        ("val_percent_check=find(None)", None),
+    ],
+)
+def test_what_can_be_written_once_alone_is_taken_to_be_there(before: str, wanted: str | None) -> None:
+    text = f"{HEAD}Trainer({before})\n"
+    assert rewritten({"train.py": text}, rule("LIT110"))["train.py"] == text
+    after = rewritten({"train.py": text}, rule("LIT110"), unsafe=True)["train.py"]
+    assert after == text if wanted is None else after.endswith(f"Trainer({wanted})\n")

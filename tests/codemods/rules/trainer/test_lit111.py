@@ -239,6 +239,20 @@ PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
         ),
         ("Trainer(strategy=DDPPlugin() if n > 1 else None)", 'Trainer(strategy=DDPStrategy() if n > 1 else "auto")'),
         ("Trainer(plugins=None if one else DDPPlugin())", 'Trainer(strategy="auto" if one else DDPStrategy())'),
+        ("Trainer(strategy='ddp' if n else None, plugins=[DDPPlugin()])", "Trainer(strategy=DDPStrategy())"),
+        ("Trainer(strategy=name or 'auto', plugins=[DDPPlugin()])", "Trainer(strategy=DDPStrategy())"),
+        (
+            "Trainer(strategy=name or 'auto', plugins=DDPPlugin() if name == 'ddp' else None)",
+            "Trainer(strategy=DDPStrategy() if name == 'ddp' else name or 'auto')",
+        ),
+        (
+            "Trainer(plugins=None if one else DDPPlugin(), strategy='ddp' if n else 'auto')",
+            "Trainer(strategy=('ddp' if n else 'auto') if one else DDPStrategy())",
+        ),
+        (
+            "Trainer(plugins=DDPPlugin() if a else None, strategy='ddp' if n else None)",
+            "Trainer(strategy=DDPStrategy() if a else 'ddp' if n else 'auto')",
+        ),
         ("Trainer(plugins=DDPPlugin(num_nodes=n))", "Trainer(strategy=DDPStrategy(), num_nodes=n)"),
     ],
 )
@@ -256,6 +270,8 @@ def test_plugins(before: str, wanted: str) -> None:
         ("Trainer(plugins=DDPPlugin(a))\n", "not all named"),
         ("Trainer(plugins=DDPPlugin(), strategy=other)\n", "given too"),
         ("Trainer(plugins=DDPPlugin() if a else None, strategy=other)\n", "given too"),
+        ("Trainer(plugins=DDPPlugin(), strategy=other if n else 'ddp')\n", "given too"),
+        ("Trainer(plugins=DDPPlugin(), strategy=other and 'auto')\n", "given too"),
         ("Trainer(plugins=DDPPlugin(num_nodes=2) if a else None)\n", "arguments of Trainer alone"),
         ("Trainer(plugins=DDPPlugin() if a else other)\n", "whether it is given to a Trainer"),
         ("Trainer(**config.trainer, plugins=[DDPPlugin()])\n", "may give the strategy too"),

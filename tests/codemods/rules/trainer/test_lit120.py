@@ -9,7 +9,8 @@ import pytest
 from lightning.pytorch import Trainer, accelerators, strategies
 
 from codemods.lightning.hardware import QUESTIONS
-from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, AttributeRow, rows
+from codemods.rules.trainer.lit120 import PRECISIONS, AttributeRow, rows
+from codemods.rules.trainer.loop_members import LOOPS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
@@ -95,7 +96,7 @@ def test_precisions(old: int | str) -> None:
         ("trainer.precision == 16", 'trainer.precision == "16-mixed"'),
         ("trainer.precision != 32", 'trainer.precision != "32-true"'),
         ("trainer.precision in (16, 'bf16')", 'trainer.precision in ("16-mixed", "bf16-mixed")'),
-        ("trainer.use_amp", '(trainer.precision == "16-mixed")'),
+        ("trainer.use_amp", 'trainer.precision == "16-mixed"'),
         ("len(trainer.lr_schedulers)", "len(trainer.lr_scheduler_configs)"),
         ("trainer.lr_schedulers[0]['scheduler']", "trainer.lr_scheduler_configs[0].scheduler"),
         ("for it in trainer.lr_schedulers: print(1)", "for it in trainer.lr_scheduler_configs: print(1)"),
@@ -160,6 +161,31 @@ ASKED = [
         "for n in (trainer.device_ids if isinstance(trainer.accelerator, CUDAAccelerator) else None) or []: x(n)",
         "accelerators",
         "CUDAAccelerator",
+    ),
+    *(
+        (
+            before.format("trainer.num_gpus"),
+            before.format("trainer.num_devices if isinstance(trainer.accelerator, CUDAAccelerator) else 0"),
+            "accelerators",
+            "CUDAAccelerator",
+        )
+        for before in (
+            "x = [1, {}]",
+            "x = 1, {}",
+            "x: int = {}",
+            "x = {{1: {}}}",
+            "x = {{{}, 1}}",
+            "x = f'{{{}}} GPUs'",
+        )
+    ),
+    *(
+        (
+            before.format("trainer.num_gpus"),
+            before.format("(trainer.num_devices if isinstance(trainer.accelerator, CUDAAccelerator) else 0)"),
+            "accelerators",
+            "CUDAAccelerator",
+        )
+        for before in ("x = a[:{} + 1]", "x = 2 * {}", "x = [*a, -{}]", "x = {} if a else b", "x = f'{{{} + 1}}'")
     ),
     ("x = a or trainer.use_dp", "x = a or False", "", ""),
     ("x = a and trainer.use_native_amp", "x = a and True", "", ""),

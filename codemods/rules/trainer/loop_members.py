@@ -1,0 +1,34 @@
+"""What the loops of a Trainer had up to 1.9, and have no more, or let nobody set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LIMITS = {"min_steps": "M247", "max_steps": "M248"}
+_OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, or override hooks"
+LOOPS: Mapping[str, Mapping[str, str]] = {
+    "fit_loop": {
+        "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
+        "split_idx": "batches are no longer split",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    "fit_loop.epoch_loop": {
+        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    **{
+        f"{stage}_loop": {
+            "epoch_loop": "what it had is private, or of the loop itself",
+            "dataloaders": f"trainer.{loaders} has what was returned",
+            "current_dataloader_idx": "hooks and steps get dataloader_idx",
+            "connect": _OWN,
+            "replace": _OWN,
+        }
+        for stage, loaders in (
+            ("validate", "val_dataloaders"), ("test", "test_dataloaders"), ("predict", "predict_dataloaders"),
+        )
+    },
+}  # fmt: skip
+"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
