@@ -18,6 +18,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.advice import called_on
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
@@ -41,24 +42,24 @@ _SAID = re.compile(r"\w+")
 """What a text says of attributes that it may ask for by their names."""
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
 LIMITS = {"min_steps": "M247", "max_steps": "M248"}
-_OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, or override hooks"
+_OWN = "custom loops were removed in 2.0: write the loop with `lightning.fabric.Fabric(...)`, or override hooks"
 LOOPS: Mapping[str, Mapping[str, str]] = {
     "fit_loop": {
         "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
-        "split_idx": "batches are no longer split",
+        "split_idx": "batches are no longer split: delete what reads it",
         "connect": _OWN,
         "replace": _OWN,
     },
     "fit_loop.epoch_loop": {
-        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
+        "batch_loop": "read `trainer.fit_loop.epoch_loop.automatic_optimization`, or its `manual_optimization`",
         "connect": _OWN,
         "replace": _OWN,
     },
     **{
         f"{stage}_loop": {
-            "epoch_loop": "what it had is private, or of the loop itself",
-            "dataloaders": f"trainer.{loaders} has what was returned",
-            "current_dataloader_idx": "hooks and steps get dataloader_idx",
+            "epoch_loop": "what it had is private, or of the loop itself: do without it",
+            "dataloaders": f"read `trainer.{loaders}`, which has what was returned",
+            "current_dataloader_idx": "hooks and steps get it: write `dataloader_idx=0` among their parameters",
             "connect": _OWN,
             "replace": _OWN,
         }
@@ -199,7 +200,8 @@ def _message(row: AttributeRow) -> str:
 
 
 def _left(file: PythonFile, node: ast.expr, row: AttributeRow, why: str) -> Match:
-    return Match(file.span(node), _message(row), "manual", f"Not rewritten: {why}.", row.row or None)
+    told = why.replace("{}", called_on(file, node.value) if isinstance(node, ast.Attribute) else "trainer")
+    return Match(file.span(node), _message(row), "manual", f"Not rewritten: {told}.", row.row or None)
 
 
 def _write(file: PythonFile, node: ast.expr, row: AttributeRow, target: str, owner: ast.expr | None = None) -> Match:
@@ -280,7 +282,7 @@ def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeR
     if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Store) and parent.attr in LIMITS):
         return None
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
-    reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
+    reason = f"Not rewritten: write `Trainer({parent.attr}=...)`, or set `trainer.fit_loop.epoch_loop.{parent.attr}`."
     return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
 
 
