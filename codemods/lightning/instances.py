@@ -84,7 +84,7 @@ class Instances:
                     return None
                 file = opened
             if item := next((each for each in file.classes if each.qualname == name), None):
-                return self.is_below(file, item, depth)
+                return None if _is_made_otherwise(item) else self.is_below(file, item, depth)
             targets = file.scope.bindings.get(name) or {f"{star}.{name}" for star in file.scope.stars}
             if len(targets) != 1 or dotted in targets:
                 return None
@@ -184,6 +184,11 @@ class Instances:
 
     def _open(self, path: str) -> PythonFile | None:
         return self.file if path == self.file.path else self.facts.open(path)
+
+
+def _is_made_otherwise(item: ClassNode) -> bool:
+    """Whether what stands for a class, or what it makes when it is called, may be something else."""
+    return bool(item.node.decorator_list or item.node.keywords or "__new__" in item.methods)
 
 
 def _owner(file: PythonFile, within: Within) -> ClassNode | None:
