@@ -270,11 +270,13 @@ def simulated(arguments: argparse.Namespace, home: Path) -> int:
         engine = RecordedEngine(room=16)
         driver = fixer.fleet.driver.Driver(home / "state", state, engine, FleetOptions(), Tokens(), lambda line: None)
         driver.run()
-        took, counts = time.monotonic() - began, dict(Counter(row.state for row in state.rows()))
+        took, counts = time.monotonic() - began, Counter(row.state for row in state.rows())
         began = time.monotonic()
         page = as_html(of_fleet(state, home / "state"), home)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    print(f"{len(every)} repositories in {took:.0f} s: {counts}; the driver had {peak:.0f} MB at most")
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu, size = used.ru_utime + used.ru_stime, sum(one.stat().st_size for one in (home / "state").glob("fleet.sqlite*"))
+    print(f"{len(every)} repositories in {took:.0f} s: {dict(counts)}; the driver had {used.ru_maxrss / 1000:.0f} MB")
+    print(f"a repository: {1000 * cpu / len(every):.1f} ms of processors, {size / len(every) / 1000:.1f} kB of state")
     print(f"the page: {len(page) / 1e6:.1f} MB, in {time.monotonic() - began:.1f} s")
     return 0 if counts == {"proven": len(every)} else 1
 

@@ -89,9 +89,11 @@ def prepare(
     *,
     pr: bool,
     again: bool,
+    found: Repository | None = None,
 ) -> Delivery | None:
-    """The way to the remote; None where nothing is to be pushed. Raises UsageError where there is none."""
-    repository = find_repository(project.root) if push or pr else None
+    """The way to the remote; None where nothing is to be pushed. `found` is the project's repository, where it is known
+    already. Raises UsageError where there is none."""
+    repository = (found or find_repository(project.root)) if push or pr else None
     if repository is None or project.base is None:
         return None
     remote = find_remote(repository, push or ORIGIN, tokens)

@@ -86,11 +86,11 @@ class RemoteBranch:
 
 def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
     """The remote of a name. Raises UsageError where there is none."""
-    names = repository.git("remote").decode("utf-8", "replace").split()
-    if name not in names:
+    url = os.fsdecode(repository.git("remote", "get-url", "--push", "--", name, accept=(0, 2, 128))).rstrip("\n")
+    if not url:
+        names = repository.git("remote").decode("utf-8", "replace").split()
         there = f"there are {', '.join(names)}" if names else "add one with `git remote add`"
         raise UsageError(f"{repository.root}: no remote is called '{name}'; {there}")
-    url = os.fsdecode(repository.git("remote", "get-url", "--push", name)).rstrip("\n")
     place = place_of(url)
     token = tokens.of(place.kind) if place and may_show_token(url, place) else None
     bare = without_user(url)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codemods.engine.plan import Change
-from verify.evidence import Evidence, FileCoverage, Outcome, Share, outcome_of
+from verify.evidence import Evidence, FileCoverage, How, Outcome, Share, outcome_of
 from verify.reading.idle import changed_functions, code_outside, same_code
 
 
@@ -53,13 +53,15 @@ def _part(file: FileCoverage, steps: Iterable[Change]) -> FileCoverage:
         around = around or code_outside(old) != code_outside(new)
         changed = changed or not same_code(old, new)
     if not changed:
-        return replace(file, how="same code", called=(), idle=())
+        return replace(file, how="same code", called=(), idle=(), times=())
     if file.how not in ("executed", "not called") or not (file.called or file.idle):
         return file
     called = tuple(name for name in names if name in file.called)
     idle = tuple(name for name in names if name in file.idle and name not in called)
-    is_executed = called or not idle or around
-    return replace(file, how="executed" if is_executed else "not called", called=called, idle=idle)
+    known = dict(zip(file.called, file.times, strict=False))
+    times = tuple(known[name] for name in called if name in known)
+    how: How = "executed" if called or not idle or around else "not called"
+    return replace(file, how=how, called=called, idle=idle, times=times)
 
 
 def _tree(text: bytes) -> ast.Module | None:

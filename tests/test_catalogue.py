@@ -29,6 +29,8 @@ ACTION = re.compile(
     r"repair|replace|require|resume|return|run|save|set|split|start|step|stop|store|sum|take|update|use|write|zero)\b",
     re.IGNORECASE,
 )
+CODE = re.compile(r"[(\[=.<@]|^(?:import|from|def|class|for|del)\b|^--")
+"""What tells code to type from the name of a thing, of a text between backticks."""
 NAME = re.compile(r"[a-z]{4,}")
 NUMBER = re.compile(r"\d{2,}")
 
@@ -57,6 +59,8 @@ def flaws(found: Raised, rule: Rule) -> Iterator[str]:
         yield "no release"
     if found.fix == "manual" and not ACTION.search(found.reason):
         yield "nothing to do"
+    if found.fix == "manual" and not any(CODE.search(each) for each in re.findall(r"`([^`]+)`", found.reason)):
+        yield "no code to type"
     if not found.reason:
         yield "no reason"
 
@@ -108,6 +112,10 @@ def test_no_message_in_the_source_is_too_long_or_names_a_file_of_ours() -> None:
         (
             Raised("LIT101", "manual", "`gpus=` was removed in Lightning 2.0", "its value differs", "gpus"),
             "nothing to do",
+        ),
+        (
+            Raised("LIT101", "manual", "`gpus=` was removed in Lightning 2.0", "write the devices", "gpus"),
+            "no code to type",
         ),
         (Raised("LIT101", "safe", "`gpus=` was removed in Lightning 2.0", "", "gpus"), "no reason"),
     ],

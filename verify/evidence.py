@@ -50,13 +50,15 @@ class FileCoverage:
     reads or installs. `not loaded`, `not called` (the file was loaded, no function that was changed in it was called),
     `not read`, `not told` (the run ended before it could say), `not installed` and `not run` (what is neither code,
     configuration nor manifest) are the rest. `called` and `idle` are the changed functions that were called and those
-    that were not, as far as calls were seen.
+    that were not, as far as calls were seen; `times` says how often each of `called` was, and is empty where that was
+    not counted.
     """
 
     path: str
     how: How
     called: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    times: tuple[int, ...] = ()
 
     @property
     def is_covered(self) -> bool:

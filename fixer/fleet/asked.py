@@ -219,6 +219,15 @@ def _parsed(text: str, path: Path) -> object:
         raise UsageError(f"{path}: not valid TOML: {error}; correct it") from None
 
 
+def under_rules(fleet: Fleet) -> Fleet:
+    """The same fleet, of which each repository is asked for under the rules of others that hold now: those that it
+    names, and those of installed packages. Where they have changed, what was planned is planned again. Raises
+    UsageError for rules that cannot be loaded."""
+    state = _state_of(fleet.options.plugins)
+    every = (replace(one, options=replace(one.options, rules=state)) for one in fleet.repositories)
+    return replace(fleet, repositories=tuple(every))
+
+
 def _state_of(plugins: tuple[str, ...]) -> str:
     """Loads the rules of others that a fleet names, and what tells them from others."""
     from codemods.rule import others_rules

@@ -66,7 +66,7 @@ def run(
 ) -> int:
     """Work on a fleet until nothing is left to do. Exits with 1 if a repository failed, with 2 if it was stopped."""
     from fixer.console import complain
-    from fixer.fleet.asked import NOBODY, read_fleet, unproven
+    from fixer.fleet.asked import NOBODY, read_fleet, under_rules, unproven
     from fixer.fleet.driver import RELEASED, Driver
     from fixer.fleet.locking import alone
     from fixer.fleet.organisations import repositories_of
@@ -84,6 +84,7 @@ def run(
         fleet = fleet or held.fleet()
         if not fleet.repositories:
             raise UsageError(NOBODY)
+        fleet = under_rules(fleet)
         repositories = unproven(fleet.repositories) if no_verify else fleet.repositories
         made = _engine(engine, address, fleet.options)
         held.keep(fleet.options)

@@ -81,7 +81,7 @@ def _delivered(
     if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
         raise StepFailure("its branch is missing in its clone; `fixer fleet retry` makes it again", LOST)
     project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
-    delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False)
+    delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False, found=git)
     assert delivery is not None
     changes = tuple(changes_of(git, result))
     waiting: State = "proven" if options.prove else "planned"
@@ -162,12 +162,11 @@ def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDel
     StepFailure."""
     repository, options = row.repository, row.options
     with _told(row, tokens):
-        _repository(row, clone)
-        result = _result(kept)
+        git, result = _repository(row, clone), _result(kept)
         assert result.base is not None
         project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
         branch = row.pull_branch or branch_of(options, clone, result.base)
-        delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False)
+        delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False, found=git)
         assert delivery is not None
         whole = options_for(asked, project)
         left = plan(sources_of(project), whole).changes if row.ignored else ()

@@ -156,6 +156,8 @@ class Driver:
         return waits_for_hour(self._options) or self._waits_to_begin()
 
     def _waits_to_begin(self) -> str:
+        if not self._options.canary and self._options.open_pull_requests is None:
+            return ""  # without a look at all repositories
         released = self._state.note(RELEASED) is not None
         return waits_to_begin(self._options, *self._state.offered(), released=released)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _LISTED = 20
+_PAUSE_S, _SHARE = 0.2, 20
+"""A table stands so long at least, and so many times as long as it took to make."""
 _REFRESH_S = 2.0
 
 
@@ -60,12 +62,14 @@ def live(state: FleetState) -> Iterator[Callable[[str], None]]:
     from rich.live import Live
 
     with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
-        at = [0.0]
+        ready = [0.0]
 
         def say(message: str) -> None:
-            if time.monotonic() - at[0] > 0.2:
-                at[0] = time.monotonic()
+            began = time.monotonic()
+            if began > ready[0]:
                 shown.update(table(state.rows()), refresh=True)
+                now = time.monotonic()
+                ready[0] = now + max(_PAUSE_S, _SHARE * (now - began))
 
         yield say
 

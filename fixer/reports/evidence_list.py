@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fixer.reports.words import block, one_line, plain, rung
+from fixer.reports.words import block, count, one_line, plain, rung
 from fixer.result import Commit, Result
 
 if TYPE_CHECKING:
@@ -93,8 +93,11 @@ def share_lines(share: Share) -> list[EvidenceLine]:
 
 
 def coverage_line(file: FileCoverage) -> str:
-    """What was executed of a changed file, with the names of the changed functions that were called and were not."""
-    called = f": {few(file.called)}" if file.called else ""
+    """What was executed of a changed file, with the names of the changed functions that were called, how
+    often where that was counted, and that were not."""
+    times = [*file.times, *[0] * len(file.called)]
+    ran = [f"{name} ({count(n, 'time')})" if n else name for name, n in zip(file.called, times, strict=False)]
+    called = f": {few(ran)}" if ran else ""
     idle = f"; not called: {few(file.idle)}" if file.idle else ""
     return f"{plain(file.path)} {_HOW[file.how]}{called}{idle}"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fixer.fleet.asked import read_fleet
+from fixer.fleet.state import opened
 from fixer.fleet.tasks import arguments_of
 from fixer.plugins import TRUST
 from tests.fixer.command import ROOT, Ask, old_project, process
@@ -191,3 +192,18 @@ def test_a_fleet_goes_by_its_own_file_alone(planted: Path, tmp_path: Path, ask: 
     (tmp_path / "ours.toml").write_text((tmp_path / "ours.toml").read_text().replace("3.0", "3.1"))
     (other,) = read_fleet([str(tmp_path / "FLEET.toml")]).repositories
     assert other.options.of_result != one.options.of_result
+
+
+def test_a_list_of_repositories_is_planned_again_where_an_installed_package_of_rules_changed(tmp_path: Path) -> None:
+    made, there = old_project(tmp_path / "project", {"train.py": TRAIN}), tmp_path / "site"
+    shutil.copytree(INSTALLED, there)
+    command = ("fleet", "run", str(made), "--no-verify", "--state", str(tmp_path / "state"))
+
+    def plans() -> int:
+        assert process(tmp_path, *command, PYTHONPATH=f"{ROOT}:{there}").code == 0
+        with opened(tmp_path / "state") as held:
+            return next(step.tries for step in held.steps() if step.step == "plan")
+
+    assert (plans(), plans()) == (1, 1)
+    (there / "acme_rules.py").write_text((there / "acme_rules.py").read_text() + "# changed\n")
+    assert plans() == 2

@@ -289,9 +289,10 @@ def tell_exits(root: Path, record: Record, tell: Callable[[], None]) -> None:
         setattr(leaving, name, telling(getattr(os, name), name))
 
 
-def given() -> dict[str, list[str] | None]:
-    """What the project had so far besides its files of code and its packages, and which functions of it were called."""
-    return {**beside("provided").told(), "calls": CALLED[-1].report()}
+def given() -> dict[str, Any]:
+    """What the project had so far besides its files of code and its packages, and which functions of it were called,
+    how often."""
+    return {**beside("provided").told(), "calls": CALLED[-1].report(), "times": CALLED[-1].times()}
 
 
 def loaded(root: Path, script: Path) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -44,6 +45,8 @@ def parts(
     held = {path for raw in runs for path in raw.held}
     known = all(raw.calls is not None for raw in runs)
     calls = frozenset(call for raw in runs for call in raw.calls or ()) if known else None
+    times = [raw.times for raw in runs if raw.times is not None]
+    counted = sum(map(Counter, times), Counter[str]()) if len(times) == len(runs) else None
     found = []
     for path in sorted(set(changed)):
         if is_manifest(path):
@@ -51,7 +54,7 @@ def parts(
             found.append(FileCoverage(path, "not installed" if asks else "document"))
         elif path.endswith(".py"):
             main = not alone and (path in scripts or not scripts)
-            found.append(_code(path, before.tree(path), after.tree(path), path in held, calls, main))
+            found.append(_code(path, before.tree(path), after.tree(path), path in held, calls, counted, main))
         else:
             found.append(FileCoverage(path, _other(after.root, path, path in held)))
     if any(raw.is_silent for raw in runs):
@@ -110,7 +113,13 @@ def _other(root: Path, path: str, held: bool) -> How:
 
 
 def _code(
-    path: str, old: ast.Module | None, new: ast.Module | None, held: bool, calls: frozenset[str] | None, main: bool
+    path: str,
+    old: ast.Module | None,
+    new: ast.Module | None,
+    held: bool,
+    calls: frozenset[str] | None,
+    counted: Mapping[str, int] | None,
+    main: bool,
 ) -> FileCoverage:
     if old and new and same_code(old, new):
         return FileCoverage(path, "same code")
@@ -124,4 +133,6 @@ def _code(
     outside = code_outside(old, main=main) != code_outside(new, main=main)
     for_scripts = not outside and code_outside(old) != code_outside(new)
     is_executed = called or outside or not (functions or for_scripts)
-    return FileCoverage(path, "executed" if is_executed else "not called", called, idle)
+    lines = {name: [f"{path}:{line}" for other, line in functions if other == name] for name in called}
+    times = () if counted is None else tuple(sum(counted.get(at, 0) for at in lines[name]) for name in called)
+    return FileCoverage(path, "executed" if is_executed else "not called", called, idle, times)

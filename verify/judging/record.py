@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,8 @@ class RunRecord:
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
     `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
     trained of a training that is too slow.
-    `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
+    `calls` are the functions of the project that were called, as `path:line`, None where that is not known; `times`
+    says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
     gave, `asked` the questions that were answered. `made` are the files that were made up, `unfetched` the addresses
@@ -88,6 +89,7 @@ class RunRecord:
     shared: tuple[str, ...] = ()
     shorter: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
+    times: Mapping[str, int] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
     given: tuple[str, ...] = ()
@@ -168,6 +170,8 @@ def _read(path: Path, script: str) -> RunRecord:
             raw = replace(raw, **provided)
             if (calls := event.get("calls")) is not None:
                 raw = replace(raw, calls=tuple(map(str, calls)))
+            if (times := event.get("times")) is not None:
+                raw = replace(raw, times={str(name): int(number) for name, number in times.items()})
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 from codemods.rules.autocast.members import Members
 from codemods.rules.autocast.project import Defined, ProjectFiles
@@ -24,8 +25,8 @@ SCALERS = frozenset(
     }
 )
 ADVICE = (
-    "remove the scaler: return the plain loss, or give it to `self.manual_backward` and step with `opt.step()`, and "
-    'ask for Trainer(precision="16-mixed")'
+    "remove `{}`: return the plain loss, or give it to `self.manual_backward(...)` and step with `opt.step()`; "
+    'for mixed precision write `Trainer(precision="16-mixed")`'
 )
 
 
@@ -41,7 +42,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             why = _harm(facts, known, Members.of(ProjectFiles(facts, file), Defined(file, found)))
             if why:
                 message = f"`{found.qualname}` is a LightningModule and builds a GradScaler of its own"
-                yield Match(file.span(call.node), message, "manual", f"{why}; {ADVICE}")
+                yield Match(file.span(call.node), message, "manual", f"{why}; {ADVICE.format(brief(file, call.node))}")
 
 
 def _is_off(call: ast.Call) -> bool:

@@ -11,6 +11,7 @@ from codemods.code.syntax import taken_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import TORCH, admits_below, admits_from, is_open
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 from codemods.rules.autocast.decorators import SINCE, decorators
 from codemods.rules.autocast.spelling import (
@@ -52,6 +53,13 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from decorators(file, facts)
 
 
+PARAMETERS = {
+    "autocast": ("enabled", "dtype", "cache_enabled"),
+    "GradScaler": ("init_scale", "growth_factor", "backoff_factor", "growth_interval", "enabled"),
+}
+"""The parameters of the old names, in their order."""
+
+
 def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
     """Old names that are used without being called: handed on, kept in a name, asked for by `hasattr`."""
     for name in ("autocast", "GradScaler"):
@@ -63,8 +71,8 @@ def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
                 if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
                     device, known = OLD[dotted]
                     message = f"`torch.{device}.amp.{known}` is deprecated since torch {SINCE}"
-                    reason = "it is passed on without being called; write functools.partial(torch.amp."
-                    yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
+                    reason = "it is passed on without being called; write `functools.partial(torch.amp."
+                    yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")`')
 
 
 def _handed_on(node: ast.AST) -> list[ast.expr]:
@@ -165,8 +173,17 @@ def _level(facts: Facts, names: set[str], half: bool) -> tuple[Fix, str]:
 
 
 def _manual(file: PythonFile, item: OldCall, why: str) -> Match:
-    advice = f'write torch.amp.{item.name}("{item.device}", ...), with `enabled` and `dtype` by keyword'
+    advice = f"write `torch.amp.{item.name}({', '.join(_asked(file, item))})`"
     return Match(file.span(item.call.node.func), _message(item), "manual", f"{why}; {advice}")
+
+
+def _asked(file: PythonFile, item: OldCall) -> Iterator[str]:
+    """The arguments of a call under the new name: the device, and the others by keyword."""
+    yield f'"{item.device}"'
+    for value, name in zip(item.call.node.args, PARAMETERS[item.name], strict=False):
+        yield f"*{brief(file, value.value)}" if isinstance(value, ast.Starred) else f"{name}={brief(file, value)}"
+    for word in item.call.node.keywords:
+        yield f"{word.arg}={brief(file, word.value)}" if word.arg else f"**{brief(file, word.value)}"
 
 
 def present(file: PythonFile) -> bool:

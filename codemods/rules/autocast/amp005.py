@@ -85,7 +85,7 @@ def _match(file: PythonFile, node: ast.Call, cast: str, name: str, where: str) -
     why = "mixed precision keeps the weights in float32 and casts them itself"
     if cast == "half":
         why += "; a GradScaler refuses float16 gradients (ValueError: Attempting to unscale FP16 gradients)"
-    advice = f'remove `.{cast}()`, or train in half precision alone (Trainer(precision="bf16-true"), no autocast)'
+    advice = f'remove `{name}.{cast}()`, or train in half precision: `Trainer(precision="bf16-true")`, no autocast'
     return Match(file.span(node), message, "manual", f"{why}; {advice}")
 
 

@@ -12,6 +12,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, results, self_assignments, self_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import Optimization
+from codemods.rewrite.advice import brief, called_on
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
 from codemods.rules.backward.passes import UNSEEN, Pass, Truth, later_backward, read_pass, told
@@ -153,9 +154,11 @@ def _is_torch_module(name: str, item: ClassNode, file: PythonFile) -> bool:
 
 def _match(file: PythonFile, last: Pass, kept: ast.Assign | None, closed: bool) -> Match:
     if kept:
+        target, value = " = ".join(brief(file, each) for each in kept.targets), called_on(file, kept.value)
         reason = (
             f"Not rewritten: line {kept.lineno} keeps something of this batch on the module, perhaps with its history, "
-            "which retain_graph hides. Detach it there, then remove retain_graph."
+            f"which retain_graph hides. If it is a tensor, write `{target} = {value}.detach()` there; "
+            "then remove `retain_graph=True`."
         )
         return Match(file.span(last.call), MESSAGE, "manual", reason)
     if last.retains is None:

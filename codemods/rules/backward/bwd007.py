@@ -14,6 +14,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import self_name
 from codemods.lightning.facts import Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 from codemods.rules.backward.ddp_usage import COUNTS, WORD, Ddp, StrategyUse, ddp_of, read_configured, read_spread
 from codemods.rules.backward.names import MethodNames
@@ -118,8 +119,9 @@ def _match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: Bac
         reason = (
             f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP ({ddp.place}) waits for "
             "every parameter in each pass: the ranks step with gradients of their own, and the next pass fails "
-            "(`Expected to have finished reduction`). Go backward once, from the sum of the losses, or train with "
-            'strategy="ddp_find_unused_parameters_true".'
+            "(`Expected to have finished reduction`). Go backward once, by "
+            f"`self.manual_backward({_summed(file, flow, window)})`, or train with "
+            '`Trainer(strategy="ddp_find_unused_parameters_true")`.'
         )
         return Match(place, PARTIAL, "manual", reason)
     place = file.span(flow.statement(window.passes[0].path))
@@ -135,6 +137,13 @@ def _match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: Bac
     if _repeated(flow, last, window.step):
         steps += _wrapped(file, flow, [last], owner, _last_round(flow, last) or "True")
     return Match(place, MESSAGE, "safe", REASON, edits=edit(flow, *steps))
+
+
+def _summed(file: PythonFile, flow: EventFlow, window: BackwardWindow) -> str:
+    """The sum of the losses of a window, where they have names of their own."""
+    found = [read_pass(flow.statement(event.path), flow.function) for event in window.passes]
+    losses = [brief(file, item.loss) if item and isinstance(item.loss, ast.Name) else "..." for item in found]
+    return " + ".join(losses) if len(set(losses)) == len(losses) else "..."
 
 
 def _missed(loop: OptimizedModule, flow: EventFlow, window: BackwardWindow) -> list[str]:

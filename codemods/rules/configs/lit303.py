@@ -50,7 +50,11 @@ def _flags(
         if key in project.known[path].takes:
             continue
         verdict = _verdict(project, key, flag["value"], {})
-        advice = f"write {_words(verdict)}" if verdict and verdict.new else "delete it, or add it to the script's own"
+        advice = (
+            f"write `{_words(verdict, flag['value'])}`"
+            if verdict and verdict.new
+            else "delete it, or add it to the script's own"
+        )
         reason = f"Not rewritten: {path} took it from Trainer's own arguments; {advice}."
         span = file.span(start + flag.start(), start + flag.end())
         yield Match(span, f"`--{key}`: Trainer no longer has such an argument", "manual", reason, None)
@@ -65,7 +69,7 @@ def _flags(
             reason = f"--accelerator names the hardware now; {path} takes --strategy once it is rewritten."
             yield Match(span, message, "unsafe", reason, None, (edit,))
             continue
-        advice = "write --accelerator cpu --strategy ddp" if value == "ddp_cpu" else f"write --strategy {value}"
+        advice = "write `--accelerator cpu --strategy ddp`" if value == "ddp_cpu" else f"write `--strategy {value}`"
         reason = f"Not rewritten: --accelerator names the hardware now; {GONE[value][1] if value in GONE else advice}."
         yield Match(span, message, "manual", reason, None)
 
@@ -74,8 +78,8 @@ def _is_given(command: str, name: str) -> bool:
     return re.search(rf"(?<![\w-])--{name}(?![\w-])", command) is not None
 
 
-def _words(verdict: KeyVerdict) -> str:
-    return " ".join(f"--{name}" + (f" {text.strip(QUOTES)}" if text else "") for name, text in verdict.new or ())
+def _words(verdict: KeyVerdict, value: str | None) -> str:
+    return " ".join(f"--{name} {(text or '').strip(QUOTES) or value or '...'}" for name, text in verdict.new or ())
 
 
 QUOTES = "'\""

@@ -10,6 +10,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
+from codemods.rewrite.advice import shortened
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.gradients.find import CUTS, DetachedLoss, lost_losses, present, steps_of
 from codemods.rules.gradients.values import Cut
@@ -31,12 +32,12 @@ SPELLED = {
     "comparison": "goes through the comparison `{}`, which has no gradient",
 }
 ADVICE = {
-    "listed": "write torch.stack(...) of the losses themselves, without `.item()` inside",
-    "metric": "return a differentiable loss (cross entropy, for example) and log this",
-    "numpy": "compute it with torch functions",
-    "integer": "compute the loss from the values before it",
-    "argmax": "compute the loss from the scores themselves (cross entropy takes them), and use this for metrics alone",
-    "comparison": "it is a metric: return a differentiable loss (cross entropy, for example) and log this",
+    "listed": "write `torch.stack(...)` of the losses themselves, without `.item()` inside",
+    "metric": "return a loss that has a gradient, such as `torch.nn.functional.cross_entropy(...)`, and log this",
+    "numpy": "compute it with functions of torch, such as `torch.mean(...)`",
+    "integer": "compute the loss from the values before it, without `{}`",
+    "argmax": "compute the loss from the scores, as `{}` does, and use this for metrics alone",
+    "comparison": "it is a metric: return a loss that has a gradient, such as `{}`, and log this",
 }
 REMOVED = frozenset({"tensor", "item", "data", "detach", "float"})
 SAFE = "the loss has to be differentiated: without this it keeps its history, and its value is the same."
@@ -101,7 +102,7 @@ def _refused(file: PythonFile, lost: DetachedLoss) -> str:
         if cut.how == "no_grad":
             return "it is also computed without gradients (GRD002): decide on that first"
         if cut.how not in REMOVED:
-            return ADVICE[cut.how]
+            return ADVICE[cut.how].format(_instead(cut))
         if cut.path != file.path:
             return "not rewritten, since it is in another file: remove it there, the value is the same"
     inherited = lost.step not in lost.item.methods.values()
@@ -126,6 +127,20 @@ def _refused(file: PythonFile, lost: DetachedLoss) -> str:
     return ""
 
 
+def _instead(cut: Cut) -> str:
+    """What to compute in the place of what has no gradient: of the largest score, the cross entropy of the scores."""
+    if cut.how not in ("argmax", "comparison"):
+        return shortened(ast.unparse(cut.node))
+    sides = [cut.node.left, *cut.node.comparators] if isinstance(cut.node, ast.Compare) else [cut.node]
+    for index, side in enumerate(sides):
+        if isinstance(side, ast.Call) and isinstance(side.func, ast.Attribute) and side.func.attr == "argmax":
+            of_torch = isinstance(side.func.value, ast.Name) and side.func.value.id == "torch"
+            scores = next(iter(side.args), None) if of_torch else side.func.value
+            target = shortened(ast.unparse(sides[1 - index])) if len(sides) == 2 else "..."
+            return f"torch.nn.functional.cross_entropy({shortened(ast.unparse(scores)) if scores else '...'}, {target})"
+    return "torch.nn.functional.cross_entropy(..., ...)"
+
+
 def _unwrappable(node: ast.AST) -> str:
     """Why a call that builds a tensor anew cannot simply give way to what it is given."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
@@ -133,7 +148,7 @@ def _unwrappable(node: ast.AST) -> str:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "new_tensor":
         return "it also takes type and device from another tensor: pass the value itself on"
     if isinstance(node.args[0], ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp):
-        return "write torch.stack([...]) of the losses themselves, without `.item()` inside"
+        return "write `torch.stack([...])` of the losses themselves, without `.item()` inside"
     if any(item.arg not in ("requires_grad", "device") for item in node.keywords):
         return "it also changes the type: write `.to(...)` on the value itself"
     return ""

@@ -11,6 +11,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.optimized import assignments, given
@@ -27,8 +28,8 @@ ALL = (
     "with `element 0 of tensors does not require grad`"
 )
 ONE = "`self.{}` is frozen and given to an optimizer by name: it is never trained"
-ADVICE_ALL = "remove the freezing, or train something else too: parameters made after it are not frozen"
-ADVICE_ONE = "remove the freezing if it should be trained, or leave it out of the optimizer"
+ADVICE_ALL = "remove `{}`, or train something else too: parameters made after it are not frozen"
+ADVICE_ONE = "remove `{}` if it should be trained, or leave it out of the optimizer"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -80,11 +81,11 @@ def _class(file: PythonFile, item: ClassNode) -> Iterator[Match]:
     covered = {path: place for path, _ in found.paths if (place := _freezes(item, init, frozen, path)) is not None}
     if covered and len(covered) == len({path for path, _ in found.paths}):
         place = next(iter(covered.values()))
-        yield Match(file.span(place), ALL, "manual", ADVICE_ALL)
+        yield Match(file.span(place), ALL, "manual", ADVICE_ALL.format(brief(file, place)))
         return
     for path, node in found.paths:
         if path and path in covered:
-            yield Match(file.span(node), ONE.format(path), "manual", ADVICE_ONE)
+            yield Match(file.span(node), ONE.format(path), "manual", ADVICE_ONE.format(brief(file, covered[path])))
 
 
 def _is_shared(fact: ClassFact, facts: Facts) -> bool:

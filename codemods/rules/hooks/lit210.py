@@ -216,8 +216,10 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
 
 
 _ADVICE = {
-    "on_train_epoch_end": "Append what each training_step returns to a list on self, read it here and clear it",
-    "on_predict_epoch_end": "trainer.predict_loop.predictions holds what the steps returned",
+    "on_train_epoch_end": "Write `self.training_step_outputs.append(...)` with what training_step returns, "
+    "read the list here, and empty it by "
+    "`self.training_step_outputs.clear()`",
+    "on_predict_epoch_end": "`trainer.predict_loop.predictions` holds what the steps returned: read that",
 }
 
 

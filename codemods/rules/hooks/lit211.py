@@ -16,6 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.rewrite.advice import head
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
 from codemods.rules.hooks.bar_items import left_out
@@ -241,7 +242,9 @@ def _match(
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
     refusal = _refusal(facts, fact, item, name, method, hook, kind)
     if refusal:
-        reason = f"Not rewritten: {refusal}. {hook.reason} Move it to {hook.new}."
+        plain = len(parameters(method)) == hook.takes + (2 if kind == CALLBACK else 0)
+        new = head(method, name=hook.new, adds=hook.adds) if plain else f"def {hook.new}(self, ...)"
+        reason = f"Not rewritten: {refusal}. {hook.reason} Move it to `{new}`."
         return Match(file.head(method), message, "manual", reason, row)
     counted = kind == CALLBACK and name in POINTS and counts(facts, method, name)
     change = partial(_renamed_counting, trainer=parameters(method)[0]) if counted else _renamed

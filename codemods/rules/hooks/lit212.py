@@ -81,7 +81,8 @@ def _match(file: PythonFile, item: ClassNode, save: Function, refusal: str | Non
     message = f"what a callback returns from {SAVE} is no longer saved since Lightning 1.8"
     if refusal:
         reason = (
-            f"Not rewritten: {refusal}. Return it from state_dict(self), take it in load_state_dict(self, state_dict)."
+            f"Not rewritten: {refusal}. Return it from `def state_dict(self)`, "
+            "take it in `def load_state_dict(self, state_dict)`."
         )
         return Match(place, message, "manual", reason, "M117")
     methods = [item.methods[name] for name in (SAVE, LOAD) if name in item.methods]

@@ -69,7 +69,7 @@ def _match(
     refusals = [each for each in read if isinstance(each, str)]
     if refusals:
         by_hand = refusals[0].endswith(NOT_LOGGED)
-        advice = "Give that to self.logger.experiment, and the numbers to self.log_dict(...)" if by_hand else LOGGING
+        advice = "Give that to self.logger.experiment, the numbers to `self.log_dict(...)`" if by_hand else LOGGING
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, ReturnedLog))
     kept = _is_read(item, method)
@@ -94,7 +94,7 @@ def _match(
 ASLEEP = (
     "The Lightning that the project requires ignores it: fixer assumes that it is to be logged, and is single numbers."
 )
-LOGGING = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
+LOGGING = 'Log it by `self.log("...", ..., prog_bar=True)` or `self.log_dict(...)`'
 
 
 def _is_read(item: ClassNode, step: Function) -> bool:

@@ -41,8 +41,9 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
                 file.span(node),
                 "a training step that returns nothing fails on several devices since Lightning 2.3",
                 "manual",
-                "Not rewritten: where it skips a batch, return a loss that asks for nothing (0 times one that the "
-                "parameters made), or leave the batch out in the dataset; each process has to do the same.",
+                "Not rewritten: where it skips a batch, return a loss that changes nothing, "
+                "`0.0 * sum(each.sum() for each in self.parameters())`, or leave the batch out in the dataset; each "
+                "process has to do the same.",
                 "G19918",
             )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "LIT215"
-ADVICE = "log it by self.log(name, value)"
+ADVICE = 'log it by `self.log("{}", ...)`'
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -77,7 +77,12 @@ class _EpochEndHook:
         message = f"Lightning ignores what the hook returns since 1.3, and {what}"
         place = self.file.span(given[0])
         if why := why_not(self.file, self.item, self.method) or self._unknown(entries):
-            return Match(place, message, "manual", f"Not rewritten: {why}; {ADVICE}.")
+            return Match(
+                place,
+                message,
+                "manual",
+                f"Not rewritten: {why}; {ADVICE.format(monitored[0] if monitored else '...')}.",
+            )
         called = bool(named_lines(self.file, self.method.name)) or self._is_extended()
         read = tuple(self._read(node, each or (), called) for node, each in zip(given, entries, strict=True))
         edit = NodeEdit(self.method, partial(_logged, method=self.method, read=read, kept=called))

@@ -53,7 +53,7 @@ def _meant(code: str, codes: Collection[str]) -> str:
         return f"A comment needs whole codes, and {code} is the beginning of several: name the ones that it is for."
     near = get_close_matches(code.split(":")[0], codes)
     return (
-        f"It silences nothing; write {' or '.join(near)} if you meant it."
+        f"It silences nothing; write {' or '.join(f'`# fixer: ignore[{each}]`' for each in near)} if you meant it."
         if near
         else "It silences nothing: remove it."
     )

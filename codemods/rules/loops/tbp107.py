@@ -11,6 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
 from codemods.lightning.facts import Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.loops.classes import TRIGGERS, OptimizedModule, collect, loops, present
 from codemods.rules.loops.loop_carried_state import RECURRENT, built
@@ -62,7 +63,8 @@ def _pieces(file: PythonFile, flow: EventFlow) -> Iterator[Match]:
         message = f"`{function.attr}` makes `{text}` chunks, not chunks of `{text}` steps"
         if not all(item[2] for item in found):
             advice = (
-                "Not rewritten: give the number by position, and the axis as dim=. `split` makes chunks of that size."
+                "Not rewritten: give the number by position, and the axis as `dim=`. "
+                f"`split({brief(file, number)}, dim=...)` makes chunks of that size."
             )
             yield Match(file.span(function), message, "manual", advice)
             continue
@@ -97,7 +99,7 @@ def _iterated(file: PythonFile, around: OptimizedModule, flow: EventFlow, loop: 
     named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
     if named or _is_number(file, around, flow, loop.iter):
         what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number only. "
-        reason = f"{what}Loop over the chunks: `for chunk in x.split(steps, dim=1)`."
+        reason = f"{what}Loop over the chunks: `for chunk in batch.split({brief(file, loop.iter)}, dim=1):`."
         yield Match(file.span(loop.iter), "the loop goes over a number", "manual", f"Not rewritten: {reason}")
         return
     call = loop.iter

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.lightning.class_family import clash
 from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
+from codemods.rewrite.advice import called_on
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.loops.classes import FLAG, LoopClassSummary, collect, state_of
 from codemods.rules.loops.trainers import (
@@ -30,10 +31,13 @@ CODE = "TBP108"
 HOOK = "on_before_optimizer_step"
 CLIPPED = "Lightning 2 refuses Trainer(gradient_clip_val=...) under manual optimization"
 SUMMED = "Lightning 2 refuses Trainer(accumulate_grad_batches=...) under manual optimization"
-CLIP_ADVICE = f"Clip by `self.clip_gradients` at the end of `{HOOK}`, where gradients are unscaled."
+CLIP_ADVICE = (
+    f"Clip by `self.clip_gradients(optimizer, gradient_clip_val=...)` at the end of `{HOOK}`, "
+    "where gradients are unscaled."
+)
 SUM_ADVICE = (
-    "Divide the loss by the number of batches, step on every one of that number and on the last of the epoch "
-    "(`self.trainer.is_last_batch`), and remove the argument."
+    "Write `self.manual_backward(loss / {0})`, step and zero the gradients under "
+    "`if (batch_idx + 1) % {0} == 0 or self.trainer.is_last_batch:`, and remove the argument."
 )
 
 
@@ -83,7 +87,7 @@ def _told_at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> I
     for item in file.classes if file.path == fact.path != trainer.path else ():
         if item.qualname == fact.name:
             said = [name for name in (CLIP[0], ACCUMULATE) if _refused(trainer, name)]
-            advice = CLIP_ADVICE if CLIP[0] in said else SUM_ADVICE
+            advice = CLIP_ADVICE if CLIP[0] in said else SUM_ADVICE.format("...")
             reason = f"Not rewritten: {trainer.path}:{trainer.line} gets {said[0]} from elsewhere. {advice}"
             yield Match(file.head(item.node), _message(fact), "manual", reason)
 
@@ -107,7 +111,13 @@ def _at_trainer(
     keywords = {keyword.arg: keyword for keyword in call.keywords}
     if ACCUMULATE in keywords and _refused(trainer, ACCUMULATE):
         place = file.span(keywords[ACCUMULATE])
-        yield Match(place, SUMMED, "manual", f"Not rewritten: {fact.name} would have to do it itself. {SUM_ADVICE}")
+        number = called_on(file, keywords[ACCUMULATE].value)
+        yield Match(
+            place,
+            SUMMED,
+            "manual",
+            f"Not rewritten: {fact.name} would have to do it itself. {SUM_ADVICE.format(number)}",
+        )
     if CLIP[0] not in keywords or not _refused(trainer, CLIP[0]) or _is_taken_off(file, call):
         return
     place = file.span(keywords[CLIP[0]])

@@ -19,8 +19,9 @@ QUIET = frozenset({"log", "log_dict", "print", "append", "item", "detach", "floa
 """What takes a loss and gives none back that trains."""
 MESSAGE = "training_step returns the loss of the last chunk alone: those before it train nothing"
 REASON = (
-    "Not rewritten: each chunk begins with a state without a history, so what the others computed is lost. Sum their "
-    "losses up for one step a batch, or make it a manual loop with a step for each chunk."
+    "Not rewritten: each chunk begins with a state without a history, so what the others computed is lost. For one "
+    "step a batch write `total = 0` before the loop, `total = total + {}` after this line, and return `total`; else "
+    "make it a manual loop with a step for each chunk."
 )
 
 
@@ -28,11 +29,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         step = item.methods.get("training_step")
         found = next((node for each in _giving(item, step) if (node := _last(item, each))), None) if step else None
-        if found is None:
+        if step is None or found is None:
             continue
         fact = facts.find_class(f"{file.module}.{item.qualname}", file.path)
         if fact and facts.kind(fact) == MODULE and optimization(facts, file, fact) == "automatic":
-            yield Match(file.span(found), MESSAGE, "manual", REASON)
+            name = next((name for value in results(step) if (name := _named(step, _loss(value)))), "...")
+            yield Match(file.span(found), MESSAGE, "manual", REASON.format(name))
 
 
 def _giving(item: ClassNode, step: Function) -> Iterator[Function]:

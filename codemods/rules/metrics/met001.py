@@ -33,7 +33,7 @@ from codemods.rules.metrics.two_classes import of_two_classes
 
 CODE = "MET001"
 ROW = "M008"
-ADVICE = 'write it with task="multiclass" and num_classes=, task="binary", or task="multilabel" and num_labels='
+ADVICE = 'write it with `task="multiclass", num_classes=...`, `task="binary"`, or `task="multilabel", num_labels=...`'
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
@@ -160,7 +160,7 @@ def _advice(file: PythonFile, call: ast.Call, function: bool) -> str:
     task = 'task="multiclass"' if "num_classes" in named else 'task="multiclass", num_classes=...'
     rest = [f"{item.arg or '**'}{'=' if item.arg else ''}{file.source_of(item.value)}" for item in call.keywords]
     written = f"{file.source_of(call.func)}({', '.join([*map(file.source_of, call.args), task, *rest])})"
-    return f'write {written}, or task="binary", or task="multilabel" with num_labels='
+    return f'write `{written}`, or `task="binary"`, or `task="multilabel", num_labels=...`'
 
 
 def _fed(file: PythonFile, place: _MetricCall, given: Arguments) -> MetricInput:

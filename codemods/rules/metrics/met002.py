@@ -76,7 +76,7 @@ def _match(file: PythonFile, site: MetricSite, refusal: str | None, edits: tuple
     message = f"`{site.dotted}` was removed by torchmetrics {site.name.gone}"
     now = f"{ROOT}.{site.name.new}"
     if refusal:
-        reason = f"Not rewritten: write {now} instead, and check the call: {refusal}."
+        reason = f"Not rewritten: write `{now}(...)`, and check the call: {refusal}."
         return Match(file.span(site.node), message, "manual", reason)
     return Match(
         file.span(site.node),

@@ -25,7 +25,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             file.span(call.node),
             f"`{NAME}()` uses the seed 0 since Lightning 2.2; before, it drew a random one",
             "manual",
-            f"Not rewritten: every run now draws the same random numbers. Write {_seeded(file, call.node)}, with the "
+            f"Not rewritten: every run now draws the same random numbers. Write `{_seeded(file, call.node)}`, with the "
             "seed that you want.",
             "G18846",
         )

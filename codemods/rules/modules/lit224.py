@@ -11,6 +11,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters, self_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import reaches
+from codemods.rewrite.advice import head
 from codemods.rule import Example, Match, Rule, best_levels
 
 ITERATOR = "dataloader_iter"
@@ -34,7 +35,8 @@ def _iterators(file: PythonFile, item: ClassNode) -> Iterator[Match]:
         if step is None or ITERATOR not in parameters(step):
             continue
         if len(parameters(step)) > 1:
-            advice = f"take only {ITERATOR}: next() on it gives the batch, its index and that of the loader"
+            new = head(step, gone=[each for each in parameters(step) if each != ITERATOR])
+            advice = f"write `{new}`, and in it `batch, batch_idx, dataloader_idx = next({ITERATOR})`"
             message = f"{name} is given only {ITERATOR} since Lightning 2.1"
             yield Match(file.head(step), message, "manual", f"Not rewritten: {advice}.", row)
         for node in walk(step):
@@ -42,7 +44,7 @@ def _iterators(file: PythonFile, item: ClassNode) -> Iterator[Match]:
                 target = node.targets[0]
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 3):
                     message = f"next({ITERATOR}) gives three values since Lightning 2.1"
-                    reason = f"Not rewritten: write batch, batch_idx, dataloader_idx = next({ITERATOR})."
+                    reason = f"Not rewritten: write `batch, batch_idx, dataloader_idx = next({ITERATOR})`."
                     yield Match(file.span(node), message, "manual", reason, "M322")
 
 
@@ -54,7 +56,7 @@ def _wrapped(file: PythonFile, method: Function) -> Iterator[Match]:
             and node.attr == "parameters"
             and ast.unparse(node) == (f"{this}.trainer.model.parameters")
         ):
-            reason = f"Not rewritten: {this}.parameters() is what the optimizer takes, under FSDP too."
+            reason = f"Not rewritten: give `{this}.parameters()`: it is what the optimizer takes, under FSDP too."
             message = "since Lightning 2.1 FSDP's optimizer no longer takes the Trainer's model"
             yield Match(file.span(node), message, "manual", reason, "M308")
 

@@ -15,6 +15,7 @@ from codemods.code.scopes import ROOT, absolute
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 from codemods.lightning.version_checks import NEWEST, answer, questions
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.rules.names.table import gone, split
 
@@ -58,10 +59,9 @@ def _versions(file: PythonFile, target: str) -> Iterator[Match]:
 def _always(file: PythonFile, place: ast.expr, answer: bool, node: ast.If | ast.IfExp | None, since: str) -> Match:
     message = f"this version check is always {str(answer).lower()} since Lightning {since}"
     lines = _dead(node, answer)
-    dead = f"{lines} never run any more; delete them with the check" if lines else "delete it"
-    return Match(
-        file.span(place), message, "manual", f"Not rewritten: {dead}, unless the code has to run on older releases too."
-    )
+    dead = f"{lines} never run any more; delete them with the check" if lines else "delete the check"
+    reason = f"Not rewritten: {dead} `{brief(file, place)}`, unless the code has to run on older releases."
+    return Match(file.span(place), message, "manual", reason)
 
 
 def _questions(file: PythonFile, facts: Facts, target: str) -> Iterator[Match]:

@@ -71,8 +71,8 @@ def _match(file: PythonFile, call: CallNode, chain: list[ClassNode]) -> Match:
     missing = [method for method in STATE if not any(method in item.methods for item in chain)]
     message = f"{name} is not a scheduler of torch, which Lightning refuses since 1.6"
     advice = (
-        "derive it from torch.optim.lr_scheduler.LRScheduler, or step it "
-        "in the module: `def {STEPS}(self, scheduler, metric)`"
+        f"write `class {name}(torch.optim.lr_scheduler.LRScheduler)`, or step it "
+        f"in the module by `def {STEPS}(self, scheduler, metric)`"
     )
     if missing:
         advice += f"; it needs {' and '.join(missing)} too"

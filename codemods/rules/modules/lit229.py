@@ -10,16 +10,16 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
 
-_OWN_NAME = "store the value under another name"
+_OWN_NAME = "store the value under another name, such as `self.own_{} = ...`"
 PROPERTIES = {
-    "device": "delete the statement: Lightning sets it when it moves the module",
+    "device": "delete `self.{} = ...`: Lightning sets it when it moves the module",
     "current_epoch": f"the Trainer counts its epochs itself: {_OWN_NAME}",
     "global_step": f"the Trainer counts its steps itself: {_OWN_NAME}",
     "global_rank": f"the Trainer says which process this is: {_OWN_NAME}",
     "local_rank": f"the Trainer says which process this is: {_OWN_NAME}",
-    "logger": f"give a logger to Trainer(logger=...); {_OWN_NAME}",
-    "loggers": f"give loggers to Trainer(logger=[...]); {_OWN_NAME}",
-    "on_gpu": "delete the statement: the device of the module says it",
+    "logger": f"give a logger to `Trainer(logger=...)`; {_OWN_NAME}",
+    "loggers": f"give loggers to `Trainer(logger=[...])`; {_OWN_NAME}",
+    "on_gpu": "delete `self.{} = ...`: `self.device` says it",
 }
 """What has no setter, and what to do instead."""
 
@@ -36,7 +36,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             for node in places:
                 message = f"self.{name} cannot be set in Lightning 2: it is a property of LightningModule"
-                yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.")
+                yield Match(file.span(node), message, "manual", f"Not rewritten: {advice.format(name)}.")
 
 
 def _set_on_self(item: ClassNode, name: str) -> Iterator[ast.Attribute]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 from codemods.rules.names.sites import Arms, dotted_of, read_sites, serves_both
 
@@ -21,8 +22,8 @@ ENDED = {
 """The libraries by their package: the last release, and what of theirs an import names, where the package has a name
 that others have too. Both ask for pytorch-lightning<2.0.0."""
 ADVICE = (
-    "remove what is used of it: most of its classes need torch alone, and its license, Apache 2.0, lets them be "
-    "copied into the project"
+    "copy what you use of it into the project, which its license, Apache 2.0, allows (most of its classes need torch "
+    "alone), and remove `{}`"
 )
 
 
@@ -96,11 +97,12 @@ def refusal(package: str) -> str:
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, PythonFile):
         for node, package in ended(file, facts):
-            yield Match(file.span(node), _message(package), "manual", f"Not rewritten: {refusal(package)}; {ADVICE}.")
+            advice = ADVICE.format(brief(file, node))
+            yield Match(file.span(node), _message(package), "manual", f"Not rewritten: {refusal(package)}; {advice}.")
         return
     for found in _IN_TEXT.finditer(file.text):
         if named := _package(facts, found.group()):
-            reason = f"Not rewritten: {refusal(named)}; {ADVICE}."
+            reason = f"Not rewritten: {refusal(named)}; {ADVICE.format(found.group())}."
             yield Match(file.span(*found.span()), _message(named), "manual", reason)
             return
 

@@ -11,6 +11,7 @@ from functools import partial
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts, literal
+from codemods.rewrite.advice import brief
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.names.sites import Arms, Sites, dotted_of, read_sites, serves_both, under_version_check
@@ -32,7 +33,7 @@ REASON = (
     "version (into `version_n` itself, test-tube into `version_n/tf`), without test-tube's own CSV and JSON files, "
     "git tags and descriptions; it needs tensorboard or tensorboardX installed."
 )
-ADVICE = "use TensorBoardLogger, or another of lightning.pytorch.loggers"
+ADVICE = "write `TensorBoardLogger({})`, or another of `lightning.pytorch.loggers`"
 
 
 HANDED = "the class is passed on from here, and fixer cannot tell what it is built with"
@@ -55,11 +56,20 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         last = gone()[TEST_TUBE[0]].last
         message = f"`{OLD}` was removed from Lightning after {last}"
         if why:
-            reason = f"Not rewritten: {use.why or why}; {ADVICE}."
+            reason = f"Not rewritten: {use.why or why}; {ADVICE.format(_shared(file, use.node))}."
             yield Match(file.span(use.node), message, "manual", reason, "M060")
         else:
             unit = f"{file.path}:{OLD}"
             yield Match(file.span(use.node), message, "unsafe", REASON, "M060", use.edits, unit=unit, needs="1.0.0")
+
+
+def _shared(file: PythonFile, node: ast.AST) -> str:
+    """The arguments of a call of the class that the other takes too."""
+    call = next((each.node for each in file.calls_near([OLD]) if each.node.func is node), None)
+    if call is None or call.args or any(item.arg is None for item in call.keywords):
+        return "..."
+    given = [f"{item.arg}={brief(file, item.value)}" for item in call.keywords if item.arg in SHARED]
+    return ", ".join(given) if any(item.arg == "save_dir" for item in call.keywords) else ", ".join(["...", *given])
 
 
 def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[LoggerUse]) -> str:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
-from typing import Any
+from typing import Any, Literal
 
 from packaging.version import InvalidVersion, Version
 
 from codemods.code.scopes import canonical
 from codemods.lightning.trainers import last_part
-from codemods.rule import LEVELS, Example, Rule, best_levels
+from codemods.rule import LEVELS, Example, Match, Rule, best_levels
+from codemods.rules.names.members import MemberRows
 from codemods.rules.names.rows import OwnRows, RenameRow
 from codemods.rules.names.stated_releases import Since, stated
 
+KINDS = ("rename", "keyword", "member")
+"""The tables of rows."""
+_KIND: Mapping[str, Literal["name", "keyword", "member"]] = {"rename": "name", "keyword": "keyword", "member": "member"}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SINCE = re.compile(r"([A-Za-z0-9][\w.-]*)\s+v?([0-9][\w.!+-]*)")
@@ -34,7 +38,8 @@ class RowsError(ValueError):
 
 
 def rules_of_rows(data: bytes) -> tuple[Rule, ...]:
-    """The rules that a TOML file of rows is: one of its names, one of its keywords. Raises RowsError."""
+    """The rules that a TOML file of rows is: one of its names, one of its keywords, one of the members of classes.
+    Raises RowsError."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -42,43 +47,72 @@ def rules_of_rows(data: bytes) -> tuple[Rule, ...]:
         document: dict[str, Any] = tomlkit.parse(data.decode("utf-8-sig")).unwrap()
     except (TOMLKitError, ValueError) as error:
         raise RowsError(f"not valid TOML: {error}; correct it") from None
-    _allow(document, ("rule", "rename", "keyword", "example"), "the file")
+    _allow(document, ("rule", "rename", "keyword", "member", "example"), "the file")
     head = document.get("rule", {})
-    _allow(head, ("code", "keyword-code", "name", "summary", "why", "url"), "[rule]")
+    _allow(head, ("code", "keyword-code", "member-code", "name", "summary", "why", "url"), "[rule]")
     said = {key: _text(head, key, "[rule]") for key in head}
-    names = [_row(values, f"[[rename]] {number}", False) for number, values in _listed(document, "rename")]
-    keywords = [_row(values, f"[[keyword]] {number}", True) for number, values in _listed(document, "keyword")]
+    rows = {kind: [_row(values, f"[[{kind}]] {number}", kind) for number, values in _listed(document, kind)]
+            for kind in KINDS}  # fmt: skip
     examples = [_example(values, number) for number, values in _listed(document, "example")]
-    if not names and not keywords:
-        raise RowsError(f"it has no rows; write each as a [[rename]] or [[keyword]]:\n{_FORM}")
+    present = [kind for kind in KINDS if rows[kind]]
+    if not present:
+        raise RowsError(f"it has no rows; write each as a [[rename]], [[keyword]] or [[member]]:\n{_FORM}")
     if not said.get("code"):
         raise RowsError(f"[rule] has no code; a file of rows looks like this:\n{_FORM}")
-    if names and keywords and said.get("keyword-code", said["code"]) == said["code"]:
-        raise RowsError('[rule] has one code for two rules; give the [[keyword]] rows another one as "keyword-code"')
     if (url := said.get("url")) and not re.fullmatch(r"https://[^\s<>()\"']+", url):
         raise RowsError(f'[rule] url must be an address such as "https://wiki.acme.example/3.0", not {url!r}')
-    known = OwnRows(said["code"], _by_key(names), {})
-    made = [_rule(said, known.check, names, examples)] if names else []
-    if keywords:
-        said |= {"code": said.get("keyword-code", said["code"])}
-        of_keywords = OwnRows(said["code"], known.names, _by_key(keywords))
-        rule = _rule(said, of_keywords.check_keywords, keywords, [] if names else examples)
-        more = tuple(root.encode() for root in known.roots)
-        made.append(replace(rule, wanted=of_keywords.wanted, text_triggers=(*rule.text_triggers, *sorted(more))))
-    return tuple(made)
+    codes = {kind: said.get(f"{kind}-code", said["code"]) for kind in present}
+    if doubled := next((kind for kind in present[1:] if list(codes.values()).count(codes[kind]) > 1), None):
+        raise RowsError(
+            f'[rule] has one code for two rules; give the [[{doubled}]] rows another one as "{doubled}-code"'
+        )
+    return tuple(_made(said, rows, codes, examples))
+
+
+def _made(
+    said: Mapping[str, str],
+    rows: Mapping[str, list[RenameRow]],
+    codes: Mapping[str, str],
+    examples: list[Example],
+) -> Iterator[Rule]:
+    """The rules of the kinds of rows that there are; the examples are those of the first."""
+    known = OwnRows(said["code"], _by_key(rows["rename"]), {})
+    plain = [row for row in rows["keyword"] if not row.method]
+    others = {kind: codes.get(kind, said["code"]) for kind in KINDS}
+    more = tuple(sorted(root.encode() for root in known.roots))
+    of_methods = _by_key(row for row in rows["keyword"] if row.method)
+    members = MemberRows(others["member"], known, _by_key(rows["member"]), of_methods)
+    for kind, code in codes.items():
+        words, own = {**said, "code": code}, examples if kind == next(iter(codes)) else []
+        if kind == "rename":
+            yield _rule(words, known.check, rows[kind], own)
+        elif kind == "member":
+            rule = _rule(words, members.check, rows[kind], own)
+            yield replace(rule, text_triggers=(*rule.text_triggers, *more))
+        else:
+            of_keywords = OwnRows(code, known.names, _by_key(plain))
+            both = (of_keywords.check_keywords, replace(members, code=code).check_keywords)
+            rule = _rule(words, partial(_each, both), rows[kind], own)
+            yield replace(rule, wanted=of_keywords.wanted, text_triggers=(*rule.text_triggers, *more))
+
+
+def _each(checks: tuple[Any, ...], file: Any, facts: Any) -> Iterator[Match]:
+    """What several checks find."""
+    for check in checks:
+        yield from check(file, facts)
 
 
 def _rule(said: Mapping[str, str], check: Any, rows: list[RenameRow], examples: list[Example]) -> Rule:
     packages = tuple(dict.fromkeys(row.since.package for row in rows))
-    moves, are_keywords = ", ".join(sorted({str(row.since) for row in rows})), bool(rows[0].of)
-    what = "Keywords" if are_keywords else "Names"
-    where = "go by their new names" if are_keywords else "are taken from where they are now"
+    moves, kind = ", ".join(sorted({str(row.since) for row in rows})), rows[0].kind
+    what = {"name": "Names", "keyword": "Keywords", "member": "Methods and attributes"}[kind]
+    where = "are taken from where they are now" if kind == "name" else "go by their new names"
     roots = dict.fromkeys((row.of or row.old).partition(".")[0] for row in rows)
     return Rule(
         code=said["code"],
-        name=said.get("name", "renames") + ("-of-keywords" if are_keywords and "keyword-code" in said else ""),
+        name=said.get("name", "renames") + ("" if kind == "name" or f"{kind}-code" not in said else f"-of-{kind}s"),
         summary=said.get("summary", f"{what} that changed in {moves} {where}"),
-        why=said.get("why") or "; ".join(f"{_spelled(row)} is `{row.new}` since {row.since}" for row in rows[:5]) + ".",
+        why=said.get("why") or "; ".join(map(_spelled, rows[:5])) + ".",
         fix=max((row.level for row in rows), key=LEVELS.index),
         versions=f"before {moves}",
         triggers=tuple(dict.fromkeys(last_part(row.old).encode() for row in rows)),
@@ -93,30 +127,37 @@ def _rule(said: Mapping[str, str], check: Any, rows: list[RenameRow], examples: 
 
 
 def _spelled(row: RenameRow) -> str:
-    return f"`{row.old}=` of `{row.of}`" if row.of else f"`{row.old}`"
+    what = f"`{row.old}{'=' if row.kind == 'keyword' else ''}`" + (f" of `{row.owner}`" if row.of else "")
+    return f"{what} is `{row.new}` since {row.since}" if row.new else f"{what} was removed in {row.since}"
 
 
 def _by_key(rows: Iterable[RenameRow]) -> Any:
     known: dict[Any, RenameRow] = {}
     for row in rows:
-        key = (canonical(row.of), row.old) if row.of else row.old
+        owner = (canonical(row.of), row.method) if row.method else (canonical(row.of),)
+        key = (*owner, row.old) if row.of else row.old
         if key in known:
             raise RowsError(f"`{row.old}` has two rows; leave one")
-        known[key] = row
+        known[key] = replace(row, of=canonical(row.of)) if row.of else row
     return known
 
 
 def _shown(rows: list[RenameRow]) -> tuple[Example, ...]:
     """An example of a row, and a trap: the same name from somewhere else."""
-    row = next((row for row in rows if row.level != "manual"), rows[0])
+    row = next((row for row in rows if row.level != "manual" and row.new), rows[0])
     before = _spoken(row, row.old)
     other = re.sub(r"^(from|import) ", r"\1 somewhere_else.", before)
-    return Example(before, before if row.level == "manual" else _spoken(row, row.new)), Example(other, other)
+    left = row.level == "manual" or not row.new
+    return Example(before, before if left else _spoken(row, row.new)), Example(other, other)
 
 
 def _spoken(row: RenameRow, name: str) -> str:
     home, _, last = (row.of or name).rpartition(".")
     line = f"from {home} import {last}\n" if home else f"import {last}\n"
+    if row.kind == "member":
+        return f"{line}\nmade = {last}()\nprint(made.{name})\n"
+    if row.method:
+        return f"{line}\nmade = {last}()\nmade.{row.method}({name}=1)\n"
     return f"{line}\nmade = {last}({name}=1)\n" if row.of else f"{line}\nprint({last})\n"
 
 
@@ -127,16 +168,20 @@ def _example(values: Any, number: int) -> Example:
     return Example(before, _text(values, "after", place) if "after" in values else before, path)
 
 
-def _row(values: Any, place: str, is_keyword: bool) -> RenameRow:
-    _allow(values, ("old", "new", "since", "level", "why", "id", *(("of",) if is_keyword else ())), place)
-    needed = ("of", "old", "new", "since") if is_keyword else ("old", "new", "since")
+def _row(values: Any, place: str, kind: str) -> RenameRow:
+    more = {"rename": (), "keyword": ("of", "method"), "member": ("of",)}[kind]
+    _allow(values, ("old", "new", "since", "level", "why", "id", *more), place)
+    removed = bool(kind == "member" or values.get("method")) and "new" not in values
+    needed = (*more[:1], "old", *(("why",) if removed else ("new",)), "since")
     if missing := [key for key in needed if key not in values]:
-        raise RowsError(f"{place} has no {missing[0]}; a row needs {', '.join(needed)}")
+        told = ", which says what to do where there is no new" if missing[0] == "why" else ""
+        raise RowsError(f"{place} has no {missing[0]}{told}; a row needs {', '.join(needed)}")
     said = {key: _text(values, key, place) for key in values}
     for key, pattern in (
         ("of", _DOTTED),
-        ("old", _NAME if is_keyword else _DOTTED),
-        ("new", _NAME if is_keyword else _DOTTED),
+        ("method", _NAME),
+        ("old", _DOTTED if kind == "rename" else _NAME),
+        ("new", _DOTTED if kind == "rename" else _NAME),
     ):
         if key in said and not pattern.fullmatch(said[key]):
             raise RowsError(
@@ -150,11 +195,19 @@ def _row(values: Any, place: str, is_keyword: bool) -> RenameRow:
     level = next((level for level in LEVELS if level == said.get("level", "safe")), None)
     if level is None:
         raise RowsError(f"{place} level must be {', '.join(LEVELS)}, not {said['level']!r}")
-    if said["old"] == said["new"]:
+    if said["old"] == said.get("new"):
         raise RowsError(f"{place}: old and new are the same; leave it out")
-    row = said.get("id", "").upper() or None
-    since_release = Since(since[1], since[2])
-    return RenameRow(said["old"], said["new"], since_release, level, said.get("why", ""), row, said.get("of", ""))
+    return RenameRow(
+        said["old"],
+        said.get("new", ""),
+        Since(since[1], since[2]),
+        level,
+        said.get("why", ""),
+        said.get("id", "").upper() or None,
+        said.get("of", ""),
+        _KIND[kind],
+        said.get("method", ""),
+    )
 
 
 def _is_release(text: str) -> bool:

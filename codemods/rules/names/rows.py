@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
+from typing import Literal
 
 from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
@@ -37,7 +38,8 @@ UNLOADED = "`{module}` is taken to be imported by another module"
 
 @dataclass(frozen=True)
 class RenameRow:
-    """A name that moved from one dotted name to another, or, with `of`, a keyword of that function or class."""
+    """A name that moved from one dotted name to another, or, with `of`, a keyword of that function or class or of a
+    method of it, or a method or attribute of that class (`kind`). Without `new` it was removed."""
 
     old: str
     new: str
@@ -46,10 +48,23 @@ class RenameRow:
     why: str = ""
     row: str | None = None
     of: str = ""
+    kind: Literal["name", "keyword", "member"] = "name"
+    method: str = ""
 
     @property
     def message(self) -> str:
-        return f"`{self.old}=` is gone since {self.since}" if self.of else f"`{self.old}` is gone since {self.since}"
+        what = {"name": self.old, "keyword": f"{self.old}=", "member": f"{last_part(self.of)}.{self.old}"}[self.kind]
+        return f"`{what}` is gone since {self.since}"
+
+    @property
+    def owner(self) -> str:
+        """What has the keyword or the member, as it is spoken of."""
+        return f"{last_part(self.of)}.{self.method}" if self.method else last_part(self.of)
+
+    def left(self, why: str) -> str:
+        """The reason of a place that is not rewritten."""
+        now = f" It is `{self.new}{'=' if self.kind == 'keyword' else ''}` now." if self.new else ""
+        return f"Not rewritten: {why}.{now}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,7 @@ class OwnRows:
             yield from self._in_text(file, older)
             return
         sites = read_sites(file)
-        here = {root: path for root in self.roots if (path := _own_package(facts, root, file.path))}
+        here = {root: path for root in self.roots if (path := own_package(facts, root, file.path))}
         yield from moved_names(file, facts, sites, _Asked(self, older, _loaded(sites), here))
         yield from self._starred(file, sites)
 
@@ -129,7 +144,7 @@ class OwnRows:
             new=new,
             message=row.message,
             row=row.row,
-            caution=_caution(row, older),
+            caution=caution_of(row, older),
             root=root if near else None,
             added=None if near else new.rpartition(".")[0] or new,
             parts=any(old.startswith(f"{row.old}.") for old in self.names),
@@ -173,7 +188,7 @@ class OwnRows:
             rows = self._rows_of(file, facts, call)
             for item in call.node.keywords:
                 if item.arg and (row := rows.get(item.arg)):
-                    yield from _keyword(file, facts, call, item, row, older)
+                    yield from keyword_match(file, facts, call, item, row, older)
             for entry in handed(file, facts, call) if rows else ():
                 if row := rows.get(entry.name):
                     spread = next(item.value for item in call.node.keywords if item.arg is None)
@@ -214,16 +229,17 @@ class OwnRows:
                 yield Match(file.span(item), row.message, "manual", f"{reason}, where it is `{row.new}=` now.", row.row)
 
 
-def _keyword(
+def keyword_match(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: RenameRow, older: frozenset[Since]
 ) -> Iterator[Match]:
+    """The keyword of a call that is one of a row, rewritten where nothing is against it."""
     span, now, dotted = file.span(item), f"It is `{row.new}=` now", call.scope.resolve(call.node.func) or ""
     guard = guard_of(file, facts, call, row.old, dotted)
     if guard == "both":
         return
     refusal = ""
     roots = {name.partition(".")[0] for name in (dotted, row.of)} - {""}
-    if own := next((path for root in sorted(roots) if (path := _own_package(facts, root, file.path))), None):
+    if own := next((path for root in sorted(roots) if (path := own_package(facts, root, file.path))), None):
         refusal = OWN.format(path=own)
     elif guard != "none":
         refusal = "it is inside a version check"
@@ -236,16 +252,17 @@ def _keyword(
     elif any(other.arg is None for other in call.node.keywords):
         refusal = f"what comes by `**` may hold `{row.new}` too"
     if refusal:
-        yield Match(span, row.message, "manual", f"Not rewritten: {refusal}. {now}.", row.row)
+        yield Match(span, row.message, "manual", row.left(refusal), row.row)
         return
-    caution = _caution(row, older)
+    caution = caution_of(row, older)
     reason = f"{now}; {caution}." if caution else f"{now}. {row.why}".strip()
     level: Fix = "unsafe" if caution else "safe"
     edit = NodeEdit(item, partial(renamed, name=row.new))
     yield Match(span, row.message, level, reason, row.row, (edit,))
 
 
-def _caution(row: RenameRow, older: frozenset[Since]) -> str:
+def caution_of(row: RenameRow, older: frozenset[Since]) -> str:
+    """Why a row is only probably right here, "" where it surely is."""
     if row.since in older:
         return OLDER.format(package=row.since.package, release=row.since.release)
     return (row.why or "the table says that it may differ").rstrip(".") if row.level == "unsafe" else ""
@@ -305,7 +322,7 @@ def _as_text(found: MovedName) -> MovedName:
     return found if sure or found.caution else replace(found, caution=TEXT)
 
 
-def _own_package(facts: Facts, root: str, near: str) -> str | None:
+def own_package(facts: Facts, root: str, near: str) -> str | None:
     """The project's own package of a name, where it can be imported by that: it lies in no other package."""
     path = facts.path_of(root, near)
     above = PurePosixPath((path or "").removesuffix("/__init__.py")).parent

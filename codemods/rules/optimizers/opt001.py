@@ -38,8 +38,9 @@ COUNTED = (
 )
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
 ADVICE = (
-    "Set `self.automatic_optimization = False` and loop over self.optimizers() in training_step: toggle_optimizer, "
-    "forward, zero_grad, self.manual_backward, step, untoggle_optimizer."
+    "Set `self.automatic_optimization = False` and write `for optimizer in self.optimizers():` in training_step, with "
+    "`self.toggle_optimizer(optimizer)`, the loss, `optimizer.zero_grad()`, `self.manual_backward(loss)`, "
+    "`optimizer.step()` and `self.untoggle_optimizer(optimizer)`."
 )
 
 

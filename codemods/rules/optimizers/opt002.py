@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.code.source import ClassNode, PythonFile
 from codemods.lightning.class_family import asked_of_another
 from codemods.lightning.facts import MODULE, Facts
+from codemods.rewrite.advice import head
 from codemods.rewrite.manual.trainers import naming
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.optimizers.module import INDEX, STEP, candidates
@@ -50,7 +51,7 @@ def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVe
     message = f"{item.node.name}.training_step takes `optimizer_idx`, which Lightning 2.0 removed"
     refusal = verdict.refusal or _refusal(file, facts, item)
     if refusal:
-        reason = f"Not rewritten: {refusal}. Remove the parameter from training_step."
+        reason = f"Not rewritten: {refusal}. Write `{head(step, gone=(INDEX,))}`."
         return Match(place, message, "manual", reason, "M214")
     doubts = [*verdict.doubts, *_callers(facts, verdict)]
     reason = f"Check this: {'; '.join(doubts)}." if doubts else UNREAD

@@ -18,8 +18,9 @@ from codemods.rules.optimizers.module import INDEX, STEP
 
 CODE = "OPT003"
 ADVICE = (
-    "Set `self.automatic_optimization = False` and step each optimizer of self.optimizers() in training_step: "
-    "toggle_optimizer, its loss, zero_grad, self.manual_backward, step, untoggle_optimizer."
+    "Set `self.automatic_optimization = False` and in training_step, for each `optimizer` of `self.optimizers()`, "
+    "write `self.toggle_optimizer(optimizer)`, its loss, `optimizer.zero_grad()`, `self.manual_backward(loss)`, "
+    "`optimizer.step()` and `self.untoggle_optimizer(optimizer)`."
 )
 
 

@@ -11,6 +11,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, parameters
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
 from codemods.lightning.optimization import optimization
+from codemods.rewrite.advice import head
 from codemods.rewrite.manual.closure import closure_parameter
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.signature import (
@@ -84,7 +85,7 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     if not dead and not read:
         return
     if read:
-        yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}")
+        yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
         return
     yield Match(
         file.head(method),
@@ -96,13 +97,24 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     )
 
 
+TAKEN = {
+    "optimizer_step": ("epoch", "batch_idx", "optimizer", "optimizer_closure"),
+    "optimizer_zero_grad": ("epoch", "batch_idx", "optimizer"),
+    "on_before_optimizer_step": ("optimizer",),
+    "configure_gradient_clipping": ("optimizer", "gradient_clip_val", "gradient_clip_algorithm"),
+    "backward": ("loss",),
+    "lr_scheduler_step": ("scheduler", "metric"),
+}
+"""What Lightning 2 gives each hook of a module."""
+
+
 def _told(item: ClassNode, name: str) -> str:
     one = "with one optimizer the index is always 0"
     names = parameters(item.methods[name])
     if name != "on_before_optimizer_step" or len(names) not in (2, 4):
         return one
     trainer, optimizer = (names[0], names[2]) if len(names) == 4 else ("self.trainer", names[0])
-    return f"{one}, with several it is {trainer}.optimizers.index({optimizer})"
+    return f"{one}, with several it is `{trainer}.optimizers.index({optimizer})`"
 
 
 def _message(item: ClassNode, name: str, dead: tuple[str, ...]) -> str:
@@ -110,12 +122,13 @@ def _message(item: ClassNode, name: str, dead: tuple[str, ...]) -> str:
     return f"{item.node.name}.{name} takes {names}, which Lightning 2.0 removed"
 
 
-def _manual(file: PythonFile, item: ClassNode, name: str, why: str) -> Match:
+def _manual(file: PythonFile, item: ClassNode, name: str, why: str, dead: tuple[str, ...] = ()) -> Match:
+    new = head(item.methods[name], gone=dead) if dead else f"def {name}(self, {', '.join(TAKEN[name])})"
     return Match(
         file.head(item.methods[name]),
         f"{item.node.name}.{name} has the signature of Lightning 1.x",
         "manual",
-        f"Not rewritten: {why}. Remove the parameter, and what depends on it.",
+        f"Not rewritten: {why}. Write `{new}`, without what depends on the rest.",
         ROWS[name],
     )
 

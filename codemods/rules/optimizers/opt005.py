@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import MODULE, Facts
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ def _method_matches(file: PythonFile, item: ClassNode, calls: list[ast.Call]) ->
             edit = NodeEdit(call, partial(_given, text=min(known)))
             yield Match(file.span(call), MESSAGE, "safe", SAME, edits=(edit,), unit=unit)
         elif known or isinstance(arguments[0], ast.Constant):
+            number = brief(file, arguments[0])
             reason = (
-                "Not rewritten: fixer cannot tell which optimizer the index "
-                "stands for. Write the optimizer in its place."
+                "Not rewritten: fixer cannot tell which optimizer the index stands for. "
+                f"Write `{brief(file, call.func)}(self.optimizers()[{number}])`, or the variable that holds it."
             )
             yield Match(file.span(call), MESSAGE, "manual", reason)
 

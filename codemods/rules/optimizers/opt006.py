@@ -21,13 +21,7 @@ from codemods.rules.optimizers.plan import verdicts
 CODE = "OPT006"
 HOOK = "optimizer_step"
 NEW = "optimizer_closure"
-ADVICE = (
-    "Call optimizer.step(closure=optimizer_closure) where it steps, and optimizer_closure() where it does not; what "
-    "reads gradients belongs in on_before_optimizer_step"
-)
-
-
-UNCLEAR = f"Not rewritten: fixer cannot tell whether it uses manual optimization, where no closure is run. {ADVICE}."
+UNCLEAR = "fixer cannot tell whether it uses manual optimization, where no closure is run"
 
 
 def _present(file: PythonFile) -> bool:
@@ -44,7 +38,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = optimization(facts, file, fact)
         if kind != "manual":
             match = _match(file, item, method)
-            yield match if kind == "automatic" else replace(match, fix="manual", reason=UNCLEAR, edits=())
+            yield (
+                match if kind == "automatic" else replace(match, fix="manual", reason=_left(method, UNCLEAR), edits=())
+            )
 
 
 def _match(file: PythonFile, item: ClassNode, method: Function) -> Match:
@@ -55,17 +51,28 @@ def _match(file: PythonFile, item: ClassNode, method: Function) -> Match:
             file.head(method),
             message,
             "manual",
-            f"Not rewritten: which batches skip it is a decision of the code. {ADVICE}.",
+            _left(method, "which batches skip it is a decision of the code"),
         )
     message = f"{name} does not run its closure, where forward and backward are since Lightning 1.1"
     why = _refusal(method)
     if why:
-        return Match(file.head(method), message, "manual", f"Not rewritten: {why}. {ADVICE}.")
+        return Match(file.head(method), message, "manual", _left(method, why))
     level: Fix = "unsafe" if (read := _changed(item, method)) else "safe"
     reason = "The step runs it, as automatic optimization does."
     if read:
         reason = f"`{read[0]}` is read before the step, and now before the forward pass that sets it."
     return Match(file.head(method), message, level, reason, None, tuple(_edits(file, method)), needs=_needs(method))
+
+
+def _left(method: Function, why: str) -> str:
+    """Why a method is not rewritten, and what to write in it."""
+    closure = closure_parameter(method) or NEW
+    steps = bare_steps(method)
+    optimizer = ast.unparse(steps[0].func.value) if steps and isinstance(steps[0].func, ast.Attribute) else "optimizer"
+    return (
+        f"Not rewritten: {why}. Write `{optimizer}.step(closure={closure})` where it steps, and `{closure}()` where it "
+        "does not; what reads gradients belongs in on_before_optimizer_step."
+    )
 
 
 def _needs(method: Function) -> str:

@@ -251,7 +251,7 @@ def _one(item: SeveralOptimizers) -> str:
     if item.manual:
         return "the class optimizes by hand already, and 1.x refused the parameter there too"
     if item.default:
-        return f"there is one optimizer, so the index is always {item.default}: put that instead"
+        return f"there is one optimizer, so the index is always {item.default}: write `{item.default}` in its place"
     return "there is one optimizer, and 1.x gave no index then, so the step failed"
 
 

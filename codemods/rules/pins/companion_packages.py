@@ -59,7 +59,7 @@ def _of_group(
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin.problem == "invalid" and pin.name in BESIDE:
             need = minor_of(target).beside[pin.name].floor
-            reason = f"{ADVICE[pin.problem]}; Lightning {target} needs {pin.name}>={need}"
+            reason = f"{ADVICE[pin.problem]}; Lightning {target} needs `{pin.name}>={need}`"
             found = PinVerdict(f"`{shown(pin)}` is not a valid requirement", "manual", reason, stops=True)
         elif pin in libraries:
             alone = [minor for minor in left if not _clashes(pin, minor)]

@@ -17,14 +17,17 @@ _PYTHON = re.compile(
 )
 _UV = re.compile(r"(?P<name>ghcr\.io/astral-sh/uv:python)(?P<version>3\.\d+)(?P<rest>-[\w-]+)")
 _BUILT = (
-    (re.compile(r"(?:docker\.io/)?pytorch/pytorch:(?:0|1\.(?:\d|1[0-2])(?!\d))[\w.-]*"), "one of pytorch/pytorch:2.x"),
-    (re.compile(r"nvcr\.io/nvidia/pytorch:(?:1\d|2[0-2])\.\d\d[\w.-]*"), "nvcr.io/nvidia/pytorch:24.01-py3 or later"),
+    (
+        re.compile(r"(?:docker\.io/)?pytorch/pytorch:(?:0|1\.(?:\d|1[0-2])(?!\d))[\w.-]*"),
+        "a tag of 2.x, such as `pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime`",
+    ),
+    (re.compile(r"nvcr\.io/nvidia/pytorch:(?:1\d|2[0-2])\.\d\d[\w.-]*"), "`nvcr.io/nvidia/pytorch:24.01-py3` or later"),
     (re.compile(r"(?:continuumio|condaforge)/mini(?:conda|forge)3:v?4\.[\w.-]*"), "one of 2023 or later"),
     (
         re.compile(r"continuumio/anaconda3:(?:20(?:18|19|20|21|22)\.|5\.)[\w.-]*"),
-        "continuumio/anaconda3:2023.03 or later",
+        "`continuumio/anaconda3:2023.03` or later",
     ),
-    (re.compile(r"circleci/python:3\.\d(?!\d)[\w.-]*"), "cimg/python:3.10"),
+    (re.compile(r"circleci/python:3\.\d(?!\d)[\w.-]*"), "`cimg/python:3.10`"),
 )
 _SYSTEM = re.compile(
     r"(?:(?:docker\.io/)?(?:library/)?ubuntu:|nvidia/cuda[\w.-]*:[\w.-]*ubuntu)(?P<release>18\.04|20\.04)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -26,14 +26,14 @@ from codemods.lightning.pins.specifier import (
 ADVISORY = "GHSA-w37p-236h-pfx3"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 _PLATFORMS = (("linux", "Linux", "posix"), ("darwin", "Darwin", "posix"), ("win32", "Windows", "nt"))
-_RESOURCES = "it imports pkg_resources, which setuptools 82 removed: require setuptools<82 too"
+_RESOURCES = "it imports pkg_resources, which setuptools 82 removed: require `setuptools<82` too"
 
 ADVICE: dict[Problem | None, str] = {
     "hashed": "its hashes are those of the old release: update the file with the tool that wrote it",
     "locked": "the file lists a whole resolved environment: update it with the tool that wrote it",
     "unplaced": "its place in the file could not be proven: edit it by hand",
     "invalid": "no tool that follows the standard reads it: rewrite it",
-    "address": "fixer cannot tell which Lightning that is: move the fork too, or require a release by number",
+    "address": "fixer cannot tell which Lightning that is: move the fork too, or require a release, such as `{}`",
     "variable": "its release is in a variable: change it where the variable is set",
     "ignored": "a comment says not to change it",
 }
@@ -115,10 +115,11 @@ def _stays(pin: Pin, area: Area) -> bool:
 def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pin, ...]) -> PinVerdict | None:
     """What a requirement on Lightning has to become. `unraised` are those beside it that still keep it out."""
     if pin.problem in _WHAT:
-        needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
+        needed = f"; the rewritten code needs `{pin.name}{raised('', target)}`" if area.rewritten else ""
         said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
         known = pin.problem == "address" and pin.repaired
         advice = f"it names {pin.name} {pin.meant}: require a release by number" if known else ADVICE[pin.problem]
+        advice = advice.replace("{}", f"{pin.name}=={target}")
         return PinVerdict(said, "manual", advice + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:
@@ -197,7 +198,9 @@ def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
         why = "it excludes that release by name, asks for a newer one or contradicts itself: keep one condition"
         return message, f"{why}; the rewritten code needs 2.0 or later"
     left = area.waiting
-    advice = f"raise it when these places are repaired: {listed(left)}" if left else "raise it when you want to move"
+    wanted = shown(replace(pin, specifier=raised(pin.meant, target, pin.language) or raised("", target) or ""))
+    advice = f"write `{wanted}` when "
+    advice += f"these places are repaired: {listed(left)}" if left else "you want to move"
     old = [text for text in ("2.4.0", "2.5.0", "2.6.0") if admits_from(pin.meant, text, pin.language)]
     if not old and not any(other.name == "setuptools" for other in area.pins):
         advice += f"; until then {_RESOURCES}"

@@ -31,7 +31,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     reason = (
         "the newest release is then installed, on which these places "
         f"fail: {listed(evidence)}; repair them, and require "
-        f"{' and '.join(asks)}"
+        f"{' and '.join(f'`{each}`' for each in asks)}"
     )
     yield Match(first.span, message, "manual", reason)
 

@@ -45,7 +45,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     elif isinstance(file, PythonFile) and file.path in facts.mentions.get(IMPORTS, ()) and not _is_stated(facts):
         for item in _imported(facts).get(file.path, ()):
             message = f"transformers has no {item.name} since {_short(item.release)}"
-            reason = f"no manifest requires transformers: add transformers<{_short(item.release)}, or stop using it"
+            reason = f"no manifest requires transformers: add `transformers<{_short(item.release)}`, or stop using it"
             yield Match(file.span(item.node), message, "manual", reason, stops=True)
 
 
@@ -103,7 +103,8 @@ def _match(text: TextFile, pin: Pin, path: str, item: Imported) -> Match:
     asked = f"transformers has no {item.name} since {_short(item.release)}"
     capped = _capped(pin, item.release)
     if pin.problem or capped is None:
-        why = ADVICE.get(pin.problem, "") if pin.problem else "nothing older is asked for: stop using it"
+        stop = f"nothing older is asked for: remove `from transformers import {item.name}` from {path}"
+        why = ADVICE.get(pin.problem, "") if pin.problem else stop
         return Match(place, message, "manual", f"{asked}; {why}", stops=True)
     reason = (
         f"{asked}: {pin.specifier or 'any version'} becomes {capped}; remove the limit when the code no longer uses it"

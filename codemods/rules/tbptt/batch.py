@@ -13,7 +13,7 @@ from codemods.code.syntax import Function, self_name, uses
 
 Handed = tuple[str, int | str]
 
-OWN_SPLIT = "write `tbptt_split_batch(self, batch, split_size)`, which returns the chunks; the loop then calls it"
+OWN_SPLIT = "write `def tbptt_split_batch(self, batch, split_size)`, which returns the chunks; the loop then calls it"
 DICT = f"the batch is a dict, on which 1.x's default split failed: {OWN_SPLIT}"
 OBJECT = f"the batch is an object with attributes, on which 1.x's default split failed: {OWN_SPLIT}"
 WHOLE = f"the batch is used as a whole: 1.x's default split cut a bare tensor along its features; {OWN_SPLIT}"

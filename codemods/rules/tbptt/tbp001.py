@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 CODE = "TBP001"
 ADVICE = (
-    "Set `self.automatic_optimization = False` and loop over the chunks in training_step: forward, zero_grad, "
-    "self.manual_backward, step, detach the hidden state."
+    "Set `self.automatic_optimization = False` and loop over the chunks in training_step: forward, "
+    "`optimizer.zero_grad()`, `self.manual_backward(loss)`, `optimizer.step()`, detach the hidden state."
 )
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 MESSAGES = {

@@ -19,7 +19,7 @@ from codemods.rules.tbptt.plan import TbpttVerdict
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"
 UNHEARD = "`truncated_bptt_steps` has no effect since Lightning 2.0"
-LOOP = "a module that is to be trained in chunks needs a loop over them in its training_step"
+LOOP = "a module that is to be trained in chunks needs `for chunk in batch.split(..., dim=1):` in its training_step"
 
 
 def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[TbpttVerdict]) -> Iterator[Match]:
@@ -40,7 +40,7 @@ def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[TbpttVerdict]) -
                 yield from _given(file, call, keyword, [verdict for verdict in verdicts if verdict.refusal])
     for node in file.attributes(FLAG):
         if isinstance(node.ctx, ast.Load) and _is_trainer(file, facts, node):
-            reason = "Not rewritten: read it from the module, which has to keep it as an attribute."
+            reason = f"Not rewritten: read it from the module, which has to keep it: `self.{FLAG} = ...`."
             yield Match(file.span(node), READ, "manual", reason, "M259")
 
 
@@ -75,7 +75,7 @@ def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequ
             "without which it did not train."
         )
         yield Match(place, GIVEN, "safe", reason, "M259", edits=edits)
-        reason = f"Remove it, and where it is given or offered: {LOOP}."
+        reason = f"Remove it, and `{FLAG}=...` where it is given: {LOOP}."
         yield Match(file.span(parameter), UNHEARD, "manual", reason, "M259")
     else:
         reason = f"Not rewritten: no module of the project takes the state that 1.x then passed. Remove it: {LOOP}."

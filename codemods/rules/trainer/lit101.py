@@ -237,16 +237,22 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
     known, value = literal(given.value)
     if known:
         why = f"gpus={value!r} does not mean the same in every 1.x release"
-        return _manual(file, given, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
+        return _manual(
+            file,
+            given,
+            why,
+            'write `accelerator="gpu", devices=...` with a number, or a list of ids such as `devices=[0, 1]`',
+            "M016",
+        )
     text = file.source_of(given.value)
     short = text if len(text) <= 60 and "\n" not in text else "n"
     if not isinstance(given.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and short != "n":
         short = f"({short})"
-    advice = f'write accelerator="gpu" if {short} else "cpu", devices={short} or "auto"'
+    advice = f'write `accelerator="gpu" if {short} else "cpu", devices={short} or "auto"`'
     if short == "n":
         advice += ", where n is that value"
     if "accelerator" in arguments:
-        advice = "write the number as devices=, the hardware as accelerator=, and the strategy as strategy="
+        advice = f"write `devices={short}`, the hardware as `accelerator=...`, and the strategy as `strategy=...`"
     return _manual(file, given, "its value is only known when the program runs", advice)
 
 

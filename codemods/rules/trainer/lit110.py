@@ -29,6 +29,7 @@ from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
+from codemods.rewrite.advice import brief
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, as_read, exchange, in_one_place, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
@@ -53,17 +54,19 @@ TUNED = ("auto_lr_find", "auto_scale_batch_size")
 HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
 """Those of them that other rules find in a dictionary too."""
 ADVICE = {
-    "gpus": 'write "accelerator" and "devices"',
-    "distributed_backend": 'write "strategy"',
-    "num_processes": 'write "accelerator": "cpu" and "devices"',
-    "tpu_cores": 'write "accelerator": "tpu" and "devices"',
-    "num_tpu_cores": 'write "accelerator": "tpu" and "devices"',
-    "ipus": "Lightning 2.1 removed support for IPUs",
-    "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
-    "resume_from_checkpoint": "give it to fit(ckpt_path=...)",
-    "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
-    "auto_scale_batch_size": "call Tuner(trainer).scale_batch_size(model), with Tuner from lightning.pytorch.tuner",
-    "truncated_bptt_steps": "the module has to cut its sequences itself now",
+    "gpus": 'write `accelerator="gpu", devices=...`',
+    "distributed_backend": "write `strategy=...`",
+    "num_processes": 'write `accelerator="cpu", devices=...`',
+    "tpu_cores": 'write `accelerator="tpu", devices=...`',
+    "num_tpu_cores": 'write `accelerator="tpu", devices=...`',
+    "ipus": 'Lightning 2.1 removed support for IPUs: write `accelerator="auto"`',
+    "auto_select_gpus": "write `devices=find_usable_cuda_devices(...)`, "
+    "with `from lightning.pytorch.accelerators import find_usable_cuda_devices`",
+    "resume_from_checkpoint": "write `trainer.fit(..., ckpt_path=...)`",
+    "auto_lr_find": "call `Tuner(trainer).lr_find(model)`, with `from lightning.pytorch.tuner import Tuner`",
+    "auto_scale_batch_size": "call `Tuner(trainer).scale_batch_size(model)`, "
+    "with `from lightning.pytorch.tuner import Tuner`",
+    "truncated_bptt_steps": "write `for chunk in batch.split(..., dim=1):` in the training_step of the module",
 }
 """What to do about those, where they come by a dictionary."""
 FILLED = {
@@ -201,7 +204,7 @@ def _outcome(
     row, text = guarded, _text(file, item.value, guarded)
     outcome: ArgumentOutcome | str
     if row.action == "manual":
-        return row.reason
+        return _advised(row.reason, brief(file, item.value), literal(item.value)[0])
     if row.action == "special":
         outcome = SPECIAL[row.target](file, facts, call, item, row)
     elif row.action == "callback":
@@ -378,6 +381,11 @@ def _row(name: str) -> str | None:
     return next((row.row for row in rows().get(name, ()) if row.row), None)
 
 
+def _advised(reason: str, text: str, known: bool) -> str:
+    """What a row says of a value: `{value}` is said beside it, `{}` elsewhere, where a name may be another's."""
+    return reason.replace("{value}", text).replace("{}", text if known else "...")
+
+
 def advice_for(name: str) -> str:
     """What the last row of an argument says, which is the one for any value."""
     if name in ADVICE:
@@ -385,7 +393,9 @@ def advice_for(name: str) -> str:
     last = rows().get(name, (None,))[-1]
     if last is None:
         return "see the upgrade guide"
-    return f"write {last.target.replace('{}', '...')}" if last.action in ("write", "callback") else last.reason
+    if last.action not in ("write", "callback"):
+        return _advised(last.reason, "...", False)
+    return f"write `{last.target.replace('{}', '...')}`"
 
 
 def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:

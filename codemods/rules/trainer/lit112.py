@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
         if isinstance(fits, str):
             text = file.source_of(item.value)
-            advice = f"give fit(..., ckpt_path={text}) instead"
+            advice = f"write `fit(..., ckpt_path={text})`"
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
         kept = None if _is_same_at(file, facts, call, item, fits) else keeping(file, call, item)

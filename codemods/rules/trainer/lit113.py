@@ -49,6 +49,9 @@ NEVER = {
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
 
 
+TUNER = "from lightning.pytorch.tuner import Tuner"
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     told: set[ast.AST] = set()
     flagged = False
@@ -114,7 +117,9 @@ def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> 
         if never:
             yield Match(file.span(each.item), message, never, NEVER[never], row, (edit,))
         elif isinstance(planned, str):
-            advice = f"write Tuner(trainer).{method}(model), with Tuner from lightning.pytorch.tuner, before fit"
+            advice = (
+                f"before fit call `Tuner(trainer).{method}(model)`, with `from lightning.pytorch.tuner import Tuner`"
+            )
             yield Match(file.span(each.item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
     if isinstance(planned, str):
         return
@@ -308,9 +313,9 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match:
-    advice = f"write Tuner(trainer).{method}(...), with Tuner from lightning.pytorch.tuner"
+    advice = f"write `Tuner(trainer).{method}(...)`, with `{TUNER}`"
     if method == "lr_find":
-        advice += "; its lr_find sets the model's rate unless given update_attr=False"
+        advice += "; its lr_find sets the model's rate unless given `update_attr=False`"
     return Match(file.span(node), GONE, "manual", f"Not rewritten: {why}; {advice}.", "M174")
 
 
@@ -341,8 +346,8 @@ def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bo
             continue
         if call.node not in told and is_trainer(file, facts, call) is not False:
             reason = (
-                "Not rewritten: fixer cannot tell what it obeyed; write Tuner(trainer).scale_batch_size(model) or "
-                "Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner, or delete it if the Trainer "
+                "Not rewritten: fixer cannot tell what it obeyed; write `Tuner(trainer).scale_batch_size(model)` or "
+                f"`Tuner(trainer).lr_find(model)`, with `{TUNER}`, or delete it if the Trainer "
                 "was given neither flag."
             )
             yield Match(file.span(call.node), "`trainer.tune()` was removed in Lightning 2.0", "manual", reason, "B15")

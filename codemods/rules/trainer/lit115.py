@@ -29,7 +29,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 message = "since Lightning 2.0 DDP no longer looks for parameters without a gradient"
                 reason = (
                     "Not rewritten: if the model leaves parameters unused, which 1.x looked for by itself, training "
-                    'fails in its second step; then write strategy="ddp_find_unused_parameters_true".'
+                    'fails in its second step; then write `strategy="ddp_find_unused_parameters_true"`.'
                 )
                 yield Match(file.span(place), message, "manual", reason, "B07")
 

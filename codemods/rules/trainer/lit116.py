@@ -56,12 +56,12 @@ def _devices(file: PythonFile, call: CallNode) -> Iterator[Match]:
     value = literal(devices)[1]
     if value == "auto" and isinstance(file, Notebook):
         message = 'devices="auto" is one device in a notebook since Lightning 2.1'
-        reason = "Not rewritten: write devices=-1 where all of several are meant."
+        reason = "Not rewritten: write `devices=-1` where all of several are meant."
         yield Match(file.span(devices), message, "manual", reason, "M314")
     core = value[0] if isinstance(value, list) and len(value) == 1 else None
     if type(core) is int and core > 0 and isinstance(accelerator, ast.Constant) and accelerator.value == "tpu":
         message = "a TPU core is counted from 0 since Lightning 2.1"
-        reason = f"Not rewritten: if the code was written for an older release, write devices=[{core - 1}]."
+        reason = f"Not rewritten: if the code was written for an older release, write `devices=[{core - 1}]`."
         yield Match(file.span(devices), message, "manual", reason, "M309")
 
 

@@ -10,25 +10,27 @@ from codemods.lightning.arguments import removal
 from codemods.lightning.configurations.evidence import REMOVED, sections
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.trainer_variables import reads_lightning
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 
 HYDRA = ("hydra.utils.instantiate", "hydra.utils.call")
 INSTEAD = {
-    "resume_from_checkpoint": "give fit(..., ckpt_path=...), or the validate, test or predict that it was for",
-    "gpus": 'give accelerator="gpu" if n else "cpu" and devices=n or "auto", where n is that value',
-    "checkpoint_callback": "give a ModelCheckpoint among the callbacks, or enable_checkpointing=True or False",
-    "progress_bar_refresh_rate": "give TQDMProgressBar(refresh_rate=...) among the callbacks",
+    "resume_from_checkpoint": "write `trainer.fit(..., ckpt_path={})`, or so in validate, test or predict",
+    "gpus": 'write `accelerator="gpu" if {0} else "cpu", devices={0} or "auto"`',
+    "checkpoint_callback": "write `callbacks=[ModelCheckpoint(...)]`, or `enable_checkpointing=...` with True or False",
+    "progress_bar_refresh_rate": "write `callbacks=[TQDMProgressBar(refresh_rate={})]`",
 }
-OTHERWISE = "remove it, and give what the rule for Trainer(...) names instead"
+OTHERWISE = "remove it, and give what the rule for `Trainer(...)` names instead"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in built_by_hydra(file):
         for item in call.node.keywords:
             if item.arg in REMOVED:
-                reason = (
-                    f"Not rewritten: Hydra passes it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
-                )
+                advice = INSTEAD.get(item.arg, OTHERWISE).format(brief(file, item.value))
+                if item.arg == "gpus" and isinstance(item.value, ast.Constant) and item.value.value:
+                    advice = f'write `accelerator="gpu", devices={brief(file, item.value)}`'
+                reason = f"Not rewritten: Hydra passes it on, and Trainer refuses it; {advice}."
                 yield Match(file.span(item), removal(item.arg), "manual", reason)
 
 

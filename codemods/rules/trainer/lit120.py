@@ -18,6 +18,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.advice import called_on
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
@@ -183,7 +184,8 @@ def _message(row: AttributeRow) -> str:
 
 
 def _left(file: PythonFile, node: ast.expr, row: AttributeRow, why: str) -> Match:
-    return Match(file.span(node), _message(row), "manual", f"Not rewritten: {why}.", row.row or None)
+    told = why.replace("{}", called_on(file, node.value) if isinstance(node, ast.Attribute) else "trainer")
+    return Match(file.span(node), _message(row), "manual", f"Not rewritten: {told}.", row.row or None)
 
 
 def _write(file: PythonFile, node: ast.expr, row: AttributeRow, target: str, owner: ast.expr | None = None) -> Match:
@@ -275,7 +277,7 @@ def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeR
     if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Store) and parent.attr in LIMITS):
         return None
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
-    reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
+    reason = f"Not rewritten: write `Trainer({parent.attr}=...)`, or set `trainer.fit_loop.epoch_loop.{parent.attr}`."
     return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
 
 

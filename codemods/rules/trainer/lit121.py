@@ -14,6 +14,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit120 import UNCERTAIN
 from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
@@ -28,7 +29,7 @@ TAKING = frozenset({"enumerate", "iter", "len", "list", "reversed", "tuple", "zi
 HELD = "CombinedLoader"
 ADVICE = (
     "1.x held a list of loaders whatever val_dataloader and its like returned, 2.x holds what they returned: "
-    "CombinedLoader(...).flattened, of lightning.pytorch.utilities.combined_loader, is that list."
+    "`CombinedLoader({}).flattened` is that list."
 )
 
 
@@ -53,7 +54,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _stored(file: PythonFile, node: ast.Attribute) -> Match:
     message = f"`trainer.{node.attr}` cannot be set since Lightning 2.0"
-    reason = "Not rewritten: give the loaders to fit, validate, test or predict."
+    reason = "Not rewritten: give the loaders to fit, validate, test or predict: `trainer.test(..., dataloaders=...)`."
     return Match(file.span(node), message, "manual", reason)
 
 
@@ -99,10 +100,11 @@ def _list(file: PythonFile, node: ast.Attribute, within: Within, old: bool, cert
     taken = taken_name(file.scope.bindings, imports)
     if taken or not _takes(file, node, within):
         if certain:
-            yield Match(file.span(node), message, "manual", f"Not rewritten: check what is done with it. {ADVICE}")
+            reason = f"Not rewritten: check what is done with it. {ADVICE.format(brief(file, node))}"
+            yield Match(file.span(node), message, "manual", f"{reason} It is in {imports[0][0]}.")
         return
     level: Fix = "safe" if old and certain else "unsafe"
-    reason = ADVICE
+    reason = ADVICE.format(brief(file, node))
     if not old:
         reason += " The requirements allow both: fixer assumes that the code was written for 1.x."
     if not certain:

@@ -56,9 +56,11 @@ OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
 ADDS = "add_argparse_args"
 CLI = "LightningCLI is what Lightning offers instead"
 WAYS = {
-    "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
-    "auto_scale_batch_size": "call Tuner(trainer).scale_batch_size(model), with Tuner from lightning.pytorch.tuner",
-    "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
+    "auto_lr_find": "call `Tuner(trainer).lr_find(model)`, with `from lightning.pytorch.tuner import Tuner`",
+    "auto_scale_batch_size": "call `Tuner(trainer).scale_batch_size(model)`, "
+    "with `from lightning.pytorch.tuner import Tuner`",
+    "auto_select_gpus": "write `devices=find_usable_cuda_devices(...)`, "
+    "with `from lightning.pytorch.accelerators import find_usable_cuda_devices`",
 }
 """What takes the place of options that went."""
 SPOKEN = "the script or a command mentions it"

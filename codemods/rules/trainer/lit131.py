@@ -16,6 +16,7 @@ from codemods.lightning.keywords import is_commented, keyword, replaced, with_ke
 from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
 from codemods.lightning.trainers import BuiltObject, built
 from codemods.lightning.wanted import TRAINER_ALONE
+from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.plugins import FULL
 
@@ -88,7 +89,9 @@ def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[Cl
     for row, item in items:
         message = f"`{row.argument}=` of LightningCLI was removed in Lightning 2.0"
         if why:
-            reason = f'Not rewritten: {why}; write {dictionary}={{"{row.key}": ...}}.'
+            kept = f"**{brief(file, given.value)}, " if (given := keyword(call.node, dictionary)) else ""
+            entry = f'{kept}"{row.key}": {brief(file, item.value)}'
+            reason = f"Not rewritten: {why}; write `{dictionary}={{{entry}}}`."
             yield Match(file.span(item), message, "manual", reason, row.row)
             continue
         last = row is items[-1][0]

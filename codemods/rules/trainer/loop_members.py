@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LIMITS = {"min_steps": "M247", "max_steps": "M248"}
-_OWN = "custom loops were removed in 2.0: write the loop with Lightning Fabric, or override hooks"
+_OWN = "custom loops were removed in 2.0: write the loop with `lightning.fabric.Fabric(...)`, or override hooks"
 LOOPS: Mapping[str, Mapping[str, str]] = {
     "fit_loop": {
         "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
-        "split_idx": "batches are no longer split",
+        "split_idx": "batches are no longer split: delete what reads it",
         "connect": _OWN,
         "replace": _OWN,
     },
     "fit_loop.epoch_loop": {
-        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
+        "batch_loop": "read `trainer.fit_loop.epoch_loop.automatic_optimization`, or its `manual_optimization`",
         "connect": _OWN,
         "replace": _OWN,
     },
     **{
         f"{stage}_loop": {
-            "epoch_loop": "what it had is private, or of the loop itself",
-            "dataloaders": f"trainer.{loaders} has what was returned",
-            "current_dataloader_idx": "hooks and steps get dataloader_idx",
+            "epoch_loop": "what it had is private, or of the loop itself: do without it",
+            "dataloaders": f"read `trainer.{loaders}`, which has what was returned",
+            "current_dataloader_idx": "hooks and steps get it: write `dataloader_idx=0` among their parameters",
             "connect": _OWN,
             "replace": _OWN,
         }

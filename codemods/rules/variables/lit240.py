@@ -24,13 +24,19 @@ class Variable:
 
 VARIABLES: Mapping[str, Variable] = {
     "PL_TORCH_DISTRIBUTED_BACKEND": Variable(
-        "1.8", "M130", "give DDPStrategy(process_group_backend=...) to the Trainer"
+        "1.8", "M130", "write `Trainer(strategy=DDPStrategy(process_group_backend=...))`"
     ),
     "PL_INTER_BATCH_PARALLELISM": Variable("2.0", "M229", ""),
     "PL_RECONCILE_PROCESS": Variable(
-        "2.0", "M286", "torchrun ends processes that hang: start the script with torchrun"
+        "2.0", "M286", "torchrun ends processes that hang: start the script by `torchrun --nproc_per_node=... ...`"
     ),
-    "PL_FAULT_TOLERANT_TRAINING": Variable("2.0", "M289", "save checkpoints often, and resume by fit(ckpt_path=...)"),
+    "PL_FAULT_TOLERANT_TRAINING": Variable(
+        "2.0",
+        "M289",
+        "save checkpoints by `ModelCheckpoint(every_n_train_steps=..., save_last=True)`, "
+        "and resume by "
+        '`trainer.fit(..., ckpt_path="last")`',
+    ),
 }
 
 
@@ -50,7 +56,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         message = f"`{name}` is no longer read since Lightning {variable.since}"
         setting = settings.get(id(node))
         if variable.advice or setting is None:
-            advice = variable.advice or "the feature was removed"
+            advice = variable.advice or "the feature was removed: delete what asks for it"
             yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.", variable.row)
         else:
             reason = "The feature was removed: the statement is deleted."

@@ -1,4 +1,4 @@
-"""The cluster that docs/howto/fleet-ray.md describes, and its check against KubeRay's own schema:
+"""The cluster that docs/howto/fleet.md describes, and its check against KubeRay's own schema:
 
     python -m tests.fixer.fleet.kuberay ray.io_rayclusters.yaml
 
@@ -15,12 +15,12 @@ from typing import Any
 import jsonschema
 import yaml
 
-PAGE = Path(__file__).parents[3] / "docs/howto/fleet-ray.md"
+PAGE = Path(__file__).parents[3] / "docs/howto/fleet.md"
 
 
 def described() -> dict[str, Any]:
     """The RayCluster of the page."""
-    found = re.search(r"^<!-- kuberay -->\n```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    found = re.search(r"^```yaml\n(apiVersion: ray\.io.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert found
     cluster: dict[str, Any] = yaml.safe_load(found[1])
     return cluster

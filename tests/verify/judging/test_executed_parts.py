@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fixer.reports.evidence_list import coverage_line
 from tests.verify.judging.test_touched import raw
 from tests.verify.trees import tree
 from verify.evidence import Failure, FileCoverage, Verdict, outcome_of
@@ -33,6 +34,17 @@ def test_a_file_counts_by_the_functions_that_were_called(tmp_path: Path) -> None
     assert of(tmp_path / "b", OLD, new, ()) == FileCoverage("m.py", "not called", (), ("used", "idle"))
     assert of(tmp_path / "c", OLD, new, None) == FileCoverage("m.py", "executed"), "calls were not seen"
     assert of(tmp_path / "d", OLD, new, (), loaded=False).how == "not loaded"
+
+
+def test_calls_are_counted_over_all_runs_where_each_counted(tmp_path: Path) -> None:
+    new = NEW.replace("return 1", "return 2")
+    before, after = Sources(tree(tmp_path / "before", m=OLD)), Sources(tree(tmp_path / "after", m=new))
+    one = replace(raw("t.py", ["t.py", "m.py"]), calls=("m.py:4",), times={"m.py:4": 9})
+    (found,) = parts(before, after, ["m.py"], [one, replace(one, times={"m.py:4": 3})])
+    assert found == FileCoverage("m.py", "executed", ("used",), ("idle",), (12,))
+    assert coverage_line(found) == "m.py ran: used (12 times); not called: idle"
+    (found,) = parts(before, after, ["m.py"], [one, replace(one, times=None)])
+    assert found.times == () and coverage_line(found) == "m.py ran: used; not called: idle"
 
 
 def test_what_stands_outside_functions_is_executed_with_its_file(tmp_path: Path) -> None:

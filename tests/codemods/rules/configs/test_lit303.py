@@ -75,7 +75,7 @@ def test_an_option_that_the_code_goes_by_is_left() -> None:
 def test_options_of_a_script_are_a_finding() -> None:
     (reason,) = refusals({**ARGPARSE, "run.sh": "python train.py \\\n  --max_epochs 3 --gpus 2\n"}, "LIT303")
     assert "train.py took it from Trainer's own arguments" in reason
-    assert reason.endswith("write --accelerator gpu --devices.")
+    assert reason.endswith("write `--accelerator gpu --devices 2`.")
 
 
 @pytest.mark.parametrize("value", ["${N}", "$N", '"$GPUS"'])
@@ -121,8 +121,8 @@ def test_options_that_the_script_keeps_or_declares_are_not_named(script: str, fo
     ("given", "said"),
     [
         ("--gpus 2 --accelerator dp", "DataParallel was removed"),
-        ("--accelerator ddp --strategy fsdp", "write --strategy ddp"),
-        ("--accelerator ddp_cpu", "write --accelerator cpu --strategy ddp"),
+        ("--accelerator ddp --strategy fsdp", "write `--strategy ddp`"),
+        ("--accelerator ddp_cpu", "write `--accelerator cpu --strategy ddp`"),
         ("--accelerator gpu", ""),
         ("--accelerator ddp_like", ""),
     ],

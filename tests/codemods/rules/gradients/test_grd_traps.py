@@ -167,8 +167,11 @@ def test_a_helper_that_a_subclass_replaces_is_not_followed() -> None:
 
 
 REFUSED = {
-    "numpy": ("return torch.tensor(np.mean(self.layer(x).detach().numpy()))", "torch functions"),
-    "argmax": ("return F.mse_loss(self.layer(x).argmax(1).float(), y)", "scores themselves"),
+    "numpy": ("return torch.tensor(np.mean(self.layer(x).detach().numpy()))", "functions of torch"),
+    "argmax": (
+        "return F.mse_loss(self.layer(x).argmax(1).float(), y)",
+        "from the scores, as `torch.nn.functional.cross_entropy(self.layer(x), ...)` does",
+    ),
     "accuracy": ("return (self.layer(x) == y).float().mean()", "it is a metric"),
     "integer": ("return self.layer(x).long().sum()", "before it"),
     "list of numbers": ("return torch.tensor([self.layer(part).sum() for part in x]).mean()", "torch.stack"),

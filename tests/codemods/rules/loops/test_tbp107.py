@@ -27,7 +27,7 @@ REFUSED = {
         changed(
             ("for part, target in zip(xs, ys):\n", "for part in self.truncated_bptt_steps:\n            target = y\n")
         ),
-        "for chunk in x.split",
+        "for chunk in batch.split",
     ),
     "a loop over another number": (
         changed(

@@ -116,7 +116,7 @@ def test_places_that_ask_for_the_class() -> None:
 )
 def test_left_whole(code: str, why: str) -> None:
     reasons = refusals({"a.py": HEAD + code}, "LIT004")
-    assert reasons and all("use TensorBoardLogger" in reason for reason in reasons)
+    assert reasons and all("write `TensorBoardLogger(" in reason for reason in reasons)
     assert any(why in reason for reason in reasons)
 
 

@@ -240,7 +240,7 @@ def test_a_pin_that_runs_what_was_rewritten_waits_for_what_is_left(pin: str, mov
     (finding,) = [finding for finding in made.findings if finding.code == "PIN001"]
     if not moved:
         assert finding.fix == "manual"
-        assert "raise it when these places are repaired: 1 (train.py:7)" in finding.reason
+        assert "when these places are repaired: 1 (train.py:7)" in finding.reason
 
 
 def test_open_requirement_loses_the_releases_that_rewritten_code_does_not_run_on_even_while_other_code_waits() -> None:

@@ -103,7 +103,7 @@ def test_classifiers_go_and_stop_nothing() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "advice"),
     [
-        ("Dockerfile", "FROM pytorch/pytorch:1.8.1-cuda11.1-cudnn8-runtime\n", "pytorch/pytorch:2.x"),
+        ("Dockerfile", "FROM pytorch/pytorch:1.8.1-cuda11.1-cudnn8-runtime\n", "`pytorch/pytorch:2."),
         ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:21.03-py3\n", "24.01-py3"),
         ("Dockerfile", "FROM continuumio/miniconda3:4.8.2\nRUN pip install .\n", "2023"),
         ("Dockerfile", "FROM nvidia/cuda:11.1.1-base-ubuntu18.04\nRUN apt-get install -y python3-pip\n", "ubuntu22.04"),

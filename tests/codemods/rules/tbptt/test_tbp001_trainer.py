@@ -83,7 +83,7 @@ def test_parameter_that_is_none_by_default_goes_from_the_call_and_is_named() -> 
     assert b"    return Trainer(max_epochs=2)\n" in made.final()["train.py"]
     left = [finding for finding in made.findings if finding.fix == "manual"]
     assert [finding.span.line for finding in left] == [9]
-    assert "needs a loop over them" in left[0].reason
+    assert "needs `for chunk in batch.split(..., dim=1):`" in left[0].reason
 
 
 def test_subclass_of_trainer_hands_it_on_no_more() -> None:
@@ -96,9 +96,9 @@ def test_subclass_of_trainer_hands_it_on_no_more() -> None:
 
 
 LEFT = {
-    "configuration": (PLAIN.replace("steps=steps", "steps=args.steps"), "needs a loop"),
-    "default that is a number": (PLAIN.replace("steps=None", "steps=8"), "needs a loop"),
-    "bound again": (PLAIN.replace("    return T", "    steps = steps or 5\n    return T"), "needs a loop"),
+    "configuration": (PLAIN.replace("steps=steps", "steps=args.steps"), "needs `for chunk in"),
+    "default that is a number": (PLAIN.replace("steps=None", "steps=8"), "needs `for chunk in"),
+    "bound again": (PLAIN.replace("    return T", "    steps = steps or 5\n    return T"), "needs `for chunk in"),
     "module that is refused": (
         PLAIN.replace("batch_idx):", "batch_idx, hiddens):").replace("self(batch)", 'dict(hiddens=hiddens, **batch)'),
         "may be trained by it",

@@ -31,13 +31,13 @@ def told(text: str, model: str = MODEL) -> list[tuple[int, str]]:
 def test_a_document_that_shows_what_is_gone_is_named(text: str, line: int) -> None:
     ((found, reason),) = told(text)
     assert found == line
-    assert 'write "accelerator" and "devices"' in reason
+    assert 'write `accelerator="gpu", devices=...`' in reason
 
 
 def test_each_argument_gets_its_advice() -> None:
     ((_, reason),) = told("Trainer(weights_summary=None, distributed_backend='ddp')\n")
     assert "for weights_summary: " in reason
-    assert 'for distributed_backend: write "strategy"' in reason
+    assert "for distributed_backend: write `strategy=...`" in reason
 
 
 def test_a_document_is_named_once() -> None:
