@@ -238,8 +238,8 @@ WRAPPERS: Mapping[str, Callable[[Program], Edited]] = {
 }
 """Edits that put something around what a program does."""
 NAMED: Mapping[str, Callable[[Program], Iterator[tuple[int, dict[str, str]]]]] = {
-    "handed on by a file": named_in_another_file("from {module} import {name}"),
-    "handed on by a package": named_in_another_file(
+    "passed on by a file": named_in_another_file("from {module} import {name}"),
+    "passed on by a package": named_in_another_file(
         "from {module} import {name}", "", '__all__ = ["{name}"]', path="shared/__init__.py"
     ),
     "named in a file": named_in_another_file("import {module} as whole", "", "{name} = whole.{name}"),
