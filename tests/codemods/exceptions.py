@@ -28,7 +28,7 @@ LOST: dict[tuple[str, str], str] = {
     **{
         (name, edit): UNREAD
         for name in ("AMP004-1", "AMP004-2", "COM001-1", "LIT002-0", "PIN002-0")
-        for edit in ("handed on by a file", "handed on by a package", "named in a file")
+        for edit in ("passed on by a file", "passed on by a package", "named in a file")
     },
 }
 """What vanishes, by example and edit."""
