@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
     """Whether a comment may speak of a keyword, which goes with it when it is deleted: in its lines or above them. One
     at the end of the line that the keyword has for itself counts with `beside` alone; what stands between it and the
-    next speaks of that, and an argument that was commented out of none."""
+    next speaks of that, and an argument that was commented out, or a line that only sets apart, of none."""
     index = call.keywords.index(item)
     first = call.keywords[index - 1].value if index else (call.args[-1] if call.args else call.func)
     following = call.keywords[index + 1].lineno if index + 1 < len(call.keywords) else None
@@ -34,8 +34,10 @@ def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bo
 
 
 def _is_left_out(file: PythonFile, number: int) -> bool:
-    """Whether a line is nothing but keyword arguments that were commented out."""
+    """Whether a line is nothing but keyword arguments that were commented out, or a comment without a word."""
     text = file.lines[number - 1].strip()
+    if text.startswith("#") and not any(sign.isalnum() for sign in text):
+        return True
     try:
         made = ast.parse(f"f({text.lstrip('#')}\n)", mode="eval").body if text.startswith("#") else None
     except (SyntaxError, ValueError):

@@ -11,6 +11,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.calls import space_of
+from codemods.lightning.facts import CALLBACKS
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
@@ -81,8 +82,18 @@ def _may_come_first(call: CallNode, item: ast.keyword) -> bool:
     if not all(isinstance(each, _READ) or (isinstance(each, ast.Call) and each.func in joins) for each in value):
         return False
     names = {each.id for each in value if isinstance(each, ast.Name)}
-    acting = [each for each in before if isinstance(each, ast.Call | ast.NamedExpr | ast.Await | ast.Yield)]
+    changing = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield)
+    acting = [each for each in before if isinstance(each, changing) and not _is_callback(call, each)]
     return not any(isinstance(part, ast.Name) and part.id in names for each in acting for part in every_node(each))
+
+
+def _is_callback(call: CallNode, made: ast.expr) -> bool:
+    """Whether a call makes one of Lightning's own callbacks, of what is written there or read of it: it keeps that."""
+    if not isinstance(made, ast.Call):
+        return False
+    given = [*made.args, *(item.value for item in made.keywords)]
+    whole = any(isinstance(each, ast.Name | ast.Starred) for each in given)
+    return (call.scope.resolve(made.func) or "").startswith(CALLBACKS) and not whole
 
 
 def _before(call: ast.Call, item: ast.keyword) -> Iterator[ast.expr]:

@@ -654,6 +654,13 @@ def test_a_backend_of_a_configuration_goes_with_apex(value: str) -> None:
     assert rewritten({"a.py": text}, rule("LIT110"), unsafe=True)["a.py"] == wanted
 
 
+@pytest.mark.parametrize("line", ["#", "# ---", "# ====="])
+def test_a_line_that_only_sets_apart_speaks_of_nothing(line: str) -> None:
+    text = f"{HEAD}Trainer(\n    max_epochs=1,\n    {line}\n    weights_summary='top',\n    max_steps=1,\n)\n"
+    after = rewritten({"train.py": text}, rule("LIT110"))["train.py"]
+    assert after == text.replace("    weights_summary='top',\n", "")
+
+
 @pytest.mark.parametrize(
     ("before", "wanted"),
     [

@@ -287,3 +287,25 @@ def test_fit_resumes(tmp_path: Path) -> None:
     names["run"](1, None)
     names["run"](3, tmp_path / "a.ckpt")
     assert saved == [4, 12]
+
+
+BAR = "from pytorch_lightning.callbacks import TQDMProgressBar\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("bar", "kept"),
+    [
+        ("TQDMProgressBar(refresh_rate=c.n * c.m if c.n else 1)", True),
+        ("TQDMProgressBar()", True),
+        ("TQDMProgressBar(c)", False),
+        ("TQDMProgressBar(*c)", False),
+        ("TQDMProgressBar(refresh_rate=find(c))", False),
+        ("TQDMProgressBar(refresh_rate=c.find())", False),
+        ("Bar(refresh_rate=c.n)", False),
+    ],
+)
+def test_a_checkpoint_is_kept_behind_a_callback_that_only_reads(bar: str, kept: bool) -> None:
+    head = f"{BAR}def f(c):\n"
+    given = f"{head}    t = Trainer(callbacks=[{bar}], resume_from_checkpoint=c.a)\n    t.fit(g(c))\n"
+    wanted = f"{head}    ckpt_path = c.a\n    t = Trainer(callbacks=[{bar}])\n    t.fit(g(c), ckpt_path=ckpt_path)\n"
+    assert after(given) == (wanted if kept else given)
