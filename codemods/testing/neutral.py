@@ -236,6 +236,8 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "logger": behind('logging.getLogger("here").debug("%s is set", {name})', top="import logging"),
     "warning": behind("warnings.warn(str({name}))", top="import warnings"),
     "kept unused": behind("kept = {name}"),
+    "shadowed in a list": behind("apart = [{name} for {name} in ()]"),
+    "shadowed in a function": behind("def apart({name}):", "    return {name}"),
     "second name": second_name,
     "annotate": annotate,
     "annotate parameter": annotate_parameter,

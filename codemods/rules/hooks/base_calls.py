@@ -34,8 +34,10 @@ def owners_of(calls: list[ast.Call]) -> frozenset[str]:
     return frozenset(ast.unparse(owner) for owner in found if not isinstance(owner, ast.Call))
 
 
-def shortened(node: cst.FunctionDef, name: str, count: int, owners: frozenset[str]) -> cst.FunctionDef:
-    """The hook that gives its base class the first arguments alone."""
+def shortened(
+    node: cst.FunctionDef, name: str, count: int, owners: frozenset[str], extra: tuple[str, ...]
+) -> cst.FunctionDef:
+    """The hook that gives its base class the first arguments alone, and no `extra` parameters by name."""
     import libcst as cst
     import libcst.matchers as m
 
@@ -45,8 +47,9 @@ def shortened(node: cst.FunctionDef, name: str, count: int, owners: frozenset[st
     def cut(found: cst.CSTNode, _: object) -> cst.CSTNode:
         assert isinstance(found, cst.Call)
         given = count if m.matches(found, own) else count + 1
-        kept = list(found.args[:given])
-        if kept and len(found.args) > given:
+        first = [item for item in found.args if item.keyword is None][:given]
+        kept = [item for item in found.args if item in first or (item.keyword and item.keyword.value not in extra)]
+        if kept and len(found.args) > len(kept):
             kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
         return found.with_changes(args=kept)
 

@@ -258,12 +258,12 @@ def _dropped(
     for parameter in extra:
         node = without_parameter(node, parameter)
     given = m.Return(value=m.OneOf(*(m.Name(parameter) for parameter in extra)))
-    return cst.ensure_type(m.replace(shortened(node, name, count, owners), given, cst.Return()), cst.FunctionDef)
+    return cst.ensure_type(m.replace(shortened(node, name, count, owners, extra), given, cst.Return()), cst.FunctionDef)
 
 
 @touches("head")
 def _defaulted(node: cst.FunctionDef, *, name: str, hook: str, count: int, owners: frozenset[str]) -> cst.FunctionDef:
-    return _with_default(shortened(node, hook, count, owners), name=name)
+    return _with_default(shortened(node, hook, count, owners, (name,)), name=name)
 
 
 def _fewer(file: PythonFile, item: ClassNode, name: str) -> Match | None:

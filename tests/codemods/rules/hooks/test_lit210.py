@@ -450,3 +450,14 @@ def test_what_another_object_takes_stays() -> None:
     )
     after = text.replace("dataloader_idx):", "dataloader_idx=0):", 1)
     assert rewritten({"a.py": text}, rule("LIT210")) == {"a.py": after}
+
+
+def test_what_is_handed_on_by_name_is_dropped_by_name() -> None:
+    taken = "trainer, pl_module, outputs, batch, batch_idx"
+    given = "trainer, pl_module, outputs=outputs, batch=batch, batch_idx=batch_idx"
+    hook = "    def on_train_batch_end(self, {}):\n        super().on_train_batch_end({})\n"
+    before = CALLBACK + hook.format(
+        f"{taken}, dataloader_idx", given.replace("batch=", "dataloader_idx=dataloader_idx, batch=", 1)
+    )
+    after = CALLBACK + hook.format(f"{taken}, dataloader_idx=0", given)
+    assert rewritten({"a.py": before}, rule("LIT210")) == {"a.py": after}
