@@ -130,7 +130,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _asked_otherwise(_unprovided(judgement, before, new), old, new)
-        by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand, after)
+        places = sorted(request.by_hand, key=lambda one: one[0] not in new.held)
+        by_hand = stopped_at(new.recording.failure, (*problems, *left), places, after)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             judgement = replace(judgement, verdict="inconclusive")
         if judgement.verdict == "inconclusive" and not new.recording.fitted and by_hand:

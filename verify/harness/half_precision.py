@@ -20,7 +20,7 @@ def on_cpu(given: Mapping[str, Any]) -> list[Any]:
     """The plugin that computes so, where a Trainer is asked for 16 bits on devices which are not here; none where
     nothing but the CPU was asked for, which such a Lightning refuses on every machine."""
     asked = any(given.get(name) not in (None, False, 0, "0", []) for name in _GPUS)
-    native = str(given.get("amp_backend") or "native") == "native" and not given.get("amp_level")
+    native = str(given.get("amp_backend") or "native") == "native"  # it reads `amp_level` for apex alone
     base: Any = sys.modules.get("pytorch_lightning.plugins.precision.precision_plugin")
     if str(given.get("precision")) != "16" or not asked or not native or base is None:
         return []

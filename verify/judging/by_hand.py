@@ -36,6 +36,7 @@ def stopped_at(
     )  # fmt: skip
 
 
+_CONFIGURATIONS = (".yaml", ".yml", ".json")
 _REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '(\w+)'")
 
 
@@ -49,12 +50,14 @@ _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 def _is_refused(failure: Failure, path: str, said: str) -> bool:
     """Whether a call failed for an argument that a finding of its file names, together with what is called: `Accuracy
-    wants to be told its task`."""
+    wants to be told its task`; or one of a configuration, which names the argument alone."""
     named = _REFUSED.search(failure.message)
+    if named is None:
+        return False
+    if path.endswith(_CONFIGURATIONS):
+        return f"`{named[2]}`" in said or f"`{named[2]}=`" in said
     is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
-    return (
-        bool(named) and is_there and all(re.search(rf"\b{name}\b", said) for name in (named.groups() if named else ()))
-    )
+    return is_there and all(re.search(rf"\b{name}\b", said) for name in named.groups())
 
 
 def _is_unloadable(failure: Failure, packages: Iterable[str], path: str, said: str) -> bool:

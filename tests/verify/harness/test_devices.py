@@ -320,6 +320,8 @@ def test_16_bits_that_no_gpu_is_asked_for_fail_as_they_do_everywhere(monkeypatch
     monkeypatch.setitem(sys.modules, place, SimpleNamespace(PrecisionPlugin=object))  # type: ignore[arg-type]
     assert [plugin.precision for plugin in on_cpu({"gpus": 1, "precision": 16})] == ["bf16"]
     assert on_cpu({"gpus": 1, "precision": 32}) == on_cpu({"gpus": 0, "precision": 16}) == []
+    assert [plugin.precision for plugin in on_cpu({"gpus": 1, "precision": 16, "amp_level": "O1"})] == ["bf16"]
+    assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex", "amp_level": "O1"}) == []
     assert on_cpu({"gpus": 1, "precision": 16, "amp_backend": "apex"}) == []
 
 

@@ -139,3 +139,18 @@ def test_a_metric_that_is_missed_where_it_is_returned_and_no_longer_logged(
     (tmp_path / "other.py").write_text("")
     failure = Failure("MisconfigurationException", message, "train.py:61")
     assert stopped_at(failure, (), [left], Sources(tmp_path)) == (f"{left[0]}: {left[1]}" if is_of else None)
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "is_of"),
+    [
+        ("configs/a.yaml", "`filepath` was removed in Lightning 1.2", True),
+        ("configs/a.yaml", "`gpus=` of Trainer was removed in Lightning 2.0", False),
+        ("configs/a.yaml", "the filepath of a checkpoint", False),
+        ("data.py", "`filepath` was removed in Lightning 1.2", False),
+    ],
+)
+def test_an_argument_that_a_configuration_gives_is_named_there(path: str, said: str, is_of: bool) -> None:
+    message = "ModelCheckpoint.__init__() got an unexpected keyword argument 'filepath'"
+    told = stopped_at(Failure("TypeError", message, "train.py:247"), (), [(path, said)])
+    assert told == (f"{path}: {said}" if is_of else None)
