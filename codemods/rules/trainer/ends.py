@@ -28,6 +28,10 @@ OPEN = "it may be None, an error in 2.x, and the other arguments may ask for oth
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
+NO_DEVICES: tuple[object, ...] = (0, "0", [])
+"""Values of devices= that are refused (`_check_device_config_and_set_final_flags`, read in 1.6.5 to 2.6.6)."""
+
+
 def unset(
     file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
 ) -> ArgumentReplacement | None:
@@ -280,6 +284,12 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
         )
     if known and value is None:
         return ArgumentReplacement((), "safe", "None is an error in 2.x; it let Lightning choose the number", "B16")
+    arms = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+    nothing = [arm for arm in arms if literal(arm)[0] and literal(arm)[1] in NO_DEVICES]
+    if nothing:
+        text = file.source_of(nothing[0])
+        why = f'{text} is an error since 1.6, for the CPU too; write `accelerator="cpu", devices=1` for that'
+        return ArgumentReplacement(None, "manual", why, row="")
     accelerator = given.get("accelerator")
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None

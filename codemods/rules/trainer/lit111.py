@@ -82,7 +82,7 @@ def _match(
     if end.new == () and is_commented(file, call.node, item, beside=False):
         end = ArgumentReplacement(None, "manual", "there is a comment next to it; delete both by hand", end.row)
     message = removal(name) if name in GONE else f"`{name}=` of Trainer no longer takes this value"
-    row = end.row or ROWS[name]
+    row = ROWS[name] if end.row is None else end.row or None
     if end.new is None:
         yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
         return
@@ -157,7 +157,7 @@ def _found(file: PythonFile, entry: HandedKeyword, end: ArgumentReplacement, edi
     name = entry.name
     message = removal(name, name) if name in GONE else f"`{name}` of Trainer no longer takes this value"
     reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
-    row = end.row or ROWS[entry.name]
+    row = ROWS[entry.name] if end.row is None else end.row or None
     return Match(file.span(entry.place), message, end.level, reason, row, (edit,) if edit else ())
 
 

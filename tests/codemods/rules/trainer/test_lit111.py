@@ -10,12 +10,14 @@ import lightning.pytorch.strategies as strategies
 import pytest
 from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import StrategyRegistry
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
 from codemods.lightning.strategies import GONE, RENAMED, STRATEGIES
 from codemods.rule import all_rules
 from codemods.rules.names.table import OTHERS, gone
+from codemods.rules.trainer.ends import NO_DEVICES
 from codemods.rules.trainer.lit111 import GONE as ARGUMENTS
 from codemods.rules.trainer.plugins import CLASSES, FULL
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
@@ -449,3 +451,18 @@ def test_processes_take_the_place_of_dataparallel_unsafely(given: str) -> None:
     assert "strategy='ddp'" in made.final()["a.py"].decode()
     assert [(item.fix, "a batch of its own" in item.reason) for item in made.findings] == [("unsafe", True)]
     assert run_rules({"a.py": text}, rule("LIT111")).changes == ()
+
+
+@pytest.mark.parametrize("written", ["0", "'0'", "[]", "2 if torch.cuda.is_available() else 0"])
+@pytest.mark.parametrize("way", ["Trainer(devices={})", "n = {}\nTrainer(devices=n)", "Trainer(**{{'devices': {}}})"])
+def test_no_devices_are_named_whatever_the_accelerator(written: str, way: str) -> None:
+    text = f"import torch\nfrom lightning.pytorch import Trainer\n\n{way.format(written)}\n"
+    found = run_rules({"a.py": text}, rule("LIT111"))
+    assert found.changes == ()
+    assert [(item.fix, "an error since 1.6" in item.reason) for item in found.findings] == [("manual", True)]
+
+
+def test_the_newest_release_refuses_no_devices() -> None:
+    for value in NO_DEVICES:
+        with pytest.raises(MisconfigurationException, match="not a valid input"):
+            Trainer(accelerator="cpu", devices=value, logger=False)
