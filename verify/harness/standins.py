@@ -92,7 +92,7 @@ STAND_INS = {
     "data": StandIn(
         "data that a first run did not find",
         "small files of the kind that the code reads: tables, pictures, arrays, lines, sounds, pickled objects, COCO's "
-        "annotations, MNIST, CIFAR, SVHN, STL10, CelebA; a small set for what `load_dataset` asks a hub for",
+        "annotations, MNIST, EMNIST, CIFAR, SVHN, STL10, CelebA; a small set for what `load_dataset` asks a hub for",
         "what is in them: columns and values are as the code asks for them by its errors, and mean nothing",
     ),
     "weights": StandIn(

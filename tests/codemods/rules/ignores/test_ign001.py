@@ -68,8 +68,8 @@ def test_what_serves_or_cannot_be_judged_stays(line: str) -> None:
 def test_a_code_that_no_rule_has_is_named_with_the_nearest() -> None:
     line = "Trainer(gpus=1)  # fixer: ignore[LIT101, AMP0O1, LIT, QXQXQX]"
     assert judged(line) == [
-        "`AMP0O1` in `# fixer: ignore[...]` is not a rule [manual] It silences nothing; write AMP001 or "
-        "AMP006 or AMP005 if you meant it.",
+        "`AMP0O1` in `# fixer: ignore[...]` is not a rule [manual] It silences nothing; write "
+        "`# fixer: ignore[AMP001]` or `# fixer: ignore[AMP006]` or `# fixer: ignore[AMP005]` if you meant it.",
         "`LIT` in `# fixer: ignore[...]` is not a rule [manual] A comment "
         "needs whole codes, and LIT is the beginning of "
         "several: name the ones that it is for.",

@@ -518,10 +518,10 @@ def test_what_may_be_of_another_kind_is_left(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        ("Accuracy()", 'write Accuracy(task="multiclass", num_classes=...), or'),
-        ("Accuracy(num_classes=n)", 'write Accuracy(task="multiclass", num_classes=n), or'),
-        ("Accuracy(0.3)", "num_labels=, and its other arguments by name."),
-        ("Accuracy(mdmc_average='samplewise')", "num_labels=, without mdmc_average=."),
+        ("Accuracy()", 'write `Accuracy(task="multiclass", num_classes=...)`, or'),
+        ("Accuracy(num_classes=n)", 'write `Accuracy(task="multiclass", num_classes=n)`, or'),
+        ("Accuracy(0.3)", "num_labels=...`, and its other arguments by name."),
+        ("Accuracy(mdmc_average='samplewise')", "num_labels=...`, without mdmc_average=."),
     ],
 )
 def test_the_advice_is_a_call_that_works(call: str, advice: str) -> None:

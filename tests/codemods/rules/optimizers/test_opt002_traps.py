@@ -220,7 +220,7 @@ def test_hook_that_reads_the_index_is_named() -> None:
 )
 def test_hook_of_several_optimizers_is_told_how_to_find_the_index(head: str, kind: str, told: str) -> None:
     (reason,) = refusals({"train.py": hook(f"on_before_optimizer_step{head}", "optimizer_idx", kind)}, "OPT004")
-    assert f"with several it is {told}." in reason
+    assert f"with several it is `{told}`." in reason
 
 
 def test_index_that_keeps_its_default_and_is_read_is_named() -> None:

@@ -287,7 +287,7 @@ def test_a_torch_that_no_tool_reads_is_named(invalid: str) -> None:
     text = text_of("pytorch-lightning==1.8.6", invalid)
     assert moved({"requirements.txt": text})["requirements.txt"].splitlines()[1] == invalid
     (said,) = [why for _, line, _, why in told({"requirements.txt": text}) if line == 2]
-    assert "is not a valid requirement" in said and "needs torch>=2.1.0" in said
+    assert "is not a valid requirement" in said and "needs `torch>=2.1.0`" in said
     assert told({"requirements.txt": text}, code="import pytorch_lightning\n") == told(
         {"requirements.txt": text_of("pytorch-lightning==1.8.6")}, code="import pytorch_lightning\n"
     )

@@ -209,7 +209,7 @@ def test_where_no_manifest_asks_for_lightning_the_use_is_named() -> None:
 
 def test_a_project_without_requirements_is_told_once() -> None:
     code = BOARD.replace("gpus=1", "gpus=n")
-    for more, end in (({}, "!=2.6.3 and tensorboard"), ({"requirements.txt": "tensorboard\n"}, "!=2.6.3")):
+    for more, end in (({}, "!=2.6.3` and `tensorboard`"), ({"requirements.txt": "tensorboard\n"}, "!=2.6.3`")):
         sources = [
             Source(path, kind_of(path) or "other", text.encode()) for path, text in {"a.py": code, **more}.items()
         ]

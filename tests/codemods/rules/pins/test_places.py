@@ -205,10 +205,18 @@ def test_what_asks_for_nothing_is_left_alone(path: str, text: str) -> None:
         (".github/workflows/a.yml", "steps:\n  - run: pip install lightning==${{ matrix.pl }}\n", "variable"),
         ("Dockerfile", "RUN pip install pytorch-lightning==${PL}\n", "variable"),
         ("setup.sh", "pip install pytorch-lightning==$PL\n", "variable"),
-        ("Dockerfile", "RUN pip install git+https://github.com/x/pytorch-lightning.git@y\n", "number"),
+        (
+            "Dockerfile",
+            "RUN pip install git+https://github.com/x/pytorch-lightning.git@y\n",
+            "such as `pytorch-lightning==",
+        ),
         ("environment.yml", "dependencies:\n  - pytorch-lightning=1.5.0=pyhd_0\n", "environment"),
         ("environment.yml", "dependencies:\n  - pytorch-lightning=1.5|1.6\n", "standard"),
-        ("setup.cfg", "[options]\ninstall_requires =\n  lightning @ git+https://x.org/lightning\n", "number"),
+        (
+            "setup.cfg",
+            "[options]\ninstall_requires =\n  lightning @ git+https://x.org/lightning\n",
+            "such as `lightning==",
+        ),
     ],
 )
 def test_left_to_a_person(path: str, text: str, word: str) -> None:

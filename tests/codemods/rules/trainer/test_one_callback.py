@@ -44,7 +44,7 @@ def test_what_is_given_is_seen(before: str, given: str, wanted: str) -> None:
         ("def found():\n    return [Mine()] if n else Mine()\n", "found()"),
         ("def found():\n    a = []\n    if n:\n        a = Mine()\n    return a\n", "found()"),
         ("def found():\n    if n:\n        return [Mine()]\n", "found()"),
-        ("def found(a):\n    return a\n", "found(Mine())"),
+        ("def found(a):\n    go()\n    return a or []\n", "found(Mine())"),
         ("@cached\ndef found():\n    return [Mine()]\n", "found()"),
         ("def found():\n    return [Mine()]\nfound = other", "found()"),
         ("", "callbacks.find()"),
