@@ -131,7 +131,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _asked_otherwise(_unprovided(judgement, before, new), old, new)
         places = sorted(request.by_hand, key=lambda one: one[0] not in new.held)
-        by_hand = stopped_at(new.recording.failure, (*problems, *left), places, after)
+        by_hand = stopped_at(new.recording.failure, (*problems, *left), places, after, new.held)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             judgement = replace(judgement, verdict="inconclusive")
         if judgement.verdict == "inconclusive" and not new.recording.fitted and by_hand:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.code.nodes import walk, walked
-from codemods.code.outline import Within
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, taken, targets_of
-from codemods.lightning.calls import alike_calls, space_of
+from codemods.lightning.calls import alike_calls
 from codemods.lightning.exclusive_use import (
     FILLING,
-    HARDWARE,
     always_run,
     gives_its_own,
     hands_on_keys,
@@ -80,39 +78,6 @@ def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[HandedKeywor
         spread = any(item.arg is None for item in call.node.keywords)
         made[call.node] = tuple(_handed(file, facts, call)) if spread else ()
     return made[call.node]
-
-
-def is_read_here(file: PythonFile, call: CallNode, entry: HandedKeyword) -> bool:
-    """Whether the names in the value of a key are those that a call can see: it is a literal, or stands in the same
-    function."""
-    if entry.value is None or literal(entry.value)[0]:
-        return entry.value is not None
-    return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
-
-
-def as_read(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Iterable[HandedKeyword]) -> CallNode | None:
-    """The call where the names in the value of a key mean what they do in it: itself, or as it would stand in another
-    function of the file that sets the key. None where another file does, or where what is asked for beside it, of which
-    the two may have to speak together, is set elsewhere."""
-    if is_read_here(file, call, entry):
-        return call
-    if entry.file is not file or entry.value is None or isinstance(entry.holder, ast.AnnAssign):
-        return None
-    around = _around(file, entry)
-    given: list[ast.expr | None] = [item.value for item in call.node.keywords if item.arg in HARDWARE]
-    for other in every:
-        if other.name in HARDWARE and not (other.file is file and _around(file, other) == around):
-            given.append(other.value)
-    if any(value is None or not literal(value)[0] for value in given):
-        return None
-    return CallNode(call.node, file.scope_within(around), around)
-
-
-def _around(file: PythonFile, entry: HandedKeyword) -> Within:
-    """The functions and classes around a key."""
-    found = (within for node, within in file.nodes_near({entry.name}) if node is entry.place)
-    spaces = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return tuple(node for node in next(found, ()) if isinstance(node, spaces))
 
 
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[HandedKeyword]:

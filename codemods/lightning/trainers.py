@@ -20,7 +20,8 @@ from codemods.code.tree_copies import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.instance_types import is_read_elsewhere
-from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed, is_read_here
+from codemods.lightning.key_values import is_read_here
+from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
 from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
 from codemods.lightning.trainer_subclasses import called, hands_on, kind_above, replaced_below
 from codemods.lightning.values import Constants, constants_of

@@ -13,7 +13,6 @@ from codemods.code.syntax import Function, targets_of
 from codemods.lightning.exclusive_use import HARDWARE, meets
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
-from codemods.lightning.keyword_flow import as_read as as_read
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields

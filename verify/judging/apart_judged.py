@@ -43,7 +43,7 @@ def part_of(
     if second and second.ended:
         judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
-    mine += filter(None, [stopped_at(new.recording.failure, (), by_hand)])
+    mine += filter(None, [stopped_at(new.recording.failure, (), by_hand, held=new.held)])
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
         judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from verify.evidence import Failure
 from verify.reading.sources import Sources
@@ -15,11 +15,13 @@ def stopped_at(
     problems: Iterable[str],
     left: Iterable[tuple[str, str]],
     after: Sources | None = None,
+    held: Collection[str] = (),
 ) -> str | None:
     """The use that the target does not have and that a failure names, at its line or in quotes, where it is `left` to
     do by hand: a path and what is said of it there; or a finding that names the call and the argument for which it
-    failed, of a package that the target does not say, or the package that is imported in the line of the tree `after`
-    at which it failed. None where there is no such: then a rewrite wrote it, or forgot it.
+    failed, of a package that the target does not say, the argument alone where its configuration is `held` by the run,
+    or the package that is imported in the line of the tree `after` at which it failed. None where there is no such:
+    then a rewrite wrote it, or forgot it.
     The problems are as `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such
     argument`."""
     if failure is None:
@@ -30,7 +32,7 @@ def stopped_at(
     packages = _imported(failure, after) if after else frozenset()
     return found or next(
         (f"{path}: {said}" for path, said in known
-         if _is_refused(failure, path, said) or _is_unloadable(failure, packages, path, said)
+         if _is_refused(failure, path, said, held) or _is_unloadable(failure, packages, path, said)
          or (after and _is_unlogged(failure, path, said, after))),
         None,
     )  # fmt: skip
@@ -48,14 +50,14 @@ _UNLOGGED = re.compile(
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
-def _is_refused(failure: Failure, path: str, said: str) -> bool:
+def _is_refused(failure: Failure, path: str, said: str, held: Collection[str]) -> bool:
     """Whether a call failed for an argument that a finding of its file names, together with what is called: `Accuracy
-    wants to be told its task`; or one of a configuration, which names the argument alone."""
+    wants to be told its task`; or one of a configuration that the run read, which names the argument alone."""
     named = _REFUSED.search(failure.message)
     if named is None:
         return False
     if path.endswith(_CONFIGURATIONS):
-        return f"`{named[2]}`" in said or f"`{named[2]}=`" in said
+        return path in held and (f"`{named[2]}`" in said or f"`{named[2]}=`" in said)
     is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
     return is_there and all(re.search(rf"\b{name}\b", said) for name in named.groups())
 
@@ -67,12 +69,22 @@ def _is_unloadable(failure: Failure, packages: Iterable[str], path: str, said: s
 
 
 def _is_unlogged(failure: Failure, path: str, said: str, after: Sources) -> bool:
-    """Whether a callback or a scheduler misses a metric that a file speaks of, which returns what is no longer logged,
-    as a finding says."""
+    """Whether a callback or a scheduler misses a metric that a file puts into a dict, which returns what is no longer
+    logged, as a finding says."""
     missed = _UNLOGGED.search(failure.message) if "ignores a returned" in said else None
     tree = after.tree(path) if missed else None
-    named = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)) if tree else ()
-    return missed is not None and missed[1] in named
+    return missed is not None and tree is not None and missed[1] in _keys(tree)
+
+
+def _keys(tree: ast.Module) -> Iterator[object]:
+    """What a file puts into dicts: not what it merely names, as `monitor="val_loss"` does."""
+    for node in ast.walk(tree):
+        keys: Iterable[ast.expr | None] = node.keys if isinstance(node, ast.Dict) else ()
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            keys = [node.slice]
+        yield from (key.value for key in keys if isinstance(key, ast.Constant))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dict":
+            yield from (keyword.arg for keyword in node.keywords)
 
 
 def _imported(failure: Failure, after: Sources) -> frozenset[str]:

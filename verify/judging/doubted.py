@@ -10,11 +10,11 @@ from verify.evidence import Verdict
 from verify.judging.record import RunRecord
 
 _OF_VALUES = re.compile(
-    r"following values in|out of (?:bounds|range)|to be between|should be (?:probabilities|in the range)|only one class"
-    r"|not finite|contains? (?:nan|inf)|must be in (?:the )?range",
+    r"following values in|(?<![a-z] index )out of (?:bounds|range)|to be between|only one class"
+    r"|should be (?:probabilities|in the range)|not finite|contains? (?:nan|inf)|must be in (?:the )?range",
     re.IGNORECASE,
 )
-"""What a package says of values that it does not take."""
+"""What a package says of values that it does not take; `list index out of range` is a mistake of the code's."""
 _OF_TOO_FEW = re.compile(
     r"Total length of `\w+` across ranks is zero|num_samples should be|returns at least 1 batch|returned 0 length"
     r"|empty (?:sequence|dataset)|at least one array|Sum of input lengths|larger (?:sample )?than population",
@@ -29,12 +29,12 @@ def doubt(
     """Why a verdict is none, None where it holds: losses that are not finite are alike whatever is computed, values of
     another kind may be what the patched tree refuses, and too few of them what ended the tree before. `ended` says in
     words how a run did."""
-    if verdict == "regressed" and after.recording.fitted and before is not None and _says(before, _OF_TOO_FEW):
+    is_idle = before is not None and not before.recording.fitted and verdict == "regressed" and _is_idle(after)
+    if is_idle and before is not None and _says(before, _OF_TOO_FEW):
         return f"neither tree gets a batch to train on; the tree before fails for that: {ended(before)}"
     if not (after.made or after.blank or after.hub):
         return None
-    is_idle = after.recording.fitted and not after.recording.losses and not after.recording.optimizer_steps
-    if verdict == "regressed" and is_idle and after.made and not (before is not None and before.recording.fitted):
+    if is_idle and after.made:
         return "the patched tree may get no batch of the made-up data to train on, and the tree before does not train"
     losses = [*after.recording.losses, *(before.recording.losses if before else ())]
     if verdict in ("preserved", "repaired", "changed") and not all(map(math.isfinite, losses)):
@@ -44,6 +44,12 @@ def doubt(
     if verdict == "repaired" and after.made and before is not None and _says(before, _OF_VALUES, _OF_TOO_FEW):
         return f"the tree before may fail only on the made-up data: {ended(before)}"
     return None
+
+
+def _is_idle(raw: RunRecord) -> bool:
+    """Whether a training went through without a batch."""
+    known = raw.recording
+    return known.fitted and not (known.losses or known.optimizer_steps or dict(known.planned).get("batches"))
 
 
 def _says(raw: RunRecord, *kinds: re.Pattern[str]) -> bool:

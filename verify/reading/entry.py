@@ -35,7 +35,7 @@ _NO_TRAINING = re.compile(
     rf"|(?:--?)?(?:mode|phase|stage|action)[ =]{_ELSE}(?: .*)?",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(rf"{_ELSE}\b")
+_COMMAND = re.compile(rf"{_ELSE}(?: |$)")
 _TRAINING = re.compile(r"(?:--?(?:do[_-])?)?(?:train|fit)|.*=(?:train|fit)")
 """Arguments with which a script that trains does something else, and those with which it trains all the same."""
 

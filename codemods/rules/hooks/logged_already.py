@@ -7,8 +7,9 @@ import ast
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, uses
+from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import DictUses, ReturnedLog, written_out
+from codemods.rules.hooks.returned_logs import ReturnedLog, written_out
 from codemods.rules.hooks.training_steps import STEPS
 
 _TAKING = frozenset({"item", "detach", "cpu", "clone", "mean", "sum", "float"})

@@ -20,6 +20,7 @@ from codemods.code.syntax import (
     self_name,
     uses,
 )
+from codemods.rules.hooks.dict_uses import DictUses, bound_by, is_name, keys_of
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
 
@@ -97,8 +98,8 @@ def logged_returns(item: ClassNode, method: Function, looked_at: Container[str])
     the class that it calls, other than those that are looked at themselves."""
 
     def shows(method: Function, value: ast.expr, depth: int) -> bool:
-        values = _bound(method, value.id) if isinstance(value, ast.Name) else [value]
-        return any(_keys(each) & set(LOGGED) or made(each, depth) for each in values)
+        values = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
+        return any(keys_of(each) & set(LOGGED) or made(each, depth) for each in values)
 
     def made(value: ast.expr, depth: int) -> bool:
         name = value.func.attr if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else ""
@@ -110,22 +111,13 @@ def logged_returns(item: ClassNode, method: Function, looked_at: Container[str])
     return [node for node in returns(method) if node.value is not None and shows(method, node.value, 3)]
 
 
-def _bound(method: Function, name: str) -> list[ast.expr]:
-    """What a method binds to a name by plain assignments."""
-    return [
-        node.value
-        for node in walk(method)
-        if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
-    ]
-
-
 NOT_LOGGED = "which self.log refuses"
 
 
 def refused_by_log(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
     """The one of some values, as it is written, that is plainly nothing that `self.log` takes, with what it is."""
     for value in values:
-        made = _bound(method, value.id) if isinstance(value, ast.Name) else [value]
+        made = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
         for what in filter(None, (_no_number(file, each) for each in made)):
             return f"`{file.source_of(value)}` is {what}, {NOT_LOGGED}"
     return None
@@ -146,20 +138,6 @@ def _no_number(file: PythonFile, value: ast.expr) -> str | None:
 
 _SHOWING = frozenset({"wandb", "matplotlib", "PIL"})
 """Packages of which a logger takes pictures, tables and their like."""
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _keys(value: ast.expr) -> set[str]:
-    """The constant keys of a dict display, of `dict(...)`, and of a call such as `OrderedDict({...})`."""
-    if isinstance(value, ast.Dict):
-        return {key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
-    if isinstance(value, ast.Call):
-        found = {keyword.arg for keyword in value.keywords if keyword.arg}
-        return found.union(*(_keys(argument) for argument in value.args[:1]))
-    return set()
 
 
 def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> ReturnedLog | str:
@@ -265,7 +243,7 @@ def _of_batch(method: Function) -> set[str]:
     for node in walk(method) if given else ():
         value = node.value if isinstance(node, ast.Assign) else None
         owner = value.value if isinstance(value, ast.Subscript) else value
-        if isinstance(node, ast.Assign) and owner is not None and _is_name(owner, given[0]):
+        if isinstance(node, ast.Assign) and owner is not None and is_name(owner, given[0]):
             taken |= {each.id for target in node.targets for each in walk(target) if isinstance(each, ast.Name)}
     return {name for name in taken if sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) == 1}
 
@@ -312,10 +290,10 @@ def _named_before(method: Function, node: ast.Return) -> ast.expr | None:
         id(after.value): before.value
         for before, after in pairs
         if isinstance(before, ast.Assign)
-        and [_is_name(target, name) for target in before.targets] == [True]
+        and [is_name(target, name) for target in before.targets] == [True]
         and isinstance(after, ast.Return)
         and after.value is not None
-        and _is_name(after.value, name)
+        and is_name(after.value, name)
     }
     loads = [use for use in uses(method, name) if isinstance(use.ctx, ast.Load)]
     stores = [use for use in uses(method, name) if not isinstance(use.ctx, ast.Load)]
@@ -346,73 +324,6 @@ def _is_item(value: ast.expr, *dicts: ast.expr | None) -> bool:
     """Whether an expression is `d[...]` of one of the logged dicts."""
     names = {each.id for each in dicts if isinstance(each, ast.Name)}
     return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id in names
-
-
-@dataclass(frozen=True)
-class DictUses:
-    """What a method shows of the dicts that it names."""
-
-    file: PythonFile
-    method: Function
-
-    def items(self, value: ast.expr) -> dict[str, ast.expr] | None:
-        """The keys and values of a dict, None where they are not all written out."""
-        if isinstance(value, ast.Dict):
-            keys = _keys(value)
-            if len(keys) != len(value.keys):
-                return None
-            return {
-                key.value: each
-                for key, each in zip(value.keys, value.values, strict=True)
-                if isinstance(key, ast.Constant) and isinstance(key.value, str)
-            }
-        if not isinstance(value, ast.Name):
-            return None
-        name = self.origin(value.id)
-        found: dict[str, ast.expr] = {}
-        accounted = 0
-        for node in walk(self.method):
-            if not isinstance(node, ast.Assign):
-                continue
-            for target in node.targets:
-                if _is_name(target, name):
-                    items = self.items(node.value) if isinstance(node.value, ast.Dict) else None
-                    if items is None:
-                        return None
-                    found |= items
-                    accounted += 1
-                elif isinstance(target, ast.Subscript) and _is_name(target.value, name):
-                    if not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
-                        return None
-                    found[target.slice.value] = node.value
-        stored = [use for use in uses(self.method, name) if isinstance(use.ctx, ast.Store)]
-        if not found or len(stored) != accounted or self._changed(name):
-            return None
-        return found
-
-    def alike(self, one: dict[str, ast.expr], other: dict[str, ast.expr]) -> bool:
-        """Whether two dicts hold the same, of names and their items that the method binds once at most."""
-        if {key: ast.dump(each) for key, each in one.items()} != {key: ast.dump(each) for key, each in other.items()}:
-            return False
-        names = {node.id for each in one.values() for node in walk(each) if isinstance(node, ast.Name)}
-        plain = all(isinstance(each, ast.Name | ast.Constant) for each in one.values())
-        return plain and all(
-            sum(not isinstance(use.ctx, ast.Load) for use in uses(self.method, name)) <= 1 for name in names
-        )
-
-    def origin(self, name: str) -> str:
-        """The name that a name is another one for, by one statement `name = other`."""
-        bound = _bound(self.method, name)
-        return self.origin(bound[0].id) if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
-
-    def _changed(self, name: str) -> bool:
-        """Whether a method of the dict is called that may change its keys."""
-        return any(
-            isinstance(node, ast.Attribute)
-            and _is_name(node.value, name)
-            and node.attr in ("update", "pop", "setdefault")
-            for node in walk(self.method)
-        )
 
 
 def _aligned(file: PythonFile, node: ast.expr) -> str:

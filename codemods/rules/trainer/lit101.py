@@ -12,6 +12,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
+from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.strategies import (
@@ -36,7 +37,6 @@ from codemods.lightning.trainer_subclasses import (
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
-    as_read,
     at_times,
     exchange,
     in_one_place,

@@ -15,6 +15,7 @@ from codemods.finding import Fix, Span
 from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
+from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import HandedKeyword, handed
 from codemods.lightning.keywords import (
     FROM_ARGS,
@@ -30,9 +31,19 @@ from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.advice import brief
-from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, as_read, exchange, in_one_place, names_of
+from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.trainer.argument_words import (
+    ADVICE,
+    FILLED,
+    advice_for,
+    advised,
+    message_of,
+    renamed,
+    row_of,
+    sentence,
+)
 from codemods.rules.trainer.bars import BAR, bar_among
 from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
@@ -53,30 +64,6 @@ TUNED = ("auto_lr_find", "auto_scale_batch_size")
 """Those that go together with `tune`."""
 HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
 """Those of them that other rules find in a dictionary too."""
-ADVICE = {
-    "gpus": 'write `accelerator="gpu", devices=...`',
-    "distributed_backend": "write `strategy=...`",
-    "num_processes": 'write `accelerator="cpu", devices=...`',
-    "tpu_cores": 'write `accelerator="tpu", devices=...`',
-    "num_tpu_cores": 'write `accelerator="tpu", devices=...`',
-    "ipus": 'Lightning 2.1 removed support for IPUs: write `accelerator="auto"`',
-    "auto_select_gpus": "write `devices=find_usable_cuda_devices(...)`, "
-    "with `from lightning.pytorch.accelerators import find_usable_cuda_devices`",
-    "resume_from_checkpoint": "write `trainer.fit(..., ckpt_path=...)`",
-    "auto_lr_find": "call `Tuner(trainer).lr_find(model)`, with `from lightning.pytorch.tuner import Tuner`",
-    "auto_scale_batch_size": "call `Tuner(trainer).scale_batch_size(model)`, "
-    "with `from lightning.pytorch.tuner import Tuner`",
-    "truncated_bptt_steps": "write `for chunk in batch.split(..., dim=1):` in the training_step of the module",
-}
-"""What to do about those, where they come by a dictionary."""
-FILLED = {
-    "accelerator": '"auto", or "cpu"',
-    "devices": '"auto"',
-    "strategy": '"auto"',
-    "num_nodes": "1",
-    "max_steps": "-1",
-}
-"""Arguments that no longer take None, and what to give instead."""
 FIRST = "2.0.0"
 """The oldest release to move to."""
 CONDITION = ") if {}"
@@ -96,7 +83,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if field.name in once() - current() - {"gpus"} - fields.keys():
             reason = f"Hydra passes it to Trainer: {advice_for(field.name)}."
             what = removal(field.name, field.name)
-            yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
+            yield Match(file.span(field.place), what, "manual", reason, row_of(field.name))
         elif field.name in FILLED and field.value and literal(field.value) == (True, None):
             what = f"`{field.name}=` of Trainer no longer takes this value"
             reason = f"Hydra passes it to Trainer: write {FILLED[field.name]}, since None is an error in 2.x."
@@ -169,7 +156,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     if may_be_brought(facts, call, [name for name, _ in outcome.new], bool(outcome.callback)):
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
-    yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
+    yield Match(file.span(item), message_of(row), level, sentence(reason), row.row, (edit,), outcome.imports)
 
 
 def _told(outcome: ArgumentOutcome | str, name: str) -> str:
@@ -189,9 +176,9 @@ def _refusal(
     if found := refused(file, call, item):
         told = ELSEWHERE[name][1] if name in ELSEWHERE else advice or ADVICE[name]
         edits = (edit, found.edit(name, told))
-        yield Match(file.span(item), what, "safe", f"{REASON}.", row or _row(name), edits)
+        yield Match(file.span(item), what, "safe", f"{REASON}.", row or row_of(name), edits)
     elif name in ELSEWHERE and asks_nothing(name, item.value) and not is_commented(file, call.node, item, beside=False):
-        yield Match(file.span(item), what, "safe", "It had no effect.", row or _row(name), (edit,))
+        yield Match(file.span(item), what, "safe", "It had no effect.", row or row_of(name), (edit,))
 
 
 def _outcome(
@@ -204,7 +191,7 @@ def _outcome(
     row, text = guarded, _text(file, item.value, guarded)
     outcome: ArgumentOutcome | str
     if row.action == "manual":
-        return _advised(row.reason, brief(file, item.value), literal(item.value)[0])
+        return advised(row.reason, brief(file, item.value), literal(item.value)[0])
     if row.action == "special":
         outcome = SPECIAL[row.target](file, facts, call, item, row)
     elif row.action == "callback":
@@ -302,18 +289,8 @@ def _changed(call: cst.Call, *, name: str, outcome: ArgumentOutcome) -> cst.Call
     return replaced(call, name, outcome.new)
 
 
-def _message(row: ArgumentRow) -> str:
-    if row.argument in current():
-        return f"`{row.argument}=` of Trainer no longer takes this value"
-    return removal(row.argument)
-
-
-def _sentence(reason: str) -> str:
-    return reason[:1].upper() + reason[1:] + "."
-
-
 def _left(file: PythonFile, item: ast.keyword, row: ArgumentRow, why: str) -> Match:
-    return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
+    return Match(file.span(item), message_of(row), "manual", f"Not rewritten: {why}.", row.row)
 
 
 def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
@@ -335,8 +312,8 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         here = entry.file is file
         advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
         reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
-        what = removal(entry.name, entry.name) if gone or row is None else _message(row)
-        yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
+        what = removal(entry.name, entry.name) if gone or row is None else message_of(row)
+        yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, row_of(entry.name))
 
 
 def _exchanged(file: PythonFile, entry: HandedKeyword, row: ArgumentRow, edit: NodeEdit, sure: bool) -> Match:
@@ -346,8 +323,8 @@ def _exchanged(file: PythonFile, entry: HandedKeyword, row: ArgumentRow, edit: N
         level, reason = "unsafe", f"{reason}; {NO_OTHER}"
     elif not sure and level == "safe":
         level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
-    what = removal(entry.name, entry.name) if gone else _message(row)
-    return Match(file.span(entry.place), what, level, _sentence(reason), row.row, (edit,))
+    what = removal(entry.name, entry.name) if gone else message_of(row)
+    return Match(file.span(entry.place), what, level, sentence(reason), row.row, (edit,))
 
 
 def _place(file: PythonFile, call: CallNode) -> Span:
@@ -377,27 +354,6 @@ def _exchange(
     return exchange(file, facts, call, entry, same)
 
 
-def _row(name: str) -> str | None:
-    return next((row.row for row in rows().get(name, ()) if row.row), None)
-
-
-def _advised(reason: str, text: str, known: bool) -> str:
-    """What a row says of a value: `{value}` is said beside it, `{}` elsewhere, where a name may be another's."""
-    return reason.replace("{value}", text).replace("{}", text if known else "...")
-
-
-def advice_for(name: str) -> str:
-    """What the last row of an argument says, which is the one for any value."""
-    if name in ADVICE:
-        return ADVICE[name]
-    last = rows().get(name, (None,))[-1]
-    if last is None:
-        return "see the upgrade guide"
-    if last.action not in ("write", "callback"):
-        return _advised(last.reason, "...", False)
-    return f"write `{last.target.replace('{}', '...')}`"
-
-
 def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """What stands between a call that is no `Trainer(...)` and the Trainer that it builds."""
     if not any(item.arg in once() - current() for item in call.node.keywords):
@@ -409,17 +365,11 @@ def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast
     """One finding for all that a call hands on, but for what is named already."""
     gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
     if gone:
-        names = ", ".join(_renamed(item.arg or "") for item in gone)
+        names = ", ".join(renamed(item.arg or "") for item in gone)
         what = removal(gone[0].arg or "") if len(gone) == 1 else f"{names} of Trainer were removed"
         it = "they reach" if len(gone) > 1 else "it reaches"
         reason = f"Not rewritten: {it} Trainer through {through}; remove {names} from the call and from what fills it."
-        yield Match(file.span(gone[0]), what, "manual", reason, _row(gone[0].arg or ""))
-
-
-def _renamed(name: str) -> str:
-    """A name, with what replaces it where a row says so."""
-    targets = dict.fromkeys(row.keyword for row in rows().get(name, ()) if row.action == "write")
-    return f"`{name}` ({' or '.join(targets)})" if targets else f"`{name}`"
+        yield Match(file.span(gone[0]), what, "manual", reason, row_of(gone[0].arg or ""))
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n"

@@ -13,6 +13,7 @@ from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import removal
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
+from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import HandedKeyword, handed
 from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
 from codemods.lightning.lightning_cli import DEFAULTS
@@ -20,7 +21,6 @@ from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
     ONE_PLACE,
-    as_read,
     at_times,
     exchange,
     in_one_place,

@@ -11,7 +11,7 @@ from codemods.code.source import TextFile
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.rule import Example, Match, Rule
-from codemods.rules.trainer.lit110 import advice_for
+from codemods.rules.trainer.argument_words import advice_for
 
 _CALL = re.compile(
     r"(?<![\w.])((?:pl|ptl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.(?:trainer\.)?)?Trainer(?:\.from_argparse_args)?\("

@@ -117,6 +117,7 @@ def test_an_import_that_a_finding_says_cannot_be_made(
 
 
 RETURNED = ("model.py", "Lightning ignores a returned `log` or `progress_bar` since 1.3")
+CONDITIONED = "conditioned on metric `val_loss` which is not available."
 MISSED = "`ModelCheckpoint(monitor='val_loss')` could not find the monitored key in the returned metrics: ['loss']."
 
 
@@ -124,8 +125,9 @@ MISSED = "`ModelCheckpoint(monitor='val_loss')` could not find the monitored key
     ("message", "text", "left", "is_of"),
     [
         (MISSED, "logs = {'val_loss': 1}", RETURNED, True),
-        ("Early stopping conditioned on metric `val_loss` which is not available.", "x = 'val_loss'", RETURNED, True),
-        ("ReduceLROnPlateau conditioned on metric val_loss which is not available.", "x = 'val_loss'", RETURNED, True),
+        (f"Early stopping {CONDITIONED}", "x['val_loss'] = 1", RETURNED, True),
+        (f"ReduceLROnPlateau {CONDITIONED}".replace("`", ""), "x = dict(val_loss=1)", RETURNED, True),
+        (MISSED, "EarlyStopping(monitor='val_loss')", RETURNED, False),
         (MISSED, "logs = {'val_acc': 1}", RETURNED, False),
         (MISSED, "logs = {'val_loss': 1}", ("other.py", RETURNED[1]), False),
         (MISSED, "logs = {'val_loss': 1}", METRIC, False),
@@ -152,5 +154,7 @@ def test_a_metric_that_is_missed_where_it_is_returned_and_no_longer_logged(
 )
 def test_an_argument_that_a_configuration_gives_is_named_there(path: str, said: str, is_of: bool) -> None:
     message = "ModelCheckpoint.__init__() got an unexpected keyword argument 'filepath'"
-    told = stopped_at(Failure("TypeError", message, "train.py:247"), (), [(path, said)])
+    failure = Failure("TypeError", message, "train.py:247")
+    told = stopped_at(failure, (), [(path, said)], held=["configs/a.yaml", "data.py"])
     assert told == (f"{path}: {said}" if is_of else None)
+    assert stopped_at(failure, (), [(path, said)], held=["configs/b.yaml"]) is None
