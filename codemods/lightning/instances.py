@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from codemods.code.outline import Within
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, self_name, taken, targets_of
+from codemods.code.syntax import Function, self_name, taken, takes, targets_of
 from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import stores_in
@@ -158,9 +158,8 @@ class Instances:
 
     def _kept(self, node: ast.Attribute, within: Within, depth: int) -> bool | None:
         """What an attribute of an object of the class around holds that is set once."""
-        methods = [each for each in within if isinstance(each, Function)]
         owner = _owner(self.file, within)
-        if not methods or not owner or not isinstance(node.value, ast.Name) or node.value.id != self_name(methods[0]):
+        if not owner or not isinstance(node.value, ast.Name) or not _is_self(node.value.id, owner, within):
             return None
         for method in owner.methods.values():
             for item in self.file.assignments:
@@ -180,10 +179,23 @@ class Instances:
         method = re.compile(rb"\bdef\s+" + name.encode() + rb"\b")
         if lightnings or any(method.search(each.unescaped) for each in self.facts.sources.values()):
             return True
+        spoken = (path for path, each in self.facts.sources.items() if name.encode() in each.unescaped)
+        files = filter(None, map(self._open, spoken))
+        if any(definitions(each.node, name) for file in files for each in file.classes):
+            return True
         return is_open(self.facts, self.file, owner) or is_stored(self.facts, self._open, name, known)
 
     def _open(self, path: str) -> PythonFile | None:
         return self.file if path == self.file.path else self.facts.open(path)
+
+
+def _is_self(name: str, owner: ClassNode, within: Within) -> bool:
+    """Whether a name is the instance that the method around it is given, and nothing else there."""
+    inner = within[within.index(owner.node) + 1 :]
+    methods = [each for each in inner if isinstance(each, Function)]
+    if not methods or name != self_name(methods[0]) or _is_inside(name, inner):
+        return False
+    return not any(definitions(each, name) for each in methods) and not any(takes(each, name) for each in methods[1:])
 
 
 def _is_made_otherwise(item: ClassNode) -> bool:

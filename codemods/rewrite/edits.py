@@ -9,7 +9,7 @@ import libcst as cst
 import libcst.matchers as m
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
-Holder = TypeVar("Holder", bound=cst.ClassDef | cst.If)
+Holder = TypeVar("Holder", bound=cst.ClassDef | cst.If | cst.Else)
 
 
 def statements(text: str) -> list[Statement]:
@@ -53,17 +53,31 @@ def after_docstring(body: Sequence[Any]) -> int:
 
 
 def change_method(node: Holder, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> Holder:
-    """The class with its last method of that name, which may stand under a condition, replaced by what `change` returns
-    for it."""
+    """The class with its last method of that name, be it in the arm of an `if True`, replaced by what `change` returns
+    for it; or with the one that stands under a condition, where there is no other."""
     body = body_of(node)
     for index in range(len(body) - 1, -1, -1):
         item = body[index]
         if isinstance(item, cst.FunctionDef) and item.name.value == name:
             return with_body(node, [*body[:index], *change(item), *body[index + 1 :]])  # type: ignore[no-any-return]
-        if isinstance(item, cst.If) and has_method(item, name):
-            made = change_method(item, name, change)
+        arm = _taken(item)
+        if arm is not None and has_method(arm, name):
+            made: Any = change_method(arm, name, change)
+            made = made if arm is item else item.with_changes(orelse=made)
             return with_body(node, [*body[:index], made, *body[index + 1 :]])  # type: ignore[no-any-return]
-    raise LookupError(f"no method {name}")
+    method = m.FunctionDef(name=m.Name(name))
+    found = [each for item in body if isinstance(item, cst.If) for each in m.findall(item, method)]
+    if len(found) != 1:
+        raise LookupError(f"no method {name}")
+    replacement: Any = cst.FlattenSentinel(change(cst.ensure_type(found[0], cst.FunctionDef)))
+    return node.deep_replace(found[0], replacement)  # type: ignore[return-value]
+
+
+def _taken(item: Any) -> cst.If | cst.Else | None:
+    """The arm that is run of an `if` whose test is a constant."""
+    test = item.test.value if isinstance(item, cst.If) and isinstance(item.test, cst.Name) else ""
+    other = item.orelse if test == "False" else None
+    return item if test == "True" else other if isinstance(other, cst.Else) else None
 
 
 def begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
@@ -76,10 +90,10 @@ def begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
 
 
 def has_method(node: cst.ClassDef | cst.If | cst.Else, name: str) -> bool:
-    """Whether the class defines a method of that name itself, be it under a condition."""
+    """Whether the class surely defines a method of that name itself, be it in the arm of an `if True`."""
     return any(
         (isinstance(item, cst.FunctionDef) and item.name.value == name)
-        or (isinstance(item, cst.If) and any(has_method(part, name) for part in (item, item.orelse) if part))
+        or ((arm := _taken(item)) is not None and has_method(arm, name))
         for item in body_of(node)
     )
 

@@ -237,6 +237,7 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "warning": behind("warnings.warn(str({name}))", top="import warnings"),
     "kept unused": behind("kept = {name}"),
     "shadowed in a list": behind("apart = [{name} for {name} in ()]"),
+    "shadowed in a lambda": behind("apart = lambda {name}: {name}"),
     "shadowed in a function": behind("def apart({name}):", "    return {name}"),
     "second name": second_name,
     "annotate": annotate,

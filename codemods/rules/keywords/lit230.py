@@ -78,7 +78,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if not _is_partial(call) and (found := by_position(file, facts, call, owner)):
             yield found
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
-        for name, keyword in given.items():
+        for name, keyword in sorted(given.items(), key=lambda each: each[0] == "prefix"):  # which goes to the others
             row = keywords().get((owner, name))
             guard = guard_of(file, facts, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":

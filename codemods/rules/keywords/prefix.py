@@ -21,7 +21,7 @@ TAKEN = "; fixer assumes that it is text without braces"
 FULL = "; fixer assumes that it is text without braces, and not empty"
 DEFAULT = '"{epoch}-{step}"'
 FILEPATH = "filepath"
-FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.JoinedStr)
 """What may stand beside `or` without brackets."""
 _QUOTES = "'\""
 
@@ -29,7 +29,7 @@ _QUOTES = "'\""
 @dataclass(frozen=True)
 class FileName:
     """What the files are called besides: its text, whether that is one plain string, text for certain or what may be
-    None, and how sure it is."""
+    None or empty, and how sure it is."""
 
     text: str
     plain: bool
@@ -55,7 +55,7 @@ def prefixed(
     last = "save_last" in given and literal(given["save_last"].value)[1] not in (None, False)
     quote = name.text[0] if name.plain else '"'
     reason = f"{JOINED}{LAST if last else ''}{'' if name.told else UNTOLD}"
-    if known and not {"{", "}", "\\", *_QUOTES} & {*prefix}:
+    if known and not {"{", "}", "\\", "\n", *_QUOTES} & {*prefix}:
         text = f"{quote}{prefix}-{name.text[1:]}" if name.plain else f"{quote}{prefix}-{quote} + {name.added}"
         level: Fix = "safe" if name.told and name.certain and not last else "unsafe"
         return FilepathKeywords(
@@ -90,4 +90,6 @@ def _read(text: str, told: bool = True, level: Fix = "safe") -> FileName:
     node = ast.parse(f"({text})", mode="eval").body
     plain = isinstance(node, ast.Constant) and isinstance(node.value, str)
     quoted = plain and text[0] in _QUOTES and text[1:2] != text[0]
-    return FileName(text, quoted, plain or isinstance(node, ast.JoinedStr), told, level)
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    certain = any(isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value for each in parts)
+    return FileName(text, quoted, certain, told, level)

@@ -253,7 +253,7 @@ def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within
 
 def _saved(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
     """The folder that everything is saved to, where no Trainer was given another for its checkpoints."""
-    if is_given(facts):
+    if is_given(facts) or not isinstance(node.ctx, ast.Load):
         return _left(file, node, row, GIVEN)
     found = _write(file, node, replace(row, reason=SAME), f"{{}}.{FOLDER}")
     other = without_other(file, node, within)

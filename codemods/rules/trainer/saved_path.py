@@ -23,6 +23,8 @@ _READ = re.compile(
     rf"(?<=\.){NAME}\b(?!\s*(?::[ \t]*\w|[^\s=!<>]?=(?!=)))|\b{NAME}\s*[:=]\s*(?:null|None|~)(?=\s|,|\)|$)".encode()
 )
 """Where it is read, or said to be none."""
+_OPTION = re.compile(rf"--[\w.]*\b{NAME}\b".encode())
+"""Where a command line gives it."""
 
 
 def is_given(facts: Facts) -> bool:
@@ -30,7 +32,7 @@ def is_given(facts: Facts) -> bool:
     known: bool | None = facts.of_sources.get("weights_save_path given")
     if known is None:
         spoken = (source.unescaped for source in facts.sources.values() if NAME.encode() in source.unescaped)
-        known = any(len(_WORD.findall(text)) != len(_READ.findall(text)) for text in spoken)
+        known = any(len(_WORD.findall(text)) != len(_READ.findall(text)) or _OPTION.search(text) for text in spoken)
         facts.of_sources["weights_save_path given"] = known
     return known
 
@@ -64,8 +66,11 @@ def _branches(file: PythonFile, statement: ast.If) -> int:
 def _otherwise(node: cst.If) -> cst.FlattenSentinel[Any] | cst.If:
     import libcst as cst
 
+    from codemods.rewrite.edits import body_of
+
     other = node.orelse
     if isinstance(other, cst.If):
         return other.with_changes(leading_lines=node.leading_lines)
-    body = cst.ensure_type(cst.ensure_type(other, cst.Else).body, cst.IndentedBlock).body
-    return cst.FlattenSentinel([body[0].with_changes(leading_lines=node.leading_lines), *body[1:]])
+    first, *rest = body_of(cst.ensure_type(other, cst.Else))
+    leading = [*node.leading_lines, *getattr(first, "leading_lines", ())]
+    return cst.FlattenSentinel([first.with_changes(leading_lines=leading), *rest])

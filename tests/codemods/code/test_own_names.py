@@ -17,10 +17,20 @@ SHADOWING = [
     "def f(x, ys):\n    return sum(x * y for x, y in zip([x, x], ys)), x, ys\n",
     "def f(x, ys):\n    return [g(x) for x in ys for g in [lambda y: x + y]], x\n",
 ]
+SHADOWING += [
+    "def f(x, ys):\n    return [(lambda x: x)(x) for x in ys], x\n",
+    "def f(x, ys):\n    return sorted(ys, key=lambda x: -x), x\n",
+    "def f(x, ys):\n    return [(lambda x=x: x)()], [x for x in ys], x\n",
+]
+IMPORTED = [
+    "import math as x\ndef f(y, ys):\n    return sorted(ys, key=lambda x: -x), [x for x in ys], x.pi\n",
+    "from math import pi as x\ndef f(y, ys):\n    return [x for x in ys], x\n",
+    "import math as x\npick = lambda x: x\ndef f(y, ys):\n    return pick(ys), x.pi\n",
+]
 PLAIN = [
     "def f(x, ys):\n    return x, [y for y in ys]\n",
     "def f(x, ys):\n    x = 1\n    return [x for x in ys], x\n",
-    "def f(x, ys):\n    return [(lambda x: x)(x) for x in ys], x\n",
+    "def f(x, ys):\n    return (lambda x: x)(x=ys), x\n",
     "def f(x, ys):\n    return [(x := y) for y in ys], x\n",
     "def f(x, ys):\n    def g():\n        return [x for x in ys]\n    return g(), x\n",
 ]
@@ -42,7 +52,7 @@ def as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-@pytest.mark.parametrize("text", SHADOWING)
+@pytest.mark.parametrize("text", [*SHADOWING, *IMPORTED])
 def test_what_shadows_is_called_otherwise_and_does_the_same(text: str) -> None:
     tree = told_apart(text)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]

@@ -38,7 +38,22 @@ def made(call: str) -> tuple[str, str]:
             'ModelCheckpoint(filename=(name + "-" if name else "") + "{epoch}-{step}")',
             "unsafe",
         ),
-        ("ModelCheckpoint(filename=f'{a}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + f'{a}')", "safe"),
+        ("ModelCheckpoint(filename=f'm{a}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + f'm{a}')", "safe"),
+        (
+            "ModelCheckpoint(filename=f'{a}', prefix='b')",
+            'ModelCheckpoint(filename="b-" + (f\'{a}\' or "{epoch}-{step}"))',
+            "unsafe",
+        ),
+        (
+            "ModelCheckpoint(filename='', prefix='b')",
+            'ModelCheckpoint(filename="b-" + (\'\' or "{epoch}-{step}"))',
+            "unsafe",
+        ),
+        (
+            'ModelCheckpoint(prefix="b", filepath="out/{epoch}")',
+            'ModelCheckpoint(dirpath="out", filename="b-{epoch}")',
+            "safe",
+        ),
         ("ModelCheckpoint(filename=r'{epoch}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + r'{epoch}')", "safe"),
         (
             "ModelCheckpoint(filename=name, prefix='a')",

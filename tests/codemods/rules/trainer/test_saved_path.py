@@ -24,6 +24,7 @@ ASKED = (
 )
 WITHOUT = (
     "        if trainer.logger is not None:\n"
+    "            # where the logger writes\n"
     "            folder = trainer.logger.save_dir\n"
     "            print(folder)\n"
     "        else:\n"
@@ -36,6 +37,31 @@ def test_the_branch_of_another_path_goes() -> None:
     after = rewritten({"a.py": HEAD + ASKED}, rule("LIT120"))["a.py"]
     assert after == HEAD + WITHOUT
     assert rewritten({"a.py": after}, rule("LIT120"))["a.py"] == after
+
+
+def test_a_branch_on_one_line_goes_too() -> None:
+    text = HEAD + (
+        "        if trainer.weights_save_path != trainer.default_root_dir: folder = 1\n        else: folder = 2\n"
+    )
+    assert rewritten({"a.py": text}, rule("LIT120")) == {"a.py": f"{HEAD}        folder = 2\n"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"run.sh": "python main.py fit --trainer.weights_save_path /ckpts\n"},
+        {"run.sh": "python main.py --weights_save_path=/ckpts\n"},
+    ],
+)
+def test_a_command_line_that_gives_one_counts(more: dict[str, str]) -> None:
+    files = {"a.py": HEAD + "        print(trainer.weights_save_path)\n", **more}
+    assert rewritten(files, rule("LIT120"), unsafe=True) == files
+
+
+@pytest.mark.parametrize("store", ["trainer.weights_save_path, y = 'a', 2", "for trainer.weights_save_path in x: pass"])
+def test_what_stores_another_stays(store: str) -> None:
+    files = {"a.py": f"{HEAD}        {store}\n"}
+    assert rewritten(files, rule("LIT120"), unsafe=True) == files
 
 
 @pytest.mark.parametrize(
