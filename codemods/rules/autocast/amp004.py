@@ -180,8 +180,15 @@ def _manual(file: PythonFile, item: OldCall, why: str) -> Match:
 def _asked(file: PythonFile, item: OldCall) -> Iterator[str]:
     """The arguments of a call under the new name: the device, and the others by keyword."""
     yield f'"{item.device}"'
+    starred = any(isinstance(value, ast.Starred) for value in item.call.node.args)
+    if starred and item.name == "autocast":
+        yield from ("enabled=...", "dtype=...")
+        return
+    if starred:
+        yield "..."
+        return
     for value, name in zip(item.call.node.args, PARAMETERS[item.name], strict=False):
-        yield f"*{brief(file, value.value)}" if isinstance(value, ast.Starred) else f"{name}={brief(file, value)}"
+        yield f"{name}={brief(file, value)}"
     for word in item.call.node.keywords:
         yield f"{word.arg}={brief(file, word.value)}" if word.arg else f"**{brief(file, word.value)}"
 

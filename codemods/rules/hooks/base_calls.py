@@ -48,7 +48,8 @@ def shortened(
         assert isinstance(found, cst.Call)
         given = count if m.matches(found, own) else count + 1
         first = [item for item in found.args if item.keyword is None][:given]
-        kept = [item for item in found.args if item in first or (item.keyword and item.keyword.value not in extra)]
+        named = [item for item in found.args if item.keyword is not None and item.keyword.value not in extra]
+        kept = [item for item in found.args if item in first or item in named][:given]
         if kept and len(found.args) > len(kept):
             kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
         return found.with_changes(args=kept)

@@ -103,8 +103,13 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
     seen.add(method.name)
     given = {*parameters(method)}
     for node in walk(method):
-        if isinstance(node, ast.Assign) and root_name(node.value) in given:
-            given |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        if (
+            isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)
+            and node.value
+            and root_name(node.value) in given
+        ):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            given |= {target.id for target in targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.For) and root_name(node.iter) in given and isinstance(node.target, ast.Name):
             given.add(node.target.id)
     for node in walk(method):
@@ -112,7 +117,7 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
             if root_name(node) in given:
                 return True
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not _is_type_test(node):
-            if any(isinstance(each, ast.Name) and each.id in given for each in _given(node)):
+            if any(_is_whole(each) and root_name(each) in given for each in _given(node)):
                 return True
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             followed = item.methods.get(node.func.attr) if _on_self(node) else None
@@ -123,6 +128,11 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
             if root_name(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
                 return True
     return False
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether an argument is something that can be changed as a whole: what is given, or the metrics of it."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in METRICS)
 
 
 def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:

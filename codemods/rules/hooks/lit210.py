@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -174,6 +175,9 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     shown = ", ".join(f"`{parameter}`" for parameter in extra)
     message = f"{name} is no longer given {shown} since Lightning {rule.since}"
     handed = base_calls(item, method, name)
+    if any(_is_spread(file, call) for call in handed):
+        reason = f"Not rewritten: fixer cannot tell what its base class is given. Pass it all but {shown}."
+        return Match(file.head(method), message, "manual", reason, rule.row)
     used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
     if used and times_spoken(facts, name) == 1 + len(handed):
         used = [parameter for parameter in used if not _is_only_returned(method, parameter, handed)]
@@ -213,6 +217,11 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     )
     needs = "2.0.0" if rule.since == "2.0" else None
     return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
+
+
+def _is_spread(file: PythonFile, call: ast.Call) -> bool:
+    """Whether a call is given arguments by `*` or `**`, as it is written."""
+    return re.search(r"[(,]\s*\*", file.text[slice(*file.offsets(call))]) is not None
 
 
 _ADVICE = {

@@ -29,8 +29,8 @@ def named_as_before(file: PythonFile, call: CallNode) -> tuple[TextEdit, ...] | 
     start, end = file.offsets(listed or collection)
     start = start if listed else file.text.index("(", file.offsets(collection.func)[1])
     gaps = [file.text[first[1] : second[0]] for first, second in pairwise([(start, start + 1), *places])]
-    if not all(names) or len({*names}) < len(names) or not all(map(_BETWEEN.fullmatch, gaps)):
-        return None
+    if not all(names) or names != sorted({*names}) or not all(map(_BETWEEN.fullmatch, gaps)) or _is_by_name(collection):
+        return None  # a dict is sorted by its names, where a list is not
     keys = [f'"{name}": ' for name in names]
     if listed:
         edits = [TextEdit(start, start + 1, "{"), TextEdit(end - 1, end, "}")]
@@ -44,7 +44,7 @@ def _around(file: PythonFile, call: CallNode) -> ast.Call | None:
     """The collection that is given a metric without a name."""
     method = method_of(file, call)
     for node in walk(method.node if method else file.tree):
-        if isinstance(node, ast.Call) and call.node in _members(node)[0]:
+        if isinstance(node, ast.Call) and (call.node in _members(node)[0] or call.node in _made_in_turn(node)):
             dotted = call.scope.resolve(node.func) or ""
             if dotted.endswith(f".{COLLECTION}") and is_of_torchmetrics(dotted):
                 return node
@@ -57,7 +57,18 @@ def _members(collection: ast.Call) -> tuple[Sequence[ast.expr], ast.List | ast.T
     listed = given[0] if len(given) == 1 else None
     if isinstance(listed, ast.List | ast.Tuple):
         return listed.elts, listed
-    return (collection.args, None) if len(given) == len(collection.args) else ((), None)
+    return (given, None) if len(given) == 1 or len(given) == len(collection.args) else ((), None)
+
+
+def _made_in_turn(collection: ast.Call) -> list[ast.expr]:
+    """What a comprehension makes for a collection, by position or by name."""
+    given = [*collection.args, *(item.value for item in collection.keywords if item.arg == "metrics")]
+    return [item.elt for item in given if isinstance(item, ast.ListComp | ast.GeneratorExp)]
+
+
+def _is_by_name(collection: ast.Call) -> bool:
+    """Whether a collection is given a metric by `metrics=`, and no list of them."""
+    return not collection.args and _members(collection)[1] is None
 
 
 def _name(item: ast.expr, call: CallNode) -> str:

@@ -14,6 +14,7 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.instance_types import times_spoken
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -81,7 +82,7 @@ def _judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, 
         metric = metric_of(dotted)
         if metric:
             any_size = not metric[1] and admitted(facts, NEEDED)
-            match = _of_call(file, _MetricCall(call, *metric, _was_binary(file, facts, call), any_size))
+            match = _of_call(file, facts, _MetricCall(call, *metric, _was_binary(file, facts, call), any_size))
             if match and match.fix == "safe" and summed and not (metric[1] or spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
@@ -113,7 +114,7 @@ def _message(metric: str) -> str:
     return f"`{metric}` requires `task=` since torchmetrics 0.11"
 
 
-def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
+def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
     if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
@@ -122,7 +123,7 @@ def _of_call(file: PythonFile, place: _MetricCall) -> Match | None:
         return _left(file, place, message, given.reason)
     if told := of_two_classes(file, place.call, place.metric, place.function, given):
         return _written(file, place, given, ("binary", None), *told)
-    known = MetricInput(task="binary") if place.binary and given.data else _fed(file, place, given)
+    known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
     if known.reason or not (known.given or place.binary):
         return _left(file, place, message, known.reason)
     return _tasked(file, place, message, given, known)
@@ -163,23 +164,30 @@ def _advice(file: PythonFile, call: ast.Call, function: bool) -> str:
     return f'write `{written}`, or `task="binary"`, or `task="multilabel", num_labels=...`'
 
 
-def _fed(file: PythonFile, place: _MetricCall, given: Arguments) -> MetricInput:
-    """What all the calls give that feed a metric."""
+def _fed(file: PythonFile, facts: Facts, place: _MetricCall, given: Arguments) -> MetricInput:
+    """What all the calls give that feed a metric, where nothing else speaks of the methods that hand it on."""
     if place.function:
         method = method_of(file, place.call)
         if not method or not given.data:
             return MetricInput(reason="fixer cannot tell what it is given")
-        return fed(*given.data, method)
+        return _as_all_call(file, facts, fed(*given.data, method))
     stored = feeds(file, place.call)
     told = []
     for feed in stored.found:
         if len(feed.call.args) != 2 or feed.call.keywords:
             return MetricInput(reason="fixer cannot tell what it is given")
-        told.append(fed(feed.call.args[0], feed.call.args[1], feed.method))
+        told.append(_as_all_call(file, facts, fed(feed.call.args[0], feed.call.args[1], feed.method)))
     reason = stored.reason or next((item.reason for item in told if item.reason), "")
     if not reason and len({(item.task, item.logits) for item in told}) > 1:
         reason = "it is given predictions of more than one kind"
     return MetricInput(reason=reason) if reason else told[0]
+
+
+def _as_all_call(file: PythonFile, facts: Facts, known: MetricInput) -> MetricInput:
+    """What is known, where a helper is called in its file alone."""
+    other = (name for name in known.helpers if times_spoken(facts, name) != 1 + len(file.attributes(name)))
+    name = next(other, None)
+    return MetricInput(reason=f"`{name}`, which passes it on, may be called from elsewhere") if name else known
 
 
 def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments, known: MetricInput) -> Match:

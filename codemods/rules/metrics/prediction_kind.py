@@ -108,7 +108,7 @@ def origin(
             if name in ("", "cast"):
                 return origin(inner, method, kind, dim, depth + 1) if name == "" or kind in ("argmax",) else None
             return origin(inner, method, name if kind == "raw" else kind, along if kind == "raw" else dim, depth + 1)
-    if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Compare):
+    if isinstance(expr, ast.Subscript) and _is_mask(expr.slice, expr.value):
         return origin(expr.value, method, kind, dim, depth + 1)
     if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Call):
         taken = step(expr.value, method)
@@ -142,11 +142,24 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
     return ValueOrigin(kind, value, method, index, dim)
 
 
+def _is_mask(index: ast.expr, value: ast.expr) -> bool:
+    """Whether an index picks rows by a comparison of something else: by one of the values themselves it picks single
+    numbers."""
+    return isinstance(index, ast.Compare) and ast.unparse(value) not in ast.unparse(index)
+
+
 def _is_given(expr: ast.Name, method: Method) -> bool:
     """Whether a name is what a parameter was given still, since it is assigned later alone, and in plain lines."""
     stored = {node.lineno for node in walk(method.node) if isinstance(node, ast.Name) and stores(node, expr.id)}
     straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
-    return expr.id in parameters(method.node) and min(stored) >= expr.lineno and stored <= straight
+    later = min(stored) >= expr.lineno and stored <= straight
+    return expr.id in parameters(method.node) and later and _is_here(expr, method)
+
+
+def _is_here(expr: ast.expr, method: Method) -> bool:
+    """Whether an expression stands in a method itself, and not in a function or lambda inside it, which runs later and
+    has names of its own."""
+    return any(node is expr for node in own_nodes(method.node))
 
 
 def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
@@ -289,12 +302,14 @@ def _named_loss(dotted: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class MetricInput:
-    """What a metric is given: `binary` stands for the multilabel one too. `reason` says why it cannot be told."""
+    """What a metric is given: `binary` stands for the multilabel one too. `reason` says why it cannot be told,
+    `helpers` are the methods that hand it on, as the calls in the file have it."""
 
     task: str = ""
     given: ValueOrigin | None = None
     logits: bool = False
     reason: str = ""
+    helpers: tuple[str, ...] = ()
 
 
 def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> MetricInput:
@@ -320,7 +335,8 @@ def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> Metr
     called = method.called_method(found.base) if depth < DEEPEST else None
     if called and found.kind == "raw":
         return _returned(found, called, target, depth)
-    handed = _handed_over(found.base.id, target, method, depth) if isinstance(found.base, ast.Name) else None
+    name = found.base.id if isinstance(found.base, ast.Name) and _is_here(found.base, method) else ""
+    handed = _handed_over(name, target, method, depth) if name else None
     if handed and found.kind == "raw":
         return handed
     return MetricInput(reason=f"fixer cannot tell what `{ast.unparse(found.base)}` gives it")
@@ -358,7 +374,7 @@ def _handed_over(name: str, target: str, method: Method, depth: int) -> MetricIn
     kinds = {(item.task, item.logits) for item in told}
     if len(kinds) != 1 or not told[0].task or len(told) != len(method.file.attributes(own)):
         return None
-    return told[0]
+    return replace(told[0], helpers=(own, *(name for item in told for name in item.helpers)))
 
 
 def _argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:

@@ -7,7 +7,6 @@ Run with torchmetrics 0.3 to 0.10: what is given for several classes, or labels,
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
@@ -42,18 +41,20 @@ def of_two_classes(
         return None
     if metric == PRECISION:
         return "unsafe", NO_POSITIVE
+    if _catches(file):
+        return "unsafe", CAUGHT
     if function:
-        return ("unsafe", CAUGHT) if _is_caught(call.within, call.node) else ("safe", f"{BINARY}.")
+        return "safe", f"{BINARY}."
     found = feeds(file, call)
     sure = found.found and all(each.call.args and _are_probable(each.call.args[0], each.method) for each in found.found)
     return ("safe", f"{BINARY}.") if sure else ("unsafe", LOGITS)
 
 
-def _is_caught(within: Sequence[ast.AST], call: ast.Call) -> bool:
-    """Whether the function around a call, or the module, catches what it raises."""
-    around = within[-1] if within else None
-    tries = (node for node in walk(around) if isinstance(node, ast.Try) and node.handlers) if around else ()
-    return any(call in walk(part) for node in tries for part in node.body)
+def _catches(file: PythonFile) -> bool:
+    """Whether anything in a file catches what a call may raise, be it far from the call: imports that fail apart."""
+    handlers = (each for node in walk(file.tree) if isinstance(node, ast.Try) for each in node.handlers)
+    said = (ast.unparse(each.type) if each.type else "" for each in handlers)
+    return "suppress(" in file.text or any("ImportError" not in kind and "ModuleNotFound" not in kind for kind in said)
 
 
 def _are_probable(preds: ast.expr, method: Method, depth: int = 0) -> bool:

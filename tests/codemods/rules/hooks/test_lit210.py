@@ -461,3 +461,21 @@ def test_what_is_handed_on_by_name_is_dropped_by_name() -> None:
     )
     after = CALLBACK + hook.format(f"{taken}, dataloader_idx=0", given)
     assert rewritten({"a.py": before}, rule("LIT210")) == {"a.py": after}
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        ("trainer, pl_module, outputs, batch, batch_idx, dataloader_idx=0", "safe"),
+        ("trainer, pl_module, outputs, batch, batch_idx, idx", "safe"),
+        ("*(trainer, pl_module), outputs, batch, batch_idx, idx", "manual"),
+        ("trainer, pl_module, outputs, batch, **{'batch_idx': 0, 'dataloader_idx': 0}", "manual"),
+    ],
+)
+def test_the_base_class_is_given_what_it_takes_whatever_the_hook_calls_it(given: str, level: str) -> None:
+    taken = "trainer, pl_module, outputs, batch, batch_idx"
+    hook = "    def on_train_batch_end(self, {}):\n        super().on_train_batch_end({})\n"
+    made = run_rules({"a.py": CALLBACK + hook.format(f"{taken}, idx", given)}, rule("LIT210"))
+    assert [item.fix for item in made.findings] == [level] and made.bugs == ()
+    after = made.final().get("a.py", b"").decode()
+    assert after == ("" if level == "manual" else CALLBACK + hook.format(taken, taken))

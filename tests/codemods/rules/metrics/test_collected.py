@@ -79,3 +79,16 @@ def test_names_that_torchmetrics_gave_up() -> None:
     assert rewritten({"train.py": before}, rule("MET002"))["train.py"] == after
     unsure = before.replace("[PSNR", "[mine(), PSNR")
     assert any("names it by its class" in reason for reason in refusals({"train.py": unsure}, "MET002"))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "MetricCollection([Precision(), Accuracy()])",
+        "MetricCollection(metrics=Accuracy())",
+        "MetricCollection([Accuracy() for _ in range(1)])",
+        "MetricCollection(Accuracy() for _ in range(1))",
+    ],
+)
+def test_a_collection_whose_order_or_names_would_change_is_left(made: str) -> None:
+    assert refusals({"a.py": HEAD.format(made=made)}, "MET001")

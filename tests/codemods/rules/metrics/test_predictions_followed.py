@@ -121,3 +121,33 @@ LOOP = "for name, metric in self.metrics.items():\n            "
 )
 def test_what_cannot_be_followed(text: str) -> None:
     assert refusals({"train.py": text}, "MET001")
+
+
+@pytest.mark.parametrize(
+    "fed",
+    [
+        "def score(preds):\n            return self.first(preds, labels)\n        score(preds.sigmoid())",
+        "score = lambda preds: self.first(preds, labels)\n        score(preds.sigmoid())",
+        "def score():\n            self.first(preds, labels)\n        preds = preds.sigmoid()\n        score()",
+    ],
+)
+def test_names_of_functions_inside_a_helper_are_their_own(fed: str) -> None:
+    text = TEXT.format(kept="pass", preds="out", call="self.measure(preds, y)", fed=fed)
+    assert refusals({"a.py": text}, "MET001")
+
+
+def test_a_helper_that_another_file_calls_may_be_given_anything() -> None:
+    text = TEXT.format(kept="pass", preds="out", call="self.measure(preds, y)", fed="self.first(preds, labels)")
+    assert 'first = Accuracy(task="multiclass", num_classes=4)' in rewritten({"a.py": text}, rule("MET001"))["a.py"]
+    other = "from a import Model\n\nModel().measure(out.sigmoid(), y)\n"
+    assert any("may be called from elsewhere" in reason for reason in refusals({"a.py": text, "b.py": other}, "MET001"))
+
+
+@pytest.mark.parametrize(("index", "is_rewritten"), [("out > 0.5", False), ("y > 0", True)])
+def test_a_mask_of_the_values_themselves_picks_single_numbers(index: str, is_rewritten: bool) -> None:
+    text = TEXT.format(
+        kept="pass", preds="torch.softmax(out, 1)", call=f"out = preds\n        self.first(out[{index}], y[{index}])",
+        fed="pass",
+    )  # fmt: skip
+    after = rewritten({"a.py": text}, rule("MET001"))["a.py"]
+    assert ('first = Accuracy(task="multiclass"' in after) is is_rewritten

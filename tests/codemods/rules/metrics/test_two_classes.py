@@ -75,7 +75,9 @@ def test_logits_may_be_taken_for_probabilities(fed: str, fix: str) -> None:
         ("self.log('a', {}(out, y))", "safe"),
         ("try:\n            {}(out, y)\n        finally:\n            self.done()", "safe"),
         ("try:\n            {}(out, y)\n        except ValueError:\n            pass", "unsafe"),
-        ("try:\n            pass\n        except ValueError:\n            {}(out, y)", "safe"),
+        ("try:\n            pass\n        except ValueError:\n            {}(out, y)", "unsafe"),
+        ("with contextlib.suppress(ValueError):\n            {}(out, y)", "unsafe"),
+        ("try:\n            import json\n        except ImportError:\n            pass\n        {}(out, y)", "safe"),
     ],
 )
 def test_a_function_gets_all_at_once(fed: str, fix: str) -> None:
