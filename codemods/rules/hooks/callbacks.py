@@ -180,19 +180,12 @@ class _MetricLookup:
                 if _on_self(node) and node.func.attr == BAR and BAR not in self.item.methods:  # type: ignore[attr-defined]
                     known |= {id(child) for child in node.args}
                     yield SHOWN
-                followed = self.item.methods.get(node.func.attr) if _on_self(node) else None  # type: ignore[attr-defined]
-                if followed and not any(_is(item.value, watched) for item in node.keywords):
-                    handed = [
-                        (name, argument)
-                        for name, argument in zip(parameters(followed), node.args, strict=False)
-                        if _is(argument, watched)
-                    ]
+                own = self.item.methods.get(node.func.attr) if _on_self(node) else None  # type: ignore[attr-defined]
+                if followed := own or self._function(node):
+                    names = parameters(own) if own else [item.arg for item in followed.args.args]
+                    handed = [pair for pair in _pairs(names, node) if _is(pair[1], watched)]
                     known |= {id(argument) for _, argument in handed}
                     yield from self.of(followed, *(name for name, _ in handed)) if handed else ()
-                elif function := self._function(node):
-                    handed = [pair for pair in _pairs(function, node) if _is(pair[1], watched)]
-                    known |= {id(argument) for _, argument in handed}
-                    yield from self.of(function, *(name for name, _ in handed)) if handed else ()
         if any(_is(node, watched) and id(node) not in known for node in walk(method)):
             yield EVERYTHING
 
@@ -217,9 +210,8 @@ def _given(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(item.value for item in node.keywords)]
 
 
-def _pairs(function: ast.FunctionDef, node: ast.Call) -> list[tuple[str, ast.expr]]:
-    """The arguments of a call of a function, with the names that it has for them."""
-    names = [item.arg for item in function.args.args]
+def _pairs(names: list[str], node: ast.Call) -> list[tuple[str, ast.expr]]:
+    """The arguments of a call, with the names that what it calls has for them."""
     placed = node.args if not any(isinstance(item, ast.Starred) for item in node.args) else []
     return [
         *zip(names, placed, strict=False),

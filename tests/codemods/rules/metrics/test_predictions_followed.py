@@ -137,7 +137,7 @@ def test_names_of_functions_inside_a_helper_are_their_own(fed: str) -> None:
 
 
 def test_a_helper_that_another_file_calls_may_be_given_anything() -> None:
-    text = TEXT.format(kept="pass", preds="out", call="self.measure(preds, y)", fed="self.first(preds, labels)")
+    text = TEXT.format(kept="pass", preds="out", call="self.measure(preds, y)", fed=BOTH)
     assert 'first = Accuracy(task="multiclass", num_classes=4)' in rewritten({"a.py": text}, rule("MET001"))["a.py"]
     other = "from a import Model\n\nModel().measure(out.sigmoid(), y)\n"
     assert any("may be called from elsewhere" in reason for reason in refusals({"a.py": text, "b.py": other}, "MET001"))
@@ -145,9 +145,7 @@ def test_a_helper_that_another_file_calls_may_be_given_anything() -> None:
 
 @pytest.mark.parametrize(("index", "is_rewritten"), [("out > 0.5", False), ("y > 0", True)])
 def test_a_mask_of_the_values_themselves_picks_single_numbers(index: str, is_rewritten: bool) -> None:
-    text = TEXT.format(
-        kept="pass", preds="torch.softmax(out, 1)", call=f"out = preds\n        self.first(out[{index}], y[{index}])",
-        fed="pass",
-    )  # fmt: skip
+    call = "".join(f"\n        self.{name}(out[{index}], y[{index}])" for name in ("first", "second"))
+    text = TEXT.format(kept="pass", preds="torch.softmax(out, 1)", call=f"out = preds{call}", fed="pass")
     after = rewritten({"a.py": text}, rule("MET001"))["a.py"]
     assert ('first = Accuracy(task="multiclass"' in after) is is_rewritten

@@ -178,6 +178,20 @@ def test_nothing_is_said_of_members_of_others(text: str) -> None:
             "        self.trainer = Trainer()\n        self.trainer.run()\n",
             "fixer cannot tell what `self.trainer` is",
         ),
+        *(
+            (f"{NEW}\n\nclass App:\n    def __init__(self):\n        self.made = Trainer()\n\n    {method}\n",
+             "fixer cannot tell what")
+            for method in (
+                "def go(self):\n        def later(self):\n            self.made.run()\n        return later",
+                "def go(self, other):\n        self = other\n        self.made.run()",
+                "def go(self, others):\n        for self in others:\n            self.made.run()",
+                "def go(self, others):\n        return [self.made.run() for self in others]",
+                "def go(self):\n        return lambda self: self.made.run()",
+                "made = other()\n\n    def go(self):\n        self.made.run()",
+            )
+        ),
+        (f"{NEW}\n\ndef make(app):\n    class App:\n        def __init__(self):\n            self.made = Trainer()\n\n"
+         "        def go(self):\n            app.made.run()\n\n    return App\n", "fixer cannot tell what"),
     ],
 )  # fmt: skip
 def test_left_with_the_reason(text: str, reason: str) -> None:
