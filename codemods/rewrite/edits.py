@@ -227,10 +227,17 @@ def _last_comma(own: Any, removed: Any) -> Any:
 def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:
     """The function without a positional parameter, laid out as it was."""
     params = function.params
+    by_place = [item for item in params.posonly_params if item.name.value != name]
+    if len(by_place) < len(params.posonly_params):
+        end = params.posonly_ind if by_place else cst.MaybeSentinel.DEFAULT
+        return function.with_changes(params=params.with_changes(posonly_params=by_place, posonly_ind=end))
     kept = [item for item in params.params if item.name.value != name]
     if kept and kept[-1] is not params.params[-1]:
         last = params.params[-1]
         kept[-1] = kept[-1].with_changes(
             comma=_last_comma(kept[-1].comma, last.comma), whitespace_after_param=last.whitespace_after_param
         )
-    return function.with_changes(params=params.with_changes(params=kept))
+    slash = params.posonly_ind
+    if params.params and not kept and isinstance(slash, cst.ParamSlash):
+        slash = slash.with_changes(comma=params.params[-1].comma)
+    return function.with_changes(params=params.with_changes(params=kept, posonly_ind=slash))

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, mentions, parameters, root_name
+from codemods.code.syntax import Function, is_plain, mentions, parameters
 from codemods.lightning.facts import CALLBACK, Facts
 from codemods.rules.hooks.epoch_end import STAGES, Stage
+from codemods.rules.hooks.given_parts import METRICS, may_change
 
 EVERYTHING = "*"
 LOGGED = "logged_metrics"
-METRICS = frozenset({"callback_metrics", LOGGED})
 SHOWN = "progress_bar_metrics"
 BAR = "get_metrics"
 """What a progress bar of Lightning's calls to know what to show."""
@@ -45,12 +45,6 @@ NEUTRAL = frozenset(
     }
 )
 LOGS = frozenset({"log", "log_dict"})
-LOGGERS = frozenset({"experiment", "logger", "loggers"})
-READS = frozenset({
-    "broadcast", "cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist",
-    "values",
-})  # fmt: skip
-"""Methods of dictionaries, tensors, texts and strategies that change nothing."""
 WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
 """The hooks of callbacks that may be called later, which other files may speak of."""
 
@@ -91,48 +85,7 @@ def _can_wait(file: PythonFile, item: ClassNode, hook: Function, asks: frozenset
     module, which must not be then, sets nothing that they may read, and nobody calls it but Lightning."""
     named = file.attributes(hook.name) or mentions(file.tree, hook.name)
     alone = later(hook.name) not in item.methods and is_plain(hook) and len(parameters(hook)) == 2
-    written = _writes(item, hook, set())
-    return alone and not named and not written and not asks & {EVERYTHING, *LOGS, LOGGED}
-
-
-def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
-    """Whether a method may change something of what it is given: by a store, or by a method of an attribute of it that
-    is not known to read. So may the methods of the class that it calls."""
-    if method.name in seen:
-        return False
-    seen.add(method.name)
-    given = {*parameters(method)}
-    for node in walk(method):
-        if (
-            isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)
-            and node.value
-            and root_name(node.value) in given
-        ):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            given |= {target.id for target in targets if isinstance(target, ast.Name)}
-        elif isinstance(node, ast.For) and root_name(node.iter) in given and isinstance(node.target, ast.Name):
-            given.add(node.target.id)
-    for node in walk(method):
-        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            if root_name(node) in given:
-                return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not _is_type_test(node):
-            if any(_is_whole(each) and root_name(each) in given for each in _given(node)):
-                return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            followed = item.methods.get(node.func.attr) if _on_self(node) else None
-            if followed and _writes(item, followed, seen):
-                return True
-            within = {part.attr for part in walk(node.func.value) if isinstance(part, ast.Attribute)}
-            direct = isinstance(node.func.value, ast.Name) and node.func.value.id in parameters(method)
-            if root_name(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
-                return True
-    return False
-
-
-def _is_whole(node: ast.expr) -> bool:
-    """Whether an argument is something that can be changed as a whole: what is given, or the metrics of it."""
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in METRICS)
+    return alone and not named and not may_change(item, hook) and not asks & {EVERYTHING, *LOGS, LOGGED}
 
 
 def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:
@@ -204,10 +157,6 @@ def _binds(node: ast.AST, name: str) -> bool:
         return node.id == name and not isinstance(node.ctx, ast.Load)
     said = node.asname or node.name if isinstance(node, ast.alias) else getattr(node, "name", getattr(node, "arg", ""))
     return said == name and not isinstance(node, ast.keyword)
-
-
-def _given(node: ast.Call) -> list[ast.expr]:
-    return [*node.args, *(item.value for item in node.keywords)]
 
 
 def _pairs(names: list[str], node: ast.Call) -> list[tuple[str, ast.expr]]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, parameters
+from codemods.code.syntax import Function, parameters, takes
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.optimization import FLAG, optimization
 from codemods.rewrite.manual.configured import read_configured
@@ -48,8 +48,7 @@ def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
 
 def _tells_apart(step: Function) -> bool:
     """Whether a step takes the index, or a state whose rule says more."""
-    taken = [argument.arg for argument in (*step.args.args, *step.args.kwonlyargs)]
-    return INDEX in taken or "hiddens" in taken
+    return takes(step, INDEX) or takes(step, "hiddens")
 
 
 def _inherited(facts: Facts, fact: ClassFact) -> Function | None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.rewrite.edits import without_arguments
+from codemods.rewrite.edits import without_arguments, without_parameter
 from tests.codemods.support import rewritten, rule
 
 LINES = "Trainer(\n    max_steps=1,  # one\n{}    max_epochs=1,\n)"
@@ -62,3 +62,21 @@ def test_what_speaks_of_others_is_no_reason_to_leave_an_argument(gone: str) -> N
     after = rewritten({"train.py": head + LINES.format(gone + next_one) + "\n"}, rule("LIT110"))["train.py"]
     kept = "".join(f"{line}\n" for line in gone.splitlines() if line.strip().startswith("#"))
     assert after == head + LINES.format(kept + next_one) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        ("def step(self, batch, gone, /): ...\n", "def step(self, batch, /): ...\n"),
+        ("def step(self, gone=None, /, batch=1): ...\n", "def step(self, /, batch=1): ...\n"),
+        ("def step(gone, /, batch): ...\n", "def step(batch): ...\n"),
+        ("def step(gone, /): ...\n", "def step(): ...\n"),
+        ("def step(\n    self,\n    gone,\n    /,\n): ...\n", "def step(\n    self,\n    /,\n): ...\n"),
+        ("def step(self, batch, /, gone=1): ...\n", "def step(self, batch, /): ...\n"),
+        ("def step(self, batch, /, gone=1, **more): ...\n", "def step(self, batch, /, **more): ...\n"),
+        ("def step(self, batch, /): ...\n", "def step(self, batch, /): ...\n"),
+    ],
+)
+def test_parameters_by_place_go_as_others(head: str, after: str) -> None:
+    function = cst.ensure_type(cst.parse_module(head).body[0], cst.FunctionDef)
+    assert cst.Module([without_parameter(function, "gone")]).code == after

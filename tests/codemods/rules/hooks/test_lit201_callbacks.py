@@ -129,3 +129,38 @@ def test_it_reads_the_metrics_that_it_read() -> None:
 def test_what_the_logger_gets_is_there_only_then() -> None:
     text = METRICS.replace("callback_metrics", "logged_metrics")
     assert "asks for logged_metrics" in refusals({"train.py": text}, "LIT201")[0]
+
+
+SHOWN = "self.seen.append({name: value.item() for name, value in trainer.callback_metrics.items()})"
+OF = "self.of(trainer)[{}] = 1\n\n    def of(self, trainer):\n        return trainer.callback_metrics"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "metrics: dict = trainer.callback_metrics; metrics['gap'] = 1",
+        "(metrics := trainer.callback_metrics)['gap'] = 1",
+        "metrics = trainer.callback_metrics if self.seen else {}; metrics['gap'] = 1",
+        "metrics = trainer.callback_metrics; metrics |= {'gap': 1}",
+        "for name, value in trainer.callback_metrics.items():\n            value.fill_(0)",
+        "[value.fill_(0) for value in trainer.callback_metrics.values()]",
+        "first, *rest = list(trainer.callback_metrics.values()); first.fill_(0)",
+        "fill(trainer.callback_metrics)",
+        OF.format("'gap'"),
+    ],
+)
+def test_one_that_may_change_the_metrics_does_not_move(body: str) -> None:
+    assert "calls it before" in refusals({"train.py": METRICS.replace(SHOWN, body)}, "LIT201")[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for name, value in trainer.callback_metrics.items():\n            print(name, float(value))",
+        "seen = {name: value.item() for name, value in trainer.callback_metrics.items()}; seen['gap'] = 1",
+        "best = trainer.callback_metrics['best'].item(); best += 1; self.seen.append(best)",
+    ],
+)
+def test_one_that_changes_what_it_made_of_the_metrics_moves(body: str) -> None:
+    after = rewritten({"train.py": METRICS.replace(SHOWN, body)}, rule("LIT201"), unsafe=True)["train.py"]
+    assert "def on_validation_end(self, trainer, pl_module):" in after

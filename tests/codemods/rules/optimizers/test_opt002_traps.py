@@ -54,6 +54,12 @@ def test_index_goes_under_manual_optimization_and_from_a_whole_family() -> None:
     assert "optimizer_idx" not in rewritten({"train.py": dead() + child}, OPT002)["train.py"]
 
 
+@pytest.mark.parametrize("given", [f"{DEAD}, /", "optimizer_idx, /"])
+def test_index_goes_where_it_is_taken_by_place_alone(given: str) -> None:
+    after = rewritten({"train.py": dead((DEAD, given))}, OPT002)["train.py"]
+    assert "def training_step(self, batch, batch_idx, /):" in after
+
+
 APART = """
 
 class Child(Model):
@@ -331,7 +337,7 @@ def test_several_optimizers_for_a_step_that_is_inherited_are_named() -> None:
     manual = BASE.replace("    def", "    automatic_optimization = False\n\n    def")
     one = BELOW.replace(", torch.optim.Adam(self.parameters())]", "]")
     elsewhere = BELOW.replace("from base import", "from other import")
-    for files in ({"base.py": telling, "a.py": BELOW}, {"base.py": manual, "a.py": BELOW}):
-        assert run_rules(files, rule("OPT003")).findings == ()
+    for base in (telling, telling.replace("_idx):", "_idx, /):"), manual):
+        assert run_rules({"base.py": base, "a.py": BELOW}, rule("OPT003")).findings == ()
     for text in (one, elsewhere):
         assert run_rules({"base.py": BASE, "a.py": text}, rule("OPT003")).findings == ()
