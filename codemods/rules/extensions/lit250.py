@@ -32,7 +32,8 @@ BAR = re.compile(r"init_\w+_tqdm")
 @dataclass(frozen=True)
 class Member:
     """A row of `members.csv`: the classes that had it, the release without it, its new name (empty where there is
-    none) and what to do instead. With a `parameter` only an override that takes it is meant."""
+    none) and what to do instead. With a `parameter` only an override that takes it is meant. `takes` is how many
+    arguments it was given last, where it was given another number before."""
 
     owners: frozenset[str]
     since: str
@@ -40,6 +41,7 @@ class Member:
     becomes: str
     advice: str
     parameter: str = ""
+    takes: int = 0
 
 
 @cache
@@ -55,6 +57,7 @@ def members() -> Mapping[str, tuple[Member, ...]]:
                 row["becomes"],
                 row["advice"],
                 row["parameter"],
+                int(row["takes"] or 0),
             )
             found.setdefault(row["member"], []).append(member)
     return {name: tuple(rows) for name, rows in found.items()}
@@ -161,8 +164,11 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
     own = {id(node) for function in item.methods.values() for node in walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
     clash = member.becomes in item.methods
-    if not member.becomes or clash:
+    other = member.takes and method and len(parameters(method)) != member.takes and not method.args.vararg
+    if not member.becomes or clash or other:
         why = member.advice or f"the class has `{member.becomes}` too, which is its name now"
+        if other:
+            why = f"`{member.becomes}` takes its place, and is given {member.takes} argument"
         for place in ([file.head(method)] if method else []) + [file.span(node) for node in places]:
             yield Match(place, message, "manual", f"Not rewritten: {why}.", member.row)
         return

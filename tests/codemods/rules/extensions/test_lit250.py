@@ -79,6 +79,17 @@ def test_left_alone(text: str) -> None:
     assert made.findings == () and made.changes == ()
 
 
+def test_an_override_of_what_it_was_before_is_left() -> None:
+    text = (
+        "from pytorch_lightning.accelerators import Accelerator\n\n\nclass Mine(Accelerator):\n"
+        "    def setup_environment(self):\n        super().setup_environment()\n"
+    )
+    reasons = refusals({"a.py": text}, "LIT250")
+    assert reasons and all("`setup_device` takes its place, and is given 1 argument" in each for each in reasons)
+    more = text.replace("(self)", "(self, *args)").replace("environment()", "environment(*args)")
+    assert rewritten({"a.py": more}, rule("LIT250"))["a.py"] == more.replace("environment", "device")
+
+
 def test_what_another_data_module_makes_is_its_own() -> None:
     text = HEAD + READS + "\n\nclass B(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n"
     [reason] = refusals({"a.py": text, "setup.cfg": "[data]\ntrain_transforms = 1\n"}, "LIT250")
