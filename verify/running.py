@@ -204,10 +204,11 @@ def run_spec(
 def _lent(sources: Sources, spec: Mapping[str, object], home: Path, data: Path | None) -> dict[str, object]:
     """What a run has besides its tree: variables that the code of these sources reads and nothing sets, programs that
     are missing, and the `data` that the user named."""
-    variables = variables_for(sources, home / "lent")
-    for value in variables.values():
-        if Path(value).parent == home / "lent":
-            Path(value).mkdir(parents=True, exist_ok=True)
+    folder = home / "home" / "lent"
+    variables = variables_for(sources, folder)
+    for place in map(Path, variables.values()):
+        if folder in place.parents:
+            (place.parent if place.suffix else place).mkdir(parents=True, exist_ok=True)
     programs = home / "programs"
     for name in cast("Sequence[str]", spec.get("programs", ())):
         programs.mkdir(exist_ok=True)
