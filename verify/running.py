@@ -28,6 +28,7 @@ from verify.harness.standins import STAND_INS
 from verify.judging.record import CRASHED, RunRecord, read
 from verify.judging.recorded import Started
 from verify.made_up import with_data
+from verify.reading import sizes
 from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
@@ -70,7 +71,7 @@ def run_both(
     """Run a script in both trees; again, and otherwise watched, where what we put there fails and can be spared."""
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
-        again = otherwise(old, new, bench.watching.get(entry.script, {}))
+        again = otherwise(old, new, bench.watching.get(entry.script, {}), sizes.smaller(after, entry.script))
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break

@@ -104,6 +104,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
     if watch is None:
         return 3
     beside("placement").share(watch.spec, beside("provided").SHARED)
+    watch.pace.wait()
     return execute(spec, root, script, watch)
 
 
@@ -115,7 +116,7 @@ def as_started(spec: dict[str, Any]) -> tuple[Path, Path]:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.path += [str(place) for place in script.parent.parents if root in place.parents]  # a project in the project
-    sys.argv = [str(script), *spec["args"]]
+    sys.argv = [str(script), *spec["args"], *spec.get("smaller", ())]
     return root, script
 
 
