@@ -71,3 +71,24 @@ def test_options_that_what_the_script_calls_declares_count_too(tmp_path: Path) -
     assert found(tmp_path / "a", "Net.add_options(parser)\n", OWN) == (("--hidden_size=32",),)
     assert found(tmp_path / "b", "model.add_more(parser)\n", OWN) == (("--num_layers=2",),)
     assert found(tmp_path / "c", "print(Net)\n", OWN) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("batch_size: 128 # of pictures\nimage_size: 224\nlayers: 4\nname: x\nnested:\n  heads: 8\n",
+         (("--batch_size=8", "--layers=2"),)),
+        ("batch_size: 4\n", ()),
+    ],
+)  # fmt: skip
+def test_options_that_are_the_keys_of_a_configuration_count_too(
+    text: str, sizes: tuple[tuple[str, ...], ...], tmp_path: Path
+) -> None:
+    options = "for key, value in read('./config/main.yaml'):\n    parser.add_argument(f'--{key}', default=value)\n"
+    root = tree(tmp_path / "project", train=HEAD + options, model="")
+    (root / "config").mkdir()
+    (root / "config" / "main.yaml").write_text(text)
+    assert smaller(Sources(root), "train.py") == sizes
+    assert (
+        smaller(Sources(tree(tmp_path / "other", train=HEAD + options.replace("f'", "'"), model="")), "train.py") == ()
+    )
