@@ -316,7 +316,7 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
     (alone,) = result(monkeypatch, tmp_path, old, new).alone
-    said = "old names and defaults that the installed numpy or Python no longer has: numpy.float to model, "
+    said = "old names and defaults that installed packages or Python no longer have: numpy.float to model, "
     assert f"provided by fixer: {said}numpy.Inf to model" in alone.notes
     assert given(old, new) == (Fact("provided", f"{said}numpy.Inf to model"),)
 

@@ -157,6 +157,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("compat_shims").lend(held.LENT)
     beside("compat_shims").lend_loading(held.LENT)
     beside("companions").lend(held.LENT)
+    beside("sounds").lend(held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))

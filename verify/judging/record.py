@@ -18,7 +18,7 @@ NAMED = 5
 HANDED = "logger: "
 """What stands before the name of a metric that the project handed straight to a logger."""
 _GIVEN = {
-    "lent": "old names and defaults that the installed numpy or Python no longer has",
+    "lent": "old names and defaults that installed packages or Python no longer have",
     "compiled": "a build of Cython modules, without the settings of setup.py",
     "installed": "a version of the project's own distribution, which is not installed",
     "variables": "environment variables that the code reads and nothing sets",
