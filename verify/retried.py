@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from verify.harness import standins
-from verify.harness.pace import LargeTraining, SlowTraining
+from verify.harness.pace import SLOW, LargeTraining
 from verify.judging.record import RunRecord
 
 Watching = Mapping[str, tuple[str, ...]]
@@ -80,7 +80,7 @@ def otherwise(
 def _slow(raw: RunRecord | None) -> str | None:
     """Why a run was too slow for its time; None for one that was not."""
     failure = raw.recording.failure if raw else None
-    return failure.message if failure and failure.type in (SlowTraining.__name__, LargeTraining.__name__) else None
+    return failure.message if failure and failure.type in SLOW else None
 
 
 def _smaller(

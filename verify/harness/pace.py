@@ -26,6 +26,9 @@ class LargeTraining(BaseException):
     """Not even a training of two batches comes to its end in the time that there is."""
 
 
+SLOW = (SlowTraining.__name__, LargeTraining.__name__)
+
+
 class TrainingPace:
     """How fast a training is, against the time that it has; a process that is one of several, that was made shorter
     already, or whose first run came to its end, has all the time."""
