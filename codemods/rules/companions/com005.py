@@ -18,9 +18,9 @@ GONE: Mapping[str, str] = MappingProxyType(
     {
         "torchaudio.info": "Use `soundfile.info(path)` or `torchcodec.decoders.AudioDecoder(path).metadata`",
         "torchaudio.AudioMetaData": "Use what `torchcodec.decoders.AudioDecoder(path).metadata` gives",
-        "torchaudio.set_audio_backend": "Remove the call of `set_audio_backend(...)`: there are no backends any more",
-        "torchaudio.get_audio_backend": "Remove what asks for `get_audio_backend()`: there are no backends any more",
-        "torchaudio.list_audio_backends": "Remove what asks for `list_audio_backends()`: there are no backends any more",
+        "torchaudio.set_audio_backend": "Remove the call of `set_audio_backend(...)`: there are no backends now",
+        "torchaudio.get_audio_backend": "Remove what asks for `get_audio_backend()`: there are no backends now",
+        "torchaudio.list_audio_backends": "Remove what asks for `list_audio_backends()`: there are no backends now",
         "torchaudio.backend": "Use `torchcodec.decoders.AudioDecoder` or `soundfile.read`, which read files now",
         "torchaudio.io": "Use `torchcodec.decoders.AudioDecoder` and `VideoDecoder`, which read files now",
         "torchaudio.kaldi_io": "Use `import kaldi_io`, the package on which it stood",
@@ -28,7 +28,7 @@ GONE: Mapping[str, str] = MappingProxyType(
         "torchaudio.sox_effects": "Use the effects of `torchaudio.functional`, or call sox itself",
         "torchaudio.functional.apply_codec": "Use `torchcodec.encoders.AudioEncoder`, and read what it writes",
         "torchaudio.utils.sox_utils": "Remove what asks for `torchaudio.utils.sox_utils`: sox is not used any more",
-        "torchaudio.utils.ffmpeg_utils": "Remove what asks for `torchaudio.utils.ffmpeg_utils`: torchcodec is what uses FFmpeg now",
+        "torchaudio.utils.ffmpeg_utils": "Remove what asks for `torchaudio.utils.ffmpeg_utils`: torchcodec has FFmpeg",
         "torchaudio.utils.download_asset": "Use `torch.hub.download_url_to_file`",
     }
 )
