@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from verify.harness import standins
 from verify.harness.pace import SLOW, LargeTraining
@@ -16,8 +17,9 @@ Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
 programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
 (`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
-verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), and with which arguments of its
-own what it trains is `smaller`."""
+verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
+what it trains is `smaller`, and how many `samples` there are in a batch at most."""
+_FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
     "ffmpeg",
     "ffprobe",
@@ -87,16 +89,29 @@ def _smaller(
     old: RunRecord | None, new: RunRecord, watched: Watching, sizes: Sequence[tuple[str, ...]]
 ) -> tuple[Watching, str] | None:
     """How both trees train something smaller, where one is too large; and with less of that, where both fail so."""
-    now, runs = watched.get("smaller"), [raw for raw in (old, new) if raw]
-    if now is None:
-        told, left = next(filter(None, map(_large, runs)), None), tuple(sizes)
-    else:
+    runs, ways = [raw for raw in (old, new) if raw], _ways(sizes)
+    now = {name: watched[name] for name in ("smaller", "samples") if name in watched}
+    told = next(filter(None, map(_large, runs)), None)
+    if now:
         is_refused = all(not raw.recording.fitted and not raw.ended and not raw.lacks for raw in runs)
-        told, left = ("the others do not go together" if is_refused else None), tuple(sizes)[1:]
-    if told is None or not left or now == left[0] or any(raw.recording.fitted for raw in runs):
+        told = "with more of that neither tree trains" if is_refused else None
+    left = ways[ways.index(now) + 1 :] if now in ways else () if now else ways
+    if told is None or not left or any(raw.recording.fitted for raw in runs):
         return None
-    words = shlex.join(left[0])
-    return {**watched, "shorter": ("batches",), "smaller": left[0]}, f"with {words} on fewer batches: {told}"
+    args, samples = left[0].get("smaller", ()), left[0].get("samples", ())
+    words = " and ".join(filter(None, [shlex.join(args), *(f"at most {number} samples a batch" for number in samples)]))
+    kept = {name: value for name, value in watched.items() if name not in now}
+    return {**kept, "shorter": ("batches",), **left[0]}, f"with {words}, on fewer batches: {told}"
+
+
+def _ways(sizes: Sequence[tuple[str, ...]]) -> list[Watching]:
+    """How what a script trains can be made smaller, the most first: by its arguments, and by the samples of a batch,
+    unless one of the arguments says these."""
+    ways: list[Watching] = []
+    for args in sizes:
+        is_of_batches = any("batch" in arg or arg.startswith("--bs") for arg in args)
+        ways.append({"smaller": args} if is_of_batches else {"smaller": args, **_FEW})
+    return ways or [_FEW]
 
 
 def _large(raw: RunRecord) -> str | None:

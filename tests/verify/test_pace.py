@@ -6,13 +6,16 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from tests.verify.test_provided import REQUEST, failed
 from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.finished import keep
+from verify.harness import short
 from verify.harness.pace import SlowTraining, TrainingPace
 from verify.judging.record import RunRecord
 from verify.prove import prove
@@ -109,12 +112,16 @@ def test_what_is_too_large_is_trained_smaller_by_its_own_arguments(tmp_path: Pat
     raw = large(tmp_path)
     first = otherwise(None, raw, {}, SIZES)
     assert first == ({"shorter": ("batches",), "smaller": SIZES[0]},
-                     "with --dim=32 --batch=8 on fewer batches: its second batch did not come in 9 s")  # fmt: skip
+                     "with --dim=32 --batch=8, on fewer batches: its second batch did not come in 9 s")  # fmt: skip
     second = otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), first[0], SIZES)
     assert second is not None and second[0]["smaller"] == SIZES[1]
     assert otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), second[0], SIZES) is None
     without = otherwise(None, raw, {})
-    assert without is not None and without[0] == {"shorter": ("batches",)}
+    assert without == ({"shorter": ("batches",), "samples": ("8",)},
+                       "with at most 8 samples a batch, on fewer batches: its second batch did not come in 9 s")  # fmt: skip
+    assert otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), without[0]) is None
+    both = otherwise(None, raw, {}, (("--dim=32",),))
+    assert both is not None and (both[0]["smaller"], both[0]["samples"]) == (("--dim=32",), ("8",))
     memory = replace(failed(tmp_path, ""), ended="it used more than 9.4 GiB of memory")
     held = otherwise(None, replace(memory, recording=replace(memory.recording, failure=None)), {}, SIZES)
     assert held is not None and held[0]["smaller"] == SIZES[0]
@@ -146,6 +153,23 @@ def test_a_large_training_shows_what_differs(spoiled: tuple[str, str], verdict: 
     request = replace(REQUEST, before_pins=pins, after_pins=pins, baseline_below=None, timeout=30)
     evidence = prove(*trees, request, said.append)
     assert evidence.verdict == verdict, evidence.reason
-    assert any("with --depth=2 on fewer batches: its second batch did not come in 12 s" in line for line in said), said
+    assert any(
+        "with --depth=2 and at most 8 samples a batch, on fewer batches: its second batch did not come in 12 s" in line
+        for line in said
+    ), said
     assert any("arguments that make what is trained smaller" in fact.text and "--depth=2" in fact.text
                for fact in evidence.facts)  # fmt: skip
+
+
+def test_loaders_put_few_samples_into_a_batch() -> None:
+    loaders: Any = torch.utils.data.DataLoader
+    plain = loaders.__init__
+    try:
+        short.few_samples(8)
+        rows = list(range(20))
+        made = [loaders(rows, 16), loaders(rows, batch_size=16, drop_last=True), loaders(rows, batch_size=2)]
+        made += [loaders(rows, batch_size=None), loaders(rows, batch_sampler=[[1, 2, 3]])]
+        assert [each.batch_size for each in made] == [8, 8, 2, None, None]
+        assert [len(each) for each in made] == [3, 2, 10, 20, 1]
+    finally:
+        loaders.__init__ = plain

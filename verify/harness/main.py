@@ -169,6 +169,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
+    if samples := spec.get("samples"):
+        beside("short").few_samples(int(samples[0]))
     is_alone = spec["mode"] in ("search", "replay")
     if spec.get("blank") or is_alone:
         beside("hub_weights").stand_in(held.WEIGHTS)
