@@ -19,6 +19,7 @@ programs in whose place one is put that does nothing (`programs`), whether weigh
 (`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
 verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
 what it trains is `smaller`, and how many `samples` there are in a batch at most."""
+_OF_SIZES = frozenset({"AssertionError", "IndexError", "RuntimeError", "SystemExit", "ValueError", "ZeroDivisionError"})
 _FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
     "ffmpeg",
@@ -93,7 +94,7 @@ def _smaller(
     now = {name: watched[name] for name in ("smaller", "samples") if name in watched}
     told = next(filter(None, map(_large, runs)), None)
     if now:
-        is_refused = all(not raw.recording.fitted and not raw.ended and not raw.lacks for raw in runs)
+        is_refused = all(map(_may_be_of_sizes, runs))
         told = "with more of that neither tree trains" if is_refused else None
     left = ways[ways.index(now) + 1 :] if now in ways else () if now else ways
     if told is None or not left or any(raw.recording.fitted for raw in runs):
@@ -102,6 +103,12 @@ def _smaller(
     words = " and ".join(filter(None, [shlex.join(args), *(f"at most {number} samples a batch" for number in samples)]))
     kept = {name: value for name, value in watched.items() if name not in now}
     return {**kept, "shorter": ("batches",), **left[0]}, f"with {words}, on fewer batches: {told}"
+
+
+def _may_be_of_sizes(raw: RunRecord) -> bool:
+    """Whether a run failed for something that other sizes may mend."""
+    failure = raw.recording.failure
+    return failure is not None and failure.type in _OF_SIZES and not raw.lacks
 
 
 def _ways(sizes: Sequence[tuple[str, ...]]) -> list[Watching]:

@@ -98,28 +98,32 @@ def test_fewer_batches_are_tried_once(tmp_path: Path) -> None:
     assert otherwise(None, slow, again[0]) is None
 
 
-def large(folder: Path, message: str = "its second batch did not come in 9 s") -> RunRecord:
+def ended(
+    folder: Path, kind: str = "LargeTraining", message: str = "its second batch did not come in 9 s"
+) -> RunRecord:
     raw = failed(folder, message)
     failure = raw.recording.failure
     assert failure
-    return replace(raw, recording=replace(raw.recording, failure=replace(failure, type="LargeTraining")))
+    return replace(raw, recording=replace(raw.recording, failure=replace(failure, type=kind)))
 
 
 SIZES = (("--dim=32", "--batch=8"), ("--batch=8",))
 
 
 def test_what_is_too_large_is_trained_smaller_by_its_own_arguments(tmp_path: Path) -> None:
-    raw = large(tmp_path)
+    raw = ended(tmp_path)
     first = otherwise(None, raw, {}, SIZES)
     assert first == ({"shorter": ("batches",), "smaller": SIZES[0]},
                      "with --dim=32 --batch=8, on fewer batches: its second batch did not come in 9 s")  # fmt: skip
-    second = otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), first[0], SIZES)
+    refused = ended(tmp_path, "RuntimeError", "shapes cannot be multiplied")
+    assert otherwise(None, ended(tmp_path, "AttributeError"), first[0], SIZES) is None
+    second = otherwise(None, refused, first[0], SIZES)
     assert second is not None and second[0]["smaller"] == SIZES[1]
-    assert otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), second[0], SIZES) is None
+    assert otherwise(None, refused, second[0], SIZES) is None
     without = otherwise(None, raw, {})
-    assert without == ({"shorter": ("batches",), "samples": ("8",)},
-                       "with at most 8 samples a batch, on fewer batches: its second batch did not come in 9 s")  # fmt: skip
-    assert otherwise(None, failed(tmp_path, "shapes cannot be multiplied"), without[0]) is None
+    why = "with at most 8 samples a batch, on fewer batches: its second batch did not come in 9 s"
+    assert without == ({"shorter": ("batches",), "samples": ("8",)}, why)
+    assert otherwise(None, refused, without[0]) is None
     both = otherwise(None, raw, {}, (("--dim=32",),))
     assert both is not None and (both[0]["smaller"], both[0]["samples"]) == (("--dim=32",), ("8",))
     memory = replace(failed(tmp_path, ""), ended="it used more than 9.4 GiB of memory")
@@ -128,7 +132,7 @@ def test_what_is_too_large_is_trained_smaller_by_its_own_arguments(tmp_path: Pat
 
 
 def test_where_one_tree_trains_neither_gets_smaller(tmp_path: Path) -> None:
-    raw = large(tmp_path)
+    raw = ended(tmp_path)
     trained = replace(raw, recording=replace(raw.recording, fitted=True, failure=None))
     assert otherwise(trained, raw, {"shorter": ("batches",)}, SIZES) is None
     known = {"shorter": ("batches",), "smaller": SIZES[0]}
