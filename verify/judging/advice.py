@@ -80,6 +80,12 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it uses a name that NumPy dropped, and no version with it goes with this Python",
     ),
 )
+_OF_CODE = frozenset({"ImportError", "ModuleNotFoundError", "NameError", "NotImplementedError", *SLOW})
+_SAYS_CODE = re.compile(
+    r"^(?:module|type object) '|\bTrainer\b|\b(?:un)?expected (?:keyword|positional) argument|required positional"
+    r"|deprecated|no longer (?:accessible|supported)|\bCUDA\b"
+)
+"""What an error is of, and says, that is about code and its packages, and not about data."""
 _REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _LONGEST = 120
@@ -168,6 +174,10 @@ def _of_data(failures: Iterable[Failure], sources: Sources) -> Iterator[str]:
             )
 
 
+def _is_of_code(failure: Failure) -> bool:
+    return failure.type in _OF_CODE or _SAYS_CODE.search(failure.message) is not None
+
+
 def _kept_at(path: str) -> str:
     """Where a folder of data has a file: from the root, from the home, or from where it is on the machine."""
     own = _OF_RUN.sub("", path)
@@ -201,7 +211,7 @@ def _of_made(tried: Iterable[Evidence]) -> Iterator[str]:
     """What to do about data that was made up and with which a script does not train."""
     for item in tried:
         failure = item.after.failure if item.after is not None and not item.after.fitted else None
-        if failure is not None and failure.type not in SLOW and any(_MADE in fact.text for fact in item.facts):
+        if failure is not None and not _is_of_code(failure) and any(_MADE in fact.text for fact in item.facts):
             yield (
                 "the data that was made up for it does not work: `fixer report` says where its recordings are, whose "
                 f"folder data has it; copy that to {_FOLDER}, fix it by hand, and name it with {_DATA} {SETTINGS}"
