@@ -128,12 +128,16 @@ def find_data(spec: dict[str, Any], record: Record) -> int:
         return 3
     tools = beside("data_search")
     watch.record = tools.until_fitted
-    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
+    tell = functools.partial(_planned, record)
+    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps, tell)
     made = beside("made_data")
     made.write(found, Path(spec["record"]).with_name("made"), made.kept_place)
-    record("made", plan=found)
     record("end")
     return 0
+
+
+def _planned(record: Record, plan: list[Any]) -> None:
+    record("made", plan=plan)
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
