@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from packaging.version import Version
+
 from codemods.code.source import Source
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
@@ -35,7 +37,9 @@ from verify.reading.modules import touches
 from verify.request import TIMEOUT_S, Request
 from verify.sandbox.process import scratch
 
+_OLDEST = Version("1.4")
 _LAST = re.compile(r"removed after Lightning (\d+)\.(\d+)\.\d+")
+_FIRST = re.compile(r"no longer given .* since Lightning (\d+\.\d+)$")
 Progress = Callable[[str], None]
 DEFAULT_BUDGET = "10m"
 FURTHER = "`fixer run --continue` goes on"
@@ -212,11 +216,13 @@ def broken_in(findings: Iterable[Finding], options: Options, pins: Iterable[str]
 
 
 def _gone_in(message: str) -> str | None:
-    """The first release without a name, of a message such as `it was removed after Lightning 1.7.7`; None for what no
-    release has that installs today."""
+    """The first release without a name or an argument of a hook, as a message says it: `it was removed after Lightning
+    1.7.7`; None for what no release has that installs today."""
+    if since := _FIRST.search(message):
+        return f"{since[1]}.0" if Version(since[1]) > _OLDEST else None
     last = _LAST.search(message)
     major, minor = map(int, last.groups()) if last else (0, 0)
-    if (major, minor) < (1, 4):
+    if Version(f"{major}.{minor}") < _OLDEST:
         return None
     return "2.0.0" if (major, minor) == (1, 9) else f"{major}.{minor + 1}.0"
 
