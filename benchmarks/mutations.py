@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.mutations.changes import BASELINE, PROJECTS, Project
-from tests.mutations.judging import Files, baseline, judged
+from tests.mutations.judging import Files, judged
 from tests.mutations.lent import lent
 from tests.mutations.verdicts import CELLS, NEVER, VERDICTS
 from verify.judging.verdict import Judgement
@@ -54,13 +54,12 @@ def rows(projects: Sequence[Project], dressed: Callable[[Files], Files] = dict) 
     """Judge every mistake, in files `dressed` so. Raises SystemExit where a right rewrite is not said to be right."""
     for project in projects:
         before, after = dressed(project.before()), project.after()
-        old = baseline(before, project.baseline)
-        control, _ = judged(before, dressed(after), old)
+        control, _ = judged(before, dressed(after), project.baseline)
         print(f"{project.family} {project.name}: {control.verdict}", file=sys.stderr, flush=True)
         if control.verdict not in RIGHT and project.changes:
             raise SystemExit(f"the right rewrite of {project.name} is said to be {control.verdict}: {control.reason}")
         for change in project.changes:
-            found = judged(before, dressed(change.applied(after)), old)[0]
+            found = judged(before, dressed(change.applied(after)), project.baseline)[0]
             yield Row(project, change.name, found, control.verdict, change.unseen)
 
 

@@ -14,6 +14,7 @@ import platformdirs
 
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
+from tests import warm
 from tests.codemods.support import rule, sources
 
 REQUIREMENTS = ("torch==2.10.0", "lightning==2.5.4", "numpy")
@@ -62,7 +63,7 @@ for path in sys.argv[1:]:
     except RuntimeError as error:
         failure = str(error).splitlines()[0]
     without = [name for name, item in parameters.items() if item.grad is None]
-    print(json.dumps([forwards, without, failure, torch.__version__]))
+    print(json.dumps([forwards, without, failure, torch.__version__]), flush=True)
 """
 
 
@@ -71,16 +72,10 @@ def run_programs(texts: Mapping[str, str], folder: Path, interpreter: str = sys.
     paths = [folder / f"program{number}.py" for number in range(len(texts))]
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text)
-    run = subprocess.run(
-        [interpreter, "-W", "ignore", "-c", RUNNER, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert run.returncode == 0, run.stderr
-    lines = run.stdout.splitlines()[-len(texts) :]
+    (runner := folder / "runner.py").write_text(RUNNER)
+    run = warm.program(runner, *map(str, paths), folder=folder, python=interpreter)
+    assert run.returncode == 0, run.stdout
+    lines = [line for line in run.stdout.splitlines() if line.startswith("[[")]
     return {name: Outcome(*json.loads(line)) for name, line in zip(texts, lines, strict=True)}
 
 

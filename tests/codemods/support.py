@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
 from codemods.rule import Rule, all_rules
+from codemods.testing.neutrality import Fired, fired
 from codemods.testing.texts import cell as cell
 from codemods.testing.texts import notebook as notebook
 from codemods.testing.texts import sources as sources
+
+
+@functools.cache
+def fired_examples() -> tuple[Fired, ...]:
+    """The examples in Python in which their rule finds something, of all rules."""
+    return tuple(fired())
 
 
 def run_rules(

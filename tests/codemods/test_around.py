@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable
 
 import pytest
 
 from codemods.testing.around import AROUND, mixin_of_all, put
-from codemods.testing.neutrality import Fired, fired, look, outcome
-from tests.codemods.support import run_rules
+from codemods.testing.neutrality import Fired, look, outcome
+from tests.codemods.support import fired_examples, run_rules
 
 ONE = "what the class and its Trainer say is one finding where it is left to a person"
 LOST = {("TBP108-0", "subclass"): ONE}
@@ -24,12 +25,14 @@ BESIDE = {
     **dict.fromkeys(("TBP001-0", "TBP001-1"), WHICH),
 }
 """What is left to a person where the file has a class twice, by example."""
-CASES = fired()
+STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 3
+"""Every which example is rewritten in each of the surroundings, in each one others; all of them where FIXER_NEUTRAL is
+set."""
 
 
 @pytest.mark.parametrize("around", AROUND)
 def test_nothing_vanishes(around: str) -> None:
-    every = [(case, files) for case in CASES if (files := put(case, around))]
+    every = [(case, files) for case in fired_examples() if (files := put(case, around))]
     assert len(every) > 5
     made = [outcome(case, around, 0, files) for case, files in every]
     lost = {(item.fired.name, around) for item in made if item.kind in ("vanished", "crashed")}
@@ -73,7 +76,7 @@ def test_each_copy_is_found(
     around: str, regions: Callable[[Fired, dict[str, str]], list[Region]], lower: dict[str, str]
 ) -> None:
     missing, lowered = [], set()
-    for case in CASES:
+    for case in fired_examples():
         if (files := put(case, around)) is None:
             continue
         (alone,) = found_in(case, case.files, regions(case, case.files))
@@ -88,10 +91,11 @@ def test_each_copy_is_found(
 
 @pytest.mark.parametrize("around", AROUND)
 def test_no_rewrite_is_thrown_away(around: str) -> None:
+    every = [(case, files) for case in fired_examples() if (files := put(case, around))]
+    step = STEP if len(every) > 30 else 1
     made = [
         run_rules(files, case.rule, unsafe=True, pins=case.example.pins)
-        for case in CASES
-        if (files := put(case, around))
+        for case, files in every[[*AROUND].index(around) % step :: step]
     ]
     assert any(item.changes for item in made)
     assert [item.bugs for item in made if item.bugs] == []
@@ -101,7 +105,7 @@ def test_what_lightning_stands_in_front_of_is_not_rewritten() -> None:
     """Of a class that is mixed in behind Lightning's, Python takes no hook and runs no constructor."""
     made = [
         (case.name, run_rules(files, case.rule, pins=case.example.pins))
-        for case in CASES
+        for case in fired_examples()
         if case.rule.code[:3] in ("TBP", "OPT", "BWD") and (files := mixin_of_all(case.example.before, behind=True))
     ]
     assert len(made) > 20

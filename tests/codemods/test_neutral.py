@@ -6,8 +6,9 @@ import os
 from itertools import chain
 
 from codemods.testing.neutral import EDITS
-from codemods.testing.neutrality import EVERY, EditOutcome, Fired, edited, fired, outcome
+from codemods.testing.neutrality import EVERY, EditOutcome, Fired, edited, outcome
 from tests.codemods.exceptions import LOST, LOWER, UNSURE
+from tests.codemods.support import fired_examples
 
 STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
@@ -25,7 +26,6 @@ PAIRS = (
     "getattr + except raise",
     "global constant + split call",
 )
-CASES = [(case, edit) for case in fired() for edit in (*EVERY, *PAIRS)]
 
 
 def outcomes(cases: list[tuple[Fired, str]]) -> list[EditOutcome]:
@@ -46,7 +46,7 @@ def is_lower(item: EditOutcome) -> bool:
 
 
 def test_nothing_vanishes_and_levels_stay() -> None:
-    every = outcomes(CASES[::STEP])
+    every = outcomes([(case, edit) for case in fired_examples() for edit in (*EVERY, *PAIRS)][::STEP])
     lost = [item for item in every if item.kind in ("vanished", "crashed")]
     assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
     judged = [item for item in every if item.kind == "kept" or not is_lower(item)]
@@ -54,7 +54,7 @@ def test_nothing_vanishes_and_levels_stay() -> None:
 
 
 def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
-    made = {edit for case in fired()[::5] for edit in EDITS if any(edited(case, edit))}
+    made = {edit for case in fired_examples()[::5] for edit in EDITS if any(edited(case, edit))}
     assert len(made) > 20
 
 
@@ -66,7 +66,7 @@ def test_an_exception_says_why() -> None:
 
 
 def test_an_exception_still_happens() -> None:
-    cases = {case.name: case for case in fired()}
+    cases = {case.name: case for case in fired_examples()}
     lower = {(name, edit) for name, reasons in LOWER.items() for edit in chain(*reasons.values())}
     expected = {**dict.fromkeys(LOST, frozenset({"vanished"})), **dict.fromkeys(lower, frozenset({"level", "told"}))}
     made = {pair: {item.kind for item in outcomes([(cases[pair[0]], pair[1])])} for pair in expected}

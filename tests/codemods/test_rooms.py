@@ -34,6 +34,7 @@ FAMILIES = {
 """Families that still ask another one; no more may come."""
 
 
+@functools.cache
 def is_module(name: str) -> bool:
     place = ROOT.parent.joinpath(*name.split("."))
     return place.is_dir() or place.with_suffix(".py").exists()

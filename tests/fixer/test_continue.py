@@ -21,7 +21,7 @@ from fixer.errors import UsageError
 from fixer.project import open_commit
 from fixer.proof_state import open_state, states
 from fixer.timing import seconds_of
-from tests.fixer.command import OLD, Ask, old_project, process
+from tests.fixer.command import OLD, Ask, old_project
 from tests.fixer.git_repos import Repo
 from tests.fixer.test_interrupt import begin, wait
 from tests.support import commit_all, git
@@ -70,7 +70,7 @@ def said(report: Mapping[str, Any]) -> Any:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
 @pytest.mark.usefixtures("interrupts")
-def test_what_was_interrupted_goes_on_and_says_the_same(tmp_path: Path) -> None:
+def test_what_was_interrupted_goes_on_and_says_the_same(ask: Ask, tmp_path: Path) -> None:
     """At random moments of the first runs and of the second ones."""
     folder = old_project(tmp_path / "project", {"train.py": MODEL, "pyproject.toml": SETTINGS})
     before, draw, told = Repo(folder).fingerprint(), random.Random(), []
@@ -92,10 +92,10 @@ def test_what_was_interrupted_goes_on_and_says_the_same(tmp_path: Path) -> None:
     assert told[0].endswith("interrupted while running train.py"), told
     assert "by the first one, failed before" in told[1], told
 
-    went_on = process(folder, "run", ".", "--continue", "--output-format", "json")
+    went_on = ask("run", folder, "--continue", "--output-format", "json")
     assert went_on.code == 0 and "nothing to continue" not in went_on.out, went_on
     assert not list(states().glob("*")), "the proof is through"
-    anew = process(folder, "run", ".", "--output-format", "json")
+    anew = ask("run", folder, "--output-format", "json")
     assert said(went_on.report()) == said(anew.report())
     assert said(anew.report())[0]["verdict"] == "repaired", anew
 

@@ -131,12 +131,12 @@ def misbehave(ask: Ask, folder: Path, statement: bytes, *options: str) -> Said:
 
 
 def test_a_script_that_hangs(ask: Ask, own_home: None, tmp_path: Path) -> None:
-    said = misbehave(ask, tmp_path / "project", b"time.sleep(600)", "--timeout", "20")
+    said = misbehave(ask, tmp_path / "project", b"time.sleep(600)", "--timeout", "10")
     report = said.report()
     (evidence,) = report["evidence"]
     assert evidence["before"]["script"] == evidence["after"]["script"] == "train.py: Model, trained by itself"
     assert evidence["reason"].startswith("Model, trained by itself on generated batches: ")
-    assert any("it ran longer than 20 seconds" in fact["text"] for fact in evidence["facts"])
+    assert any("it ran longer than 10 seconds" in fact["text"] for fact in evidence["facts"])
     assert (said.code, report["branch"]) == (0, BRANCH)
 
 

@@ -5,27 +5,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 
 import pytest
 
 from tests.migrations.cases import MIGRATIONS, Migration
-from tests.mutations.judging import baseline, judged
+from tests.mutations.judging import judged
 from tests.training.interpreters import TARGET
-from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement
-
-
-@functools.cache
-def before(migration: Migration) -> tuple[RunRecord, RunRecord]:
-    """Two runs of the project on the release that it was written for."""
-    return baseline(migration.files("before", migration.release), migration.release)
 
 
 def verdict(migration: Migration, kind: str) -> Judgement:
     files = migration.files("right" if kind == "right" else "wrong", TARGET)
-    return judged(migration.files("before", migration.release), files, before(migration))[0]
+    return judged(migration.files("before", migration.release), files, migration.release)[0]
 
 
 @pytest.mark.parametrize("migration", MIGRATIONS, ids=lambda migration: migration.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,13 @@ SHORT = {
 Files = Mapping[str, str]
 
 
-def judged(before: Files, after: Files, old: Sequence[RunRecord]) -> tuple[Judgement, RunRecord]:
-    """The verdict on two trees, `old` being two runs of the first, and the run of the second."""
-    new, problems = recorded(after, TARGET), missing(after)
-    judgement = judge(old[0], new, problems)
+def judged(before: Files, after: Files, release: str = BASELINE) -> tuple[Judgement, RunRecord]:
+    """The verdict on two trees, the first on this release, and the run of the second. What is a change is held against
+    a second run of the first, from weights that are a rounding away."""
+    old, new, problems = recorded(before, release), recorded(after, TARGET), missing(after)
+    judgement = judge(old, new, problems)
     if judgement.verdict == "changed":
-        judgement = judge(old[0], new, problems, noise=noise_of(*old))
+        judgement = judge(old, new, problems, noise=noise_of(old, recorded(before, release, nudged=True)))
     return with_requirements(judgement, before, after), new
 
 
@@ -50,13 +51,15 @@ def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judg
     return replace(judgement, verdict="regressed", reason=told) if told else judgement
 
 
-def baseline(files: Files, release: str = BASELINE) -> tuple[RunRecord, RunRecord]:
-    """Two runs of a tree on the old release, the second from weights that are a rounding away."""
-    return recorded(files, release), recorded(files, release, nudged=True)
-
-
 def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False) -> RunRecord:
-    """What the harness writes about `train.py` of these files on a release of Lightning."""
+    """What the harness writes about `train.py` of these files on a release of Lightning; the same files are run once in
+    a process."""
+    return _recorded(tuple(sorted(files.items())), release, devices, nudged)
+
+
+@functools.cache
+def _recorded(texts: tuple[tuple[str, str], ...], release: str, devices: int, nudged: bool) -> RunRecord:
+    files = dict(texts)
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
     spec |= {"devices": devices, "nudged": nudged, "made": plan(files)}

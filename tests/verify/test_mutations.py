@@ -13,17 +13,16 @@ import pytest
 import codemods
 from codemods.rule import all_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
-from tests.mutations.judging import Files, baseline, judged
+from tests.mutations.judging import Files, judged
 from tests.mutations.lent import lent
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
-from verify.judging.record import RunRecord
 
 
 @functools.cache
-def prepared(family: str, name: str) -> tuple[Project, Files, Files, tuple[RunRecord, RunRecord]]:
-    """A project, its files before and after the rules, and its runs on the old release."""
+def prepared(family: str, name: str) -> tuple[Project, Files, Files]:
+    """A project, and its files before and after the rules."""
     project = next(each for each in PROJECTS if (each.family, each.name, each.baseline) == (family, name, BASELINE))
-    return project, project.before(), project.after(), baseline(project.before())
+    return project, project.before(), project.after()
 
 
 def test_every_family_has_mistakes() -> None:
@@ -70,8 +69,8 @@ def test_every_family_has_a_project_for_every_verdict_that_there_can_be() -> Non
     ids=lambda cell: f"{cell.family}-{cell.verdict}",
 )
 def test_every_verdict_is_right(cell: Cell) -> None:
-    _, before, _, old = prepared(cell.family, cell.name)
-    judgement, _ = judged(before, cell.after(), old)
+    _, before, _ = prepared(cell.family, cell.name)
+    judgement, _ = judged(before, cell.after())
     assert judgement.verdict == cell.verdict, judgement.reason
 
 
@@ -103,9 +102,9 @@ def test_every_verdict_is_right(cell: Cell) -> None:
     ],
 )
 def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str, said: str) -> None:
-    project, before, after, old = prepared(family, name)
+    project, before, after = prepared(family, name)
     change = next(each for each in project.changes if each.name == mistake)
-    judgement, _ = judged(before, change.applied(after), old)
+    judgement, _ = judged(before, change.applied(after))
     assert judgement.verdict == verdict, judgement.reason
     assert said in judgement.reason
 
@@ -114,8 +113,8 @@ def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str,
     ("mistake", "verdict"), [("", "preserved"), ("a part of the state begun anew", "changed"), ("no step", "regressed")]
 )
 def test_arrays_that_are_lent_hide_no_mistake(mistake: str, verdict: str) -> None:
-    project, before, after, _ = prepared("TBP", "nested_state")
+    project, before, after = prepared("TBP", "nested_state")
     spoiled = next((change.applied(after) for change in project.changes if change.name == mistake), after)
-    judgement, run = judged(lent(before), lent(spoiled), baseline(lent(before)))
+    judgement, run = judged(lent(before), lent(spoiled))
     assert judgement.verdict == verdict, judgement
     assert run.made and all(name.startswith("data/lent/") for name in run.made)

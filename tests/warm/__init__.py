@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import array
 import contextlib
-import functools
+import fcntl
+import hashlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -29,8 +30,9 @@ from verify.sandbox import jail
 
 LONGEST = 200
 """After so many seconds a program of a test is ended."""
-KEPT = 6
-"""How many such processes live at once."""
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
+FOLDER = Path(tempfile.gettempdir()) / f"fixer-warm-{RUN}"
+"""Where the processes of this run of the tests meet."""
 SERVER = Path(__file__).with_name("server.py")
 JAIL = Path(jail.__file__)
 SETTINGS = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
@@ -38,46 +40,76 @@ SETTINGS = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSER
 IS_POSSIBLE = sys.platform == "linux" and not any(Path(each).exists() for each in ("/dev/nvidiactl", "/dev/kfd"))
 """A process that has looked for accelerators cannot be forked into one that uses them."""
 _LOCK = threading.Lock()
+_SERVED: dict[str, Server | None] = {}
+_STARTED: list[subprocess.Popen[bytes]] = []
 
 
 class Server:
-    """A process of one interpreter that waits with torch and Lightning loaded."""
+    """A process of one interpreter that waits with torch and Lightning loaded, one for all processes of a run of the
+    tests: who asks first starts it in a folder, and it ends when the last of them has."""
 
-    def __init__(self, python: str) -> None:
-        self.place = str(Path(tempfile.mkdtemp(prefix="fixer-warm-")) / "socket")
+    def __init__(self, python: str, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.place = str(folder / "socket")
+        held = folder / "held"
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not held.exists():
+                os.mkfifo(held, 0o600)
+            try:
+                self._held = os.open(held, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads it
+                self._start(python, folder, held)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError, OSError):
+            os.close(self._held)
+
+    def _start(self, python: str, folder: Path, held: Path) -> None:
+        """Start the process, which reads what is held until nobody holds it."""
+        Path(self.place).unlink(missing_ok=True)
+        reading = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+        self._held = os.open(held, os.O_WRONLY)
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
-        self.process = subprocess.Popen(
+        process = subprocess.Popen(
             [python, str(SERVER), self.place, str(HARNESS)],
-            stdin=subprocess.PIPE,
+            stdin=reading,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=Path(self.place).parent,
-            env={**kept, **SETTINGS, "HOME": str(Path(self.place).parent)},
+            cwd=folder,
+            env={**kept, **SETTINGS, "HOME": str(folder)},
             start_new_session=True,
         )
-        assert self.process.stdout is not None
-        if not self.process.stdout.readline():
-            shutil.rmtree(Path(self.place).parent, ignore_errors=True)
-            raise OSError(f"{python} has nothing loaded: it ended with {self.process.wait()}")
+        os.close(reading)
+        _STARTED.append(process)
+        assert process.stdout is not None
+        if not process.stdout.readline():
+            raise OSError(f"{python} has nothing loaded: it ended with {process.wait()}")
+
+    def connected(self) -> socket.socket:
+        """A connection to the process."""
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.connect(self.place)
+        except OSError:
+            made.close()
+            raise
+        return made
 
 
 def serving(python: str) -> Server | None:
-    """The process of an interpreter, started when it is asked for first; None where nothing can be loaded. It ends
-    with the tests, or when others were asked for since and nothing of it runs."""
+    """The process of an interpreter, started where no process of this run of the tests has; None where nothing can be
+    loaded."""
     with _LOCK:
-        server = _served(python)
-        if server is not None and server.process.poll() is not None:
-            shutil.rmtree(Path(server.place).parent, ignore_errors=True)
-            _served.cache_clear()
-            server = _served(python)
-        return server
-
-
-@functools.lru_cache(KEPT)
-def _served(python: str) -> Server | None:
-    with contextlib.suppress(OSError):
-        return Server(python)
-    return None
+        server = _SERVED.get(python)
+        if server is not None:
+            with contextlib.suppress(OSError), server.connected():
+                return server
+        if server is not None or python not in _SERVED:
+            _SERVED[python] = None
+            with contextlib.suppress(OSError):
+                _SERVED[python] = Server(python, FOLDER / hashlib.sha256(python.encode()).hexdigest()[:16])
+        return _SERVED[python]
 
 
 class Started:
@@ -88,8 +120,7 @@ class Started:
         self.returncode: int | None = None
         reading, output = os.pipe()
         self.stdout: IO[bytes] = open(reading, "rb", buffering=0)  # noqa: SIM115, PTH123
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.connect(of.place)
+        self._server = of.connected()
         asked = {"command": list(command), "folder": str(folder), "environment": dict(environment)}
         right = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [output]))
         text = json.dumps(asked).encode() + b"\n"
@@ -146,9 +177,23 @@ def _interpreter(words: Sequence[str]) -> str | None:
 
 def run(spec: Path, folder: Path, python: Path | str = sys.executable) -> subprocess.CompletedProcess[str]:
     """Have the harness do what a file asks for, in a folder; how it ended, and what it wrote."""
-    command = [str(python), str(HARNESS), str(spec)]
+    return program(HARNESS, str(spec), folder=folder, python=python)
+
+
+def program(
+    script: Path, *words: str, folder: Path, python: Path | str = sys.executable
+) -> subprocess.CompletedProcess[str]:
+    """Run a script by its path in a folder, where torch and Lightning are loaded already; how it ended, and what it
+    wrote."""
+    command, environment = [str(python), str(script), *words], dict(os.environ)
+    if IS_POSSIBLE and (server := serving(command[0])):
+        return _ended(Started(server, command, folder, environment), command)
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with opened(command, cwd=folder, env=dict(os.environ), **how) as child:
+    return _ended(subprocess.Popen(command, cwd=folder, env=environment, **how), command)
+
+
+def _ended(started: Any, command: list[str]) -> subprocess.CompletedProcess[str]:
+    with started as child:
         late = threading.Timer(LONGEST, child.kill)
         late.start()
         try:

@@ -51,7 +51,9 @@ def main(place: str, harness: str) -> None:
     while True:
         for key, _ in waiting.select(POLL if living else None):
             if key.fd == 0:
-                shutil.rmtree(Path(place).parent, ignore_errors=True)
+                shutil.rmtree(folder := Path(place).parent, ignore_errors=True)
+                with contextlib.suppress(OSError):  # others are in there
+                    folder.parent.rmdir()
                 os._exit(0)
             asking, _ = listening.accept()
             with contextlib.suppress(OSError, IndexError):  # who asked is gone

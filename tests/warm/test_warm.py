@@ -147,11 +147,31 @@ def test_the_harness_records_the_same_of_a_training(tmp_path: Path) -> None:
     assert {"start", "loss", "step", "fitted", "loaded", "end"} <= {event["event"] for event in events[0]}
 
 
-def test_a_process_that_ended_is_replaced() -> None:
+@pytest.fixture
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for processes that no other tests use."""
+    monkeypatch.setattr(warm, "FOLDER", tmp_path)
+    monkeypatch.setattr(warm, "_SERVED", {})
+    monkeypatch.setattr(warm, "_STARTED", [])
+    return tmp_path
+
+
+def test_a_process_that_ended_is_replaced(apart: Path) -> None:
     first = warm.serving(sys.executable)
-    assert first is not None
-    first.process.kill()
-    first.process.wait()
+    (started,) = warm._STARTED
+    started.kill()
+    started.wait()
     second = warm.serving(sys.executable)
-    assert second is not None and second is not first and second.process.poll() is None
-    assert not Path(first.place).parent.exists()
+    assert second is not None and second is not first and len(warm._STARTED) == 2
+    assert warm.serving(sys.executable) is second
+
+
+def test_it_serves_all_processes_of_a_run_and_ends_with_the_last(apart: Path) -> None:
+    first = warm.Server(sys.executable, apart)
+    second = warm.Server(sys.executable, apart)
+    (started,) = warm._STARTED
+    del first
+    with second.connected():
+        assert started.poll() is None
+    del second
+    assert started.wait(timeout=60) == 0 and not apart.exists()

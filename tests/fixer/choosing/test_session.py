@@ -124,7 +124,7 @@ def text(made: Chosen, path: str) -> str:
     return next(one.data for one in after(made) if one.path == path).decode()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from("yyynnnsssadAl012qe?"), max_size=40), st.sampled_from("yn"))
 def test_any_answers(answers: list[str], rest: str) -> None:
     made, talk = chosen("".join(answers), rest=rest)

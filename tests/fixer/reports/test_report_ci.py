@@ -105,7 +105,7 @@ def test_junit_holds_no_character_that_xml_forbids() -> None:
     assert error is not None and error.get("message") == "a\ufffd\ufffd\\x00b"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RESULTS)
 def test_every_result_fits_the_formats(result: Result) -> None:
     jsonschema.validate(quality(result), CODE_QUALITY)

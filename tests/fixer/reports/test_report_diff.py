@@ -49,7 +49,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(before=LINES, after=LINES)
 def test_git_applies_what_unified_writes(repository: Path, before: str, after: str) -> None:
     diff = unified("src/train.py", before, after)

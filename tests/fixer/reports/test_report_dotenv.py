@@ -24,7 +24,7 @@ def test_the_values_of_a_run() -> None:
     assert values["error"] == "one two=3 four"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(RESULTS)
 def test_any_result_has_the_same_keys_and_nothing_else(result: Result) -> None:
     text = render(result, OutputFormat.dotenv, RULES)

@@ -70,7 +70,7 @@ def test_one_cause_is_one_annotation_with_its_further_places() -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(RESULTS)
 def test_every_line_is_one_command(result: Result) -> None:
     hostile = replace(result, messages=(*result.messages, HOSTILE), error=HOSTILE)

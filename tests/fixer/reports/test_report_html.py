@@ -173,7 +173,7 @@ def test_empty_and_broken_results_are_pages_too() -> None:
     assert "no repository here" in page(BROKEN).text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RESULTS)
 def test_every_result_is_a_page(result: Result) -> None:
     text = render(result, OutputFormat.html, RULES)

@@ -41,7 +41,7 @@ def test_the_schema_is_a_schema_that_names_and_describes_everything() -> None:
         assert all("description" in field for field in node["properties"].values())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(RESULTS)
 def test_any_result_is_one_object_that_the_schema_admits(result: Result) -> None:
     VALIDATOR.validate(report(result))

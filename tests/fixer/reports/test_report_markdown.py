@@ -103,7 +103,7 @@ def test_no_text_ends_its_code_block(text: str) -> None:
     assert len(blocks) == 1
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(RESULTS)
 def test_texts_bring_no_markup_of_their_own(result: Result) -> None:
     found = tokens(report(result))

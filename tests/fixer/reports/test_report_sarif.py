@@ -114,7 +114,7 @@ def run_of(result: Result) -> Any:
     return run
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(RESULTS)
 def test_any_result_is_a_log(result: Result) -> None:
     run = run_of(result)

@@ -311,7 +311,7 @@ def test_a_finding_is_one_line_when_piped_and_wrapped_on_a_terminal() -> None:
     assert all(cell_len(line) <= 80 for line in report(result, width=80).splitlines())
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(RESULTS)
 def test_any_result_is_told_without_colour_or_control(result: Result) -> None:
     text = report(replace(result, files=() if result.command == "diff" else result.files), width=80)
@@ -320,7 +320,7 @@ def test_any_result_is_told_without_colour_or_control(result: Result) -> None:
     assert not re.search(r"^\s*::|##\[", text, re.MULTILINE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RESULTS)
 def test_colour_changes_nothing_but_colour(result: Result) -> None:
     def letters(color: bool) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tests import warm
 from tests.mutations.judging import recorded
 from tests.training.interpreters import TARGET, python_for
 from tests.verify.judging.test_verdict import RAW
@@ -43,20 +43,18 @@ SPEC = {
 
 @pytest.mark.parametrize("release", ["1.4.9", "1.5.10", "1.9.5", TARGET])
 def test_every_answer_is_that_of_the_real_object(release: str, tmp_path: Path) -> None:
-    """Values and kinds of errors of some hundred questions, asked in one process each, side by side."""
+    """Values and kinds of errors of some hundred questions, asked in one process each."""
     python, told = python_for(release), Path(harness.__file__)
     (tmp_path / "real.py").write_text(REAL.format(harness=str(told)))
     (tmp_path / "spec.json").write_text(
         json.dumps({**SPEC, "record": str(tmp_path / "record.jsonl"), "scratch": str(tmp_path / "scratch")})
     )
-    commands = {"real": tmp_path / "real.py", "ours": told}
-    running = []
-    for name, program in commands.items():
+    commands = {"real": [tmp_path / "real.py"], "ours": [told, str(tmp_path / "spec.json")]}
+    for name, (program, *words) in commands.items():
         (tmp_path / name / "tree").mkdir(parents=True)
         (tmp_path / name / "tree" / "probed.py").write_text(PROBES.read_text())
-        words = [str(python), str(program), *([str(tmp_path / "spec.json")] if name == "ours" else [])]
-        running.append(subprocess.Popen(words, cwd=tmp_path / name / "tree", stdout=subprocess.DEVNULL))
-    assert [each.wait(timeout=600) for each in running] == [0, 0]
+        done = warm.program(program, *words, folder=tmp_path / name / "tree", python=python)
+        assert done.returncode == 0, done.stdout
     real, ours = (json.loads((tmp_path / name / "answers.json").read_text()) for name in commands)
     assert {name: (real.get(name), ours.get(name)) for name in real | ours if real.get(name) != ours.get(name)} == {}
     assert len(real) > 400 and sum(str(answer).startswith("raises") for answer in real.values()) > 100

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from lightning.pytorch import Callback, LightningModule
 from lightning.pytorch.callbacks import BaseFinetuning, EarlyStopping
 
 from codemods.rules.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
+from tests import warm
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 OF = {"finetune_function": BaseFinetuning, "_run_early_stopping_check": EarlyStopping}
@@ -137,8 +136,8 @@ class Watch(Callback):
 def fit(folder: Path, hooks: str) -> object:
     (folder / "hooks.py").write_text(hooks)
     (folder / "run.py").write_text(SCRIPT)
-    made = subprocess.run([sys.executable, "run.py"], cwd=folder, capture_output=True, text=True, timeout=300)
-    assert made.returncode == 0, made.stderr
+    made = warm.program(folder / "run.py", folder=folder)
+    assert made.returncode == 0, made.stdout
     return json.loads(made.stdout.splitlines()[-1])
 
 
