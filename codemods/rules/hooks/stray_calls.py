@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.nodes import walk
+from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Match
+from codemods.rules.hooks.certain import PLAIN_BASES, outside_bases
 from codemods.rules.hooks.removed_hooks import HOOKS, RemovedHook
 
 
@@ -22,7 +24,7 @@ def stray_calls(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name, statement, call in calls if fact else ():
             assert fact is not None
             if facts.kind(fact) in HOOKS[name].kinds and not _is_inherited(facts, fact, name):
-                yield _match(file, facts, HOOKS[name], name, statement, call)
+                yield _match(file, facts, fact, HOOKS[name], name, statement, call)
 
 
 def _calls(item: ClassNode) -> Iterator[tuple[str, ast.Expr | None, ast.Call]]:
@@ -39,12 +41,36 @@ def _is_inherited(facts: Facts, fact: ClassFact, name: str) -> bool:
     return any(name in each.methods for each in facts.ancestry(fact)[1:])
 
 
+def _foreign(facts: Facts, fact: ClassFact) -> str:
+    """What is above a class or its relatives and may have a hook that Lightning has lost; empty where nothing is."""
+    above = outside_bases(facts, fact)
+    if above is None:
+        return "a base class"
+    others = sorted(base for base in above - PLAIN_BASES if not base.startswith(f"{ROOT}."))
+    return f"`{others[0]}`" if others else ""
+
+
 def _match(
-    file: PythonFile, facts: Facts, hook: RemovedHook, name: str, statement: ast.Expr | None, call: ast.Call
+    file: PythonFile,
+    facts: Facts,
+    fact: ClassFact,
+    hook: RemovedHook,
+    name: str,
+    statement: ast.Expr | None,
+    call: ast.Call,
 ) -> Match:
+    foreign = _foreign(facts, fact)
+    if foreign:
+        message = f"`super().{name}` fails since Lightning {hook.since}, unless {foreign} has such a hook"
+        reason = (
+            f"Not rewritten: fixer cannot read {foreign}. Lightning's own did nothing: "
+            f"where no other base has it, remove `{ast.unparse(call)}`."
+        )
+        return Match(file.span(call), message, "manual", reason, hook.row)
     message = f"`super().{name}` fails since Lightning {hook.since}: it has no such hook"
-    if statement is None or any(name in each.methods for each in facts.classes()):
-        reason = "Not rewritten: Lightning's own did nothing and returned None; take the call out."
+    working = any(isinstance(node, ast.Call) for each in (*call.args, *call.keywords) for node in walk(each))
+    if statement is None or working or any(name in each.methods for each in facts.classes()):
+        reason = f"Not rewritten: Lightning's own did nothing and returned None; remove `{ast.unparse(call)}`."
         return Match(file.span(call), message, "manual", reason, hook.row)
     reason = "Lightning's own did nothing: the call is taken out."
     return Match(file.span(call), message, "safe", reason, hook.row, (without_statement(file, statement),))

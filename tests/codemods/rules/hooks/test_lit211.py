@@ -403,8 +403,8 @@ def test_what_cannot_be_done_in_setup_is_left(old: str, new: str) -> None:
 
 
 STRAY = (
-    "from pytorch_lightning import LightningModule\n\n\nclass Base(LightningModule):\n    pass\n\n\n"
-    "class Model(Base):\n    def on_train_epoch_start(self):\n"
+    "from outside import Mixin\nfrom pytorch_lightning import LightningModule\n\n\n"
+    "class Base(LightningModule):\n    pass\n\n\nclass Model(Base):\n    def on_train_epoch_start(self):\n"
     "        super().on_epoch_start()\n        self.count = 0\n"
 )
 
@@ -414,6 +414,9 @@ def test_a_call_of_a_hook_that_lightning_lost_goes() -> None:
     assert after == STRAY.replace("        super().on_epoch_start()\n", "")
     alone = STRAY.replace("        self.count = 0\n", "")
     assert rewritten({"a.py": alone}, rule("LIT211"))["a.py"].endswith("(self):\n        pass\n")
+    kept = "        if self.count:\n            self.count = 1\n        else:\n            {}\n"
+    branch = STRAY.replace("        super().on_epoch_start()\n", kept.format("super().on_epoch_start()"))
+    assert kept.format("pass") in rewritten({"a.py": branch}, rule("LIT211"))["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -423,9 +426,11 @@ def test_a_call_of_a_hook_that_lightning_lost_goes() -> None:
         ("(LightningModule)", "", False),
         ("on_epoch_start()", "on_train_epoch_start()", False),
         ("        super()", "        return super()", True),
+        ("on_epoch_start()", "on_epoch_start(print(1))", True),
+        ("(LightningModule)", "(Mixin, LightningModule)", True),
         ("class Model", "class Other:\n    def on_epoch_start(self):\n        pass\n\n\nclass Model", True),
     ],
-    ids=["of-a-base", "no-module", "there", "returned", "of-a-mixin"],
+    ids=["of-a-base", "no-module", "there", "returned", "working", "of-another-package", "of-a-mixin"],
 )
 def test_a_call_of_a_hook_that_may_be_another_stays(old: str, new: str, found: bool) -> None:
     assert old in STRAY
