@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codemods.code.source import PythonFile
@@ -42,6 +43,21 @@ def import_of(file: PythonFile, package: str) -> tuple[TextEdit, ...] | None:
         return (TextEdit(start, start, f"import {package}{newline}"),)
     line_end = end + len(file.text[end:].split("\n", 1)[0].rstrip("\r"))
     return (TextEdit(line_end, line_end, f"{newline}import {package}"),)
+
+
+def in_order(lines: Sequence[ast.stmt], name: str) -> ast.Import | None:
+    """Of the imports of the standard library among some statements the one beside which another one stands in order:
+    behind it, or in front of the first. None where they are in no order so far, and for other packages."""
+    if name.partition(".")[0] not in sys.stdlib_module_names:
+        return None
+    plain = [line for line in lines if isinstance(line, ast.Import) and line.col_offset == 0 and _is_standard(line)]
+    names = [line.names[0].name for line in plain]
+    beside = [line for line in plain if line.names[0].name < name][-1:] or plain[:1]
+    return beside[0] if beside and names == sorted(names) else None
+
+
+def _is_standard(line: ast.Import) -> bool:
+    return all(alias.name.partition(".")[0] in sys.stdlib_module_names for alias in line.names)
 
 
 def why_not(file: PythonFile, node: ast.ImportFrom | ast.Import) -> str | None:

@@ -12,6 +12,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
+from codemods.rewrite.import_statement import in_order
 from codemods.rewrite.parts import Part, parts_of
 from codemods.rewrite.respelling import at_once
 from codemods.rule import NodeEdit, TextEdit
@@ -213,8 +214,10 @@ def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -
     head = [line for line in every if line in body[:first]]
     kin = head or every
     taking = [line for line in kin if isinstance(line, ast.ImportFrom)]
-    if not kin or item is None:
-        return next(iter(kin), None)
+    if item is None:
+        return next(iter(kin), None) or in_order([line for line in body[:first] if line not in edited], name)
+    if not kin:
+        return None
     if same := [line for line in taking if _is_from(line, name)]:
         return None if head else same[-1]
     last = taking[-1] if taking else kin[-1]
@@ -242,19 +245,25 @@ def _added(beside: Mapping[tuple[str, str | None], ast.stmt]) -> Iterator[NodeEd
     """The edits that put imports beside others."""
     for line in dict.fromkeys(beside.values()):
         wanted: dict[str, list[str]] = {}
-        packages = [name for (name, item), other in beside.items() if other is line and item is None]
+        packages = sorted(name for (name, item), other in beside.items() if other is line and item is None)
         for (name, item), other in beside.items():
             if other is line and item is not None:
                 wanted.setdefault(name, []).append(item)
-        ahead = len(_roots(line)) == 1
+        ahead = all(_is_ahead(line, name) for name in packages)
         yield NodeEdit(line, partial(_with_imports, packages, wanted, ahead=ahead), line=True)
+
+
+def _is_ahead(line: ast.stmt, name: str) -> bool:
+    """Whether a package is imported in front of a line: that takes from it alone, or comes behind it in order."""
+    later = isinstance(line, ast.Import) and name < line.names[0].name and in_order([line], name) is not None
+    return later or _roots(line) == {name.partition(".")[0]}
 
 
 def _with_imports(
     packages: Sequence[str], wanted: Mapping[str, Sequence[str]], node: cst.SimpleStatementLine, *, ahead: bool
 ) -> cst.FlattenSentinel[cst.BaseStatement]:
     """The line with names added where it imports from their module in one line, the others on lines behind it, and
-    packages ahead of it where it imports nothing else."""
+    packages ahead of it or behind."""
     left = dict(wanted)
     first = node.body[0]
     if isinstance(first, cst.ImportFrom) and not first.lpar and not isinstance(first.names, cst.ImportStar):

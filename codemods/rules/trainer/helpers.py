@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
+from codemods.rewrite.import_statement import in_order
 from codemods.rule import TextEdit
 
 ADD = '''\
@@ -240,14 +242,22 @@ def beside(
     edits = [TextEdit(place, place, functions.replace("\n", newline))]
     missing = [name for name in modules(adds, builds) if file.scope.lookup(name) != name]
     if missing:
-        first = next(
-            node
-            for node in body
-            if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__"
-        )
-        at = file.text.rfind("\n", 0, file.offsets(first)[0]) + 1
-        edits.append(TextEdit(at, at, "".join(f"import {name}{newline}" for name in missing)))
+        edits += _imported(file, missing, newline)
     return edits
+
+
+def _imported(file: PythonFile, names: Sequence[str], newline: str) -> Iterator[TextEdit]:
+    """The edits that import modules of the standard library, in order where they are so far, else ahead of others."""
+    imports = [node for node in file.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    first = next(node for node in imports if getattr(node, "module", "") != "__future__")
+    together = list(takewhile(lambda node: isinstance(node, ast.Import | ast.ImportFrom | ast.Expr), file.tree.body))
+    places: dict[int, list[str]] = {}
+    for name in names:
+        beside = in_order(together, name)
+        line = beside.end_lineno or 0 if beside and beside.names[0].name < name else (beside or first).lineno - 1
+        places.setdefault(sum(map(len, file.lines[:line])), []).append(name)
+    for at, some in places.items():
+        yield TextEdit(at, at, "".join(f"import {name}{newline}" for name in some))
 
 
 def _imports(body: Sequence[ast.stmt]) -> int:

@@ -186,3 +186,25 @@ def test_a_package_is_imported_where_it_is_imported_first(before: str, after: st
     file = parse(f"{before}\nprint()\n")
     (call,) = [item.node for item in file.calls]
     assert apply_node_edits(file, [NodeEdit(call, lambda node: node)], [("pkg", None)]) == f"{after}\nprint()\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import argparse\nimport json\n", "import argparse\nimport ast\nimport inspect\nimport json\n"),
+        ("# Why.\nimport json\n\nimport mine\n", "# Why.\nimport ast\nimport inspect\nimport json\n\nimport mine\n"),
+        (
+            "import abc  # why\nfrom os import path\n",
+            "import abc  # why\nimport ast\nimport inspect\nfrom os import path\n",
+        ),
+        ("import sys\nimport abc\n", "import sys\nimport abc\nimport ast\nimport inspect\n"),
+        ("import abc; import sys\n", "import abc; import sys\nimport ast\nimport inspect\n"),
+        ("import abc\n\nimport mine\n", "import abc\nimport ast\nimport inspect\n\nimport mine\n"),
+        ("import abacus\n", "import abacus\nimport ast\nimport inspect\n"),
+    ],
+)
+def test_imports_of_the_standard_library_stay_in_order(before: str, after: str) -> None:
+    file = parse(f"{before}\nprint()\n")
+    (call,) = [item.node for item in file.calls]
+    made = apply_node_edits(file, [NodeEdit(call, lambda node: node)], [("ast", None), ("inspect", None)])
+    assert made == f"{after}\nprint()\n"
