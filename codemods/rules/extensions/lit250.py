@@ -104,10 +104,11 @@ def _is_made_for(facts: Facts, item: ClassFact, name: str) -> bool:
 
 
 def _may_be_of(facts: Facts, item: ClassFact, maker: ClassFact | None) -> bool:
-    """Whether what makes an attribute may make it for the instances of a class; None is code outside of a class."""
-    if maker is None or maker in facts.ancestry(item) or item in facts.ancestry(maker):
+    """Whether what makes an attribute may make it for the instances of a class: it is above or below it, or mixed with
+    it into another; None is code outside of a class."""
+    if maker is None or maker in facts.ancestry(item):
         return True
-    return facts.kind(maker) != f"{ROOT}.{DATA}"
+    return any({item, maker} <= {*facts.ancestry(each)} for each in facts.classes())
 
 
 def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:

@@ -124,7 +124,8 @@ def _refusal(
     called = super_init_index(method)
     if called is None or method.body.index(node) < called:
         return "super().__init__() is not called before it"
-    if not (_is_given(method, node.value) or (_may_be_mapping(item, node.value) if plain else _is_kept(node.value))):
+    given = _is_given(method, node.value) or _becomes_mapping(item, method, node.value)
+    if not (given or (_may_be_mapping(item, node.value) if plain else _is_kept(node.value))):
         return "fixer cannot tell whether what is set is a Namespace or a mapping"
     whole = _used_whole(item)
     return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
@@ -135,6 +136,17 @@ def _is_given(method: Function, value: ast.expr) -> bool:
     stored = (inner.id for inner in own_nodes(method) if isinstance(inner, ast.Name) and type(inner.ctx) is ast.Store)
     given = {argument.arg for argument in method.args.args[1:]}
     return isinstance(value, ast.Name) and value.id in given - {*stored}
+
+
+def _becomes_mapping(item: ClassNode, method: Function, value: ast.expr) -> bool:
+    """Whether a value is a parameter that nothing but a Namespace or a mapping takes the place of."""
+    if not isinstance(value, ast.Name) or value.id not in {argument.arg for argument in method.args.args[1:]}:
+        return False
+    stores = {id(each) for each in own_nodes(method) if _is_name(each, value.id)} - {
+        id(each) for each in own_nodes(method) if isinstance(each, ast.Name) and type(each.ctx) is ast.Load
+    }
+    made = [each for each in own_nodes(method) if isinstance(each, ast.Assign) and id(each.targets[0]) in stores]
+    return len(stores) == len(made) and all(_may_be_mapping(item, each.value) for each in made)
 
 
 def _is_kept(value: ast.expr) -> bool:

@@ -69,7 +69,7 @@ def test_an_override_is_renamed_with_its_uses() -> None:
         HEAD + READS + "\n\nclass B(A):\n    def f(self):\n        self.train_transforms = 1\n",
         HEAD + READS.replace("LightningDataModule", "B") + "\n\n"
         "class B(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n",
-        HEAD + READS + "\n\nclass Mixed:\n    train_transforms = None\n",
+        HEAD + READS + "\n\nclass Mixed:\n    train_transforms = None\n\n\nclass B(A, Mixed):\n    pass\n",
         HEAD + READS + "\n\ndata = A()\ndata.train_transforms = 1\n",
     ],
     ids=["of-something-else", "own", "no-lightning-class", "made-below", "made-above", "made-by-a-mixin", "given"],
@@ -90,8 +90,10 @@ def test_an_override_of_what_it_was_before_is_left() -> None:
     assert rewritten({"a.py": more}, rule("LIT250"))["a.py"] == more.replace("environment", "device")
 
 
-def test_what_another_data_module_makes_is_its_own() -> None:
-    text = HEAD + READS + "\n\nclass B(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n"
+@pytest.mark.parametrize("base", ["LightningDataModule", "elsewhere.Data", "object"])
+def test_what_another_data_module_makes_is_its_own(base: str) -> None:
+    other = f"class B({base}):\n    def f(self):\n        self.train_transforms = 1\n"
+    text = f"import elsewhere\n{HEAD}{READS}\n\n{other}"
     [reason] = refusals({"a.py": text, "setup.cfg": "[data]\ntrain_transforms = 1\n"}, "LIT250")
     assert "set it in __init__" in reason
 

@@ -111,6 +111,26 @@ def test_a_datamodule_keeps_them_from_the_logger() -> None:
     assert data.hparams.width == 3 and not data._log_hyperparams
 
 
+OF_DATA = "from argparse import Namespace\n" + HEAD.replace("LightningModule", "LightningDataModule")
+
+
+@pytest.mark.parametrize("given", [{"width": 3}, Namespace(width=3)], ids=["dict", "namespace"])
+def test_hparams_of_a_datamodule_that_are_made_a_namespace(given: object) -> None:
+    turned = "        if type(hparams) is dict:\n            hparams = Namespace(**hparams)\n"
+    text = OF_DATA + INIT + turned + "        self.hparams = hparams\n        self.width = hparams.width\n"
+    data = built(rewritten({"a.py": text}, rule("LIT220"))["a.py"], given)
+    assert data.width == 3 and dict(data.hparams) == {"width": 3}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "turned",
+    ["hparams = read(hparams)", "hparams += 1", "for hparams in hparams: pass"],
+)
+def test_hparams_of_a_datamodule_that_are_made_something_else_stay(turned: str) -> None:
+    text = OF_DATA + INIT + f"        {turned}\n        self.hparams = hparams\n"
+    assert "cannot tell whether" in refusals({"a.py": text}, "LIT220")[0]
+
+
 @pytest.mark.parametrize("made", ["hparams", "dict(hparams)", "{**hparams}", "self.given", "Namespace(**hparams)"])
 def test_whatever_a_module_kept_is_kept(made: str) -> None:
     given = "        self.given = hparams = dict(hparams)\n"
@@ -309,7 +329,8 @@ def test_what_the_setter_took_is_kept(before: str, value: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("before", "value", "level"),
     [
-        ("        hparams = dict(hparams)\n", "hparams", "manual"),
+        ("        hparams = dict(hparams)\n", "hparams", "safe"),
+        ("        hparams = load(hparams)\n", "hparams", "manual"),
         ("        kept = load()\n", "kept", "manual"),
         ("", "load()", "manual"),
         ("", "argparse.Namespace(**hparams)", "safe"),
