@@ -37,7 +37,9 @@ PARAMETER = ast.Name("", ast.Load())
 
 _BOUND: WeakKeyDictionary[Space, frozenset[str | None]] = WeakKeyDictionary()
 _SAID: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
-"""The names that spaces may bind, and those that statements and their heads say, as long as there are these."""
+_MADE: WeakKeyDictionary[Space, dict[str, list[Definition]]] = WeakKeyDictionary()
+"""The names that spaces may bind, those that statements and their heads say, and the definitions that spaces make of
+names, as long as there are these."""
 
 
 def _bound_in(space: Space) -> frozenset[str | None]:
@@ -74,9 +76,12 @@ def definitions(space: Space, name: str) -> list[Definition]:
     """All definitions of a name that the space itself makes."""
     if name not in _bound_in(space):
         return []
-    walk = _ReachingWalk(name, None, False)
-    walk.block(space.body, frozenset())
-    return list(walk.made)
+    known = _MADE.setdefault(space, {})
+    if name not in known:
+        walk = _ReachingWalk(name, None, False)
+        walk.block(space.body, frozenset())
+        known[name] = list(walk.made)
+    return known[name]
 
 
 class _ReachingWalk:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from keyword import iskeyword
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from codemods.code.nodes import CHILD_FIELDS, STATEMENTS
 
@@ -43,84 +44,106 @@ class SpokenInText:
 
 
 class SpokenInTree:
-    """The statements of a tree, numbered in the order in which they begin, and the words that each spells itself: its
-    names, attributes, arguments and strings."""
+    """The statements of a module, numbered in the order in which they begin, and the words that each spells itself: its
+    names, attributes, arguments and strings. What a statement of the module spells is worked out once for all trees
+    that have it."""
 
-    def __init__(self, tree: ast.AST) -> None:
-        self._statements: list[ast.AST] = []
-        self._last: list[int] = []
-        self._first: dict[int, int] = {}
-        self._at: dict[str, list[int]] = {}
-        self._twice: set[int] = set()
+    def __init__(self, tree: ast.Module) -> None:
+        self._parts = [(statement, _spoken_in(statement)) for statement in tree.body]
+        self._starts = [*accumulate((len(part.last) for _, part in self._parts), initial=1)]
         self._known: dict[str, list[int]] = {}
-        self._add(tree)
 
     def on(self, words: Iterable[str]) -> list[int]:
         """The numbers of the statements that spell one of some words, or may."""
         return sorted({number for word in words for number in self._with(word)})
 
-    def statements(self, numbers: Sequence[int]) -> Iterator[ast.AST]:
-        """The statements of some numbers."""
-        return (self._statements[number] for number in numbers)
-
-    def holds(self, statement: Any, places: Sequence[int]) -> bool:
-        """Whether one of some numbers, in order, is that of a statement or of one inside it; of a statement that
-        stands twice in the tree, or not at all, it is not known."""
-        first = self._first.get(id(statement))
-        if first is None or id(statement) in self._twice:
-            return True
-        place = bisect_left(places, first)
-        return place < len(places) and places[place] <= self._last[first]
-
     def _with(self, word: str) -> list[int]:
         """What is spelled by more than one node, as by a keyword or a chain of attributes, may be anywhere."""
         if not word.isidentifier() or iskeyword(word):
-            return list(range(len(self._statements)))
+            return [*range(self._starts[-1])]
         if word not in self._known:
             self._known[word] = list(self._holding(word))
         return self._known[word]
 
     def _holding(self, word: str) -> Iterator[int]:
-        starts, places = self._starts
         found = self._spelled.find(word)
         while found >= 0:
-            index = bisect_right(starts, found)
-            yield from places[index - 1]
-            found = self._spelled.find(word, starts[index]) if index < len(starts) else -1
+            index = bisect_right(self._places, found) - 1
+            part, place = self._parts[index][1], self._places[index]
+            said = bisect_right(part.places, found - place)
+            yield from (self._starts[index] + number for number in part.numbers[said - 1])
+            found = self._spelled.find(word, place + part.places[said])
 
     @cached_property
     def _spelled(self) -> str:
         """All that is spelled, one behind the other."""
-        return "\0".join(self._at)
+        return "".join(part.spelled for _, part in self._parts)
 
     @cached_property
-    def _starts(self) -> tuple[list[int], list[list[int]]]:
-        """Where each of it begins there, and where in the tree it stands."""
-        return list(accumulate((len(said) + 1 for said in self._at), initial=0))[:-1], list(self._at.values())
+    def _places(self) -> list[int]:
+        """Where that of each part begins."""
+        return [*accumulate((len(part.spelled) for _, part in self._parts), initial=0)]
 
-    def _add(self, tree: ast.AST) -> None:
-        stack: list[tuple[Any, int]] = [(tree, self._number(tree))]
+    def statements(self, numbers: Sequence[int]) -> Iterator[ast.AST]:
+        """The statements of some numbers."""
+        for number in numbers:
+            if number:  # the first is the module's
+                index = bisect_right(self._starts, number) - 1
+                statement, part = self._parts[index]
+                inner = number - self._starts[index]
+                yield part.below[inner - 1] if inner else statement
+
+    def holds(self, statement: Any, places: Sequence[int]) -> bool:
+        """Whether one of some numbers, in order, is that of a statement or of one inside it; of a statement that
+        stands twice in the tree, or not at all, it is not known."""
+        found = self._ranges.get(id(statement))
+        if found is None:
+            return True
+        place = bisect_left(places, found[0])
+        return place < len(places) and places[place] <= found[1]
+
+    @cached_property
+    def _ranges(self) -> dict[int, tuple[int, int] | None]:
+        """The first and the last number of each statement, by its identity; None where it stands twice."""
+        found: dict[int, tuple[int, int] | None] = {}
+        for start, (statement, part) in zip(self._starts, self._parts, strict=False):
+            for number, (node, last) in enumerate(zip((statement, *part.below), part.last, strict=True), start):
+                found[id(node)] = (number, start + last) if id(node) not in found else None
+        return found
+
+
+class _SpokenInStatement:
+    """The statements `below` one, numbered behind it in the order in which they begin, and the `last` number inside
+    each; all words that are `spelled`, one behind the other, with the `places` where each begins, and the end, and the
+    `numbers` of the statements that spell it themselves."""
+
+    def __init__(self, statement: ast.stmt) -> None:
+        self.below: list[ast.AST] = []
+        self.last: list[int] = [0]
+        self._at: dict[str, list[int]] = {}
+        self._add(statement)
+        self.spelled = "".join(f"{said}\0" for said in self._at)
+        self.places = [*accumulate((len(said) + 1 for said in self._at), initial=0)]
+        self.numbers = [*self._at.values()]
+
+    def _add(self, statement: ast.stmt) -> None:
+        stack: list[tuple[Any, int]] = [(statement, 0)]
         while stack:
             node, number = stack.pop()
             if node is None:
-                self._last[number] = len(self._statements) - 1
+                self.last[number] = len(self.below)
                 continue
             if type(node) in STATEMENTS:
-                number = self._number(node)
+                if node is not statement:
+                    self.below.append(node)
+                    number = len(self.below)
+                    self.last.append(number)
                 stack.append((None, number))
             self._say(node, number)
             for name in CHILD_FIELDS.get(type(node), ()):
                 value = getattr(node, name)
                 inside = reversed(value) if type(value) is list else (value,)
                 stack.extend((child, number) for child in inside if isinstance(child, ast.AST))
-
-    def _number(self, statement: ast.AST) -> int:
-        number = len(self._statements)
-        self._statements.append(statement)
-        self._last.append(number)
-        if self._first.setdefault(id(statement), number) != number:
-            self._twice.add(id(statement))
-        return number
 
     def _say(self, node: ast.AST, number: int) -> None:
         for name in node._fields:
@@ -132,3 +155,13 @@ class SpokenInTree:
             elif type(value) is list and value and type(value[0]) is str:
                 for word in value:
                     self._at.setdefault(word, []).append(number)
+
+
+_SPOKEN: WeakKeyDictionary[ast.AST, _SpokenInStatement] = WeakKeyDictionary()
+
+
+def _spoken_in(statement: ast.stmt) -> _SpokenInStatement:
+    found = _SPOKEN.get(statement)
+    if found is None:
+        found = _SPOKEN[statement] = _SpokenInStatement(statement)
+    return found

@@ -14,7 +14,7 @@ from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
 from codemods.engine.refused import Key, Refusals
 from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
-from codemods.engine.scan import Options, Progress, Scan, scan
+from codemods.engine.scan import Options, Progress, Scan, scan, seldom_collecting
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
 from codemods.finding import Finding
@@ -73,7 +73,13 @@ def planned(
     rewrite in what rules behind it made has its turn behind them, with what is known of their result; where it still
     does, as one that goes by requirements which others raised, behind all, with the requirements as they are then.
     """
-    memory = memory or Memory()
+    with seldom_collecting():
+        return _planned(sources, options, progress, memory or Memory(), keeps_steps)
+
+
+def _planned(
+    sources: Sequence[Source], options: Options, progress: Progress | None, memory: Memory, keeps_steps: bool
+) -> tuple[Plan, Draft]:
     refusals = Refusals(options.refused, sources)
     looked = scan(sources, options, progress, memory, refusals)
     refusals.learn(looked.by_unit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,13 +49,13 @@ def rewritten(
         return DEEP if _is_deep(error) else f"{type(error).__name__}: {error}"
     result = replace(source, data=after)
     try:
-        if source.kind == "python":
-            name = lost(ast.parse(source.data), ast.parse(after)) or lost_in_scope(source.data, after)
+        file = load(result, sees_text(rule, source))
+        if isinstance(file, PythonFile) and isinstance(wanted.file, PythonFile) and source.kind == "python":
+            name = lost(wanted.file.tree, file.tree) or lost_in_scope(source.data, after)
             if name:
                 return f"the result reads `{name}`, which nothing binds any more"
-            if _compiles(source.data):
+            if not _compiles(after) and _compiles(source.data):
                 _compile(after)
-        file = load(result, sees_text(rule, source))
     except RecursionError:
         return DEEP
     except (SyntaxError, ValueError, Unreadable) as error:

@@ -28,6 +28,8 @@ from codemods.lightning.version_checks import SPEAKING
 from codemods.rule import Rule
 
 Progress = Callable[[int, int], None]
+NEW_OBJECTS = 100_000
+"""So many new objects the garbage collector waits for while something is rewritten."""
 _CLASS = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^()]*)\)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 
@@ -263,6 +265,18 @@ def without_collector() -> Iterator[None]:
             gc.freeze()
             gc.unfreeze()
             gc.enable()
+
+
+@contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Has the garbage collector look at what is new when there is much of it: LibCST makes so many nodes that it would
+    look through all trees again and again for the few that are garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:

@@ -21,6 +21,7 @@ from codemods.finding import Span
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.version_names import STRING_METHODS, may_speak
 from codemods.lightning.versions import pinned_names
 
 NEWEST = "2.6.6"
@@ -39,7 +40,6 @@ _OPERATORS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _BUILTINS: Mapping[str, Callable[..., Any]] = {
     "int": int, "float": float, "str": str, "bool": bool, "tuple": tuple, "list": list, "len": len,
 }  # fmt: skip
-_METHODS = frozenset({"split", "startswith", "strip", "rsplit", "partition", "replace"})
 _PARTS = frozenset({"major", "minor", "micro", "release", "base_version", "public", "version", "parsed_version"})
 _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _DEEP = 8
@@ -63,6 +63,8 @@ class _ExpressionPlace:
 def answer(file: PythonFile, facts: Facts, test: ast.expr, within: Within, release: str = "") -> bool | None:
     """Whether a question that asks for Lightning's version holds on a release, which is the target where none is
     named; None where it asks for something else too."""
+    if not may_speak(file, facts, test):
+        return None
     reader = _VersionEvaluator(facts, Version(release or facts.target or NEWEST))
     try:
         found = reader.holds(_ExpressionPlace(file, within), test, 0)
@@ -274,7 +276,7 @@ class _VersionEvaluator:
             return self._fits(str(given[0]))
         if isinstance(function, ast.Name) and dotted is None and function.id in _BUILTINS:
             return _BUILTINS[function.id](*given)
-        if isinstance(function, ast.Attribute) and function.attr in _METHODS:
+        if isinstance(function, ast.Attribute) and function.attr in STRING_METHODS:
             owner = self.value(place, function.value, depth + 1)
             if isinstance(owner, str):
                 return getattr(owner, function.attr)(*given)
