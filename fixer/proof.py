@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from packaging.version import Version
+
 from codemods.code.source import Source
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
+from codemods.finding import Finding
 from codemods.lightning.pins.stated import pins_of
 from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone
@@ -33,6 +37,9 @@ from verify.reading.modules import touches
 from verify.request import TIMEOUT_S, Request
 from verify.sandbox.process import scratch
 
+_OLDEST = Version("1.4")
+_LAST = re.compile(r"removed after Lightning (\d+)\.(\d+)\.\d+")
+_FIRST = re.compile(r"no longer given .* since Lightning (\d+\.\d+)$")
 Progress = Callable[[str], None]
 DEFAULT_BUDGET = "10m"
 FURTHER = "`fixer run --continue` goes on"
@@ -199,11 +206,25 @@ def _lasted() -> dict[str, str]:
     return names | hooks
 
 
-def broken_in(codes: Iterable[str], options: Options, pins: Iterable[str]) -> str | None:
-    """The release that code with these pins must be older than in which these rules find something; None if that is
-    not known."""
+def broken_in(findings: Iterable[Finding], options: Options, pins: Iterable[str]) -> str | None:
+    """The release that code with these pins must be older than in which this is found: by the rules, and by what a
+    message says of the last release that had a name; None if that is not known."""
     broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in options.rules}
-    return oldest((limit for code in codes if (limit := broken.get(code))), pins)
+    said = {(finding.code, finding.message) for finding in findings}
+    limits = (limit for code, message in sorted(said) for limit in (broken.get(code), _gone_in(message)))
+    return oldest(filter(None, limits), pins)
+
+
+def _gone_in(message: str) -> str | None:
+    """The first release without a name or an argument of a hook, as a message says it: `it was removed after Lightning
+    1.7.7`; None for what no release has that installs today."""
+    if since := _FIRST.search(message):
+        return f"{since[1]}.0" if Version(since[1]) > _OLDEST else None
+    last = _LAST.search(message)
+    major, minor = map(int, last.groups()) if last else (0, 0)
+    if Version(f"{major}.{minor}") < _OLDEST:
+        return None
+    return "2.0.0" if (major, minor) == (1, 9) else f"{major}.{minor + 1}.0"
 
 
 def prove_plan(
@@ -222,7 +243,7 @@ def prove_plan(
     with scratch() as folder:
         before = folder / "before"
         export(project, before, {})
-        below = broken_in({finding.code for finding in made.findings}, options, options.pins)
+        below = broken_in(made.findings, options, options.pins)
         how = replace(how, clock=clock)
         proven = partial(_prove, how)
         case = Case(project, sources, options, before, folder, progress, clock, proven, below)

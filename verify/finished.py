@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from verify.environments.interpreters import Interpreter
-from verify.harness.pace import SlowTraining
+from verify.harness.pace import SLOW
 from verify.judging.record import events
 from verify.sandbox.process import Outcome
 
@@ -76,8 +76,7 @@ def take(folder: Path, key: str, places: Sequence[Path], budget: float | None) -
 
 def keep(folder: Path, key: str, outcome: Outcome, places: Sequence[Path], budget: float | None) -> None:
     """Keep a run that was not ended by us, by its pace or its time. A disk that is full changes nothing of a proof."""
-    slow = SlowTraining.__name__
-    if outcome.ended or any(event.get("type") == slow for place in places[:1] for event in events(place)):
+    if outcome.ended or any(event.get("type") in SLOW for place in places[:1] for event in events(place)):
         return
     new = folder / f".{key}"
     with contextlib.suppress(OSError):

@@ -45,7 +45,8 @@ def with_data(
         budget = min(LONGEST_S, bench.clock.allowed() * SHARE)
         spec = {"mode": "data", "budget": budget, "seconds": budget + 20, "memory": memory() * _MEMORY, **_LESS}
         _, record = start(tree, ready, {**spec, "made": watched.get("made", ())})
-        plan: list[Any] = next((event["plan"] for event in events(record) if event.get("event") == "made"), [])
+        plans = [event["plan"] for event in events(record) if event.get("event") == "made"]
+        plan: list[Any] = plans[-1] if plans else []
         made = tuple(json.dumps(each) for each in plan if _is_entry(each))
         if made and made != watched.get("made"):
             return {**watched, "made": made}, "with data made up from what reads it"

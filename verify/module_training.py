@@ -104,14 +104,14 @@ def train(
         pairs = [one for one in pairs if label_of(one[0]) not in labels] + better
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
     pairs = _with_evaluation(sides, pairs)
-    parts = tuple(part_of(*pair, problems, missing, per_batch, by_hand=sides.by_hand) for pair in pairs)
+    hand = (sides.by_hand, sides.after)
+    parts = tuple(part_of(*pair, problems, missing, per_batch, None, *hand) for pair in pairs)
     if any(part.verdict == "changed" for part in parts):
         again_before = _before_again(
             sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"]
         )
         parts = tuple(
-            part_of(*pair, problems, missing, per_batch, again_before.get(label_of(pair[0])), sides.by_hand)
-            for pair in pairs
+            part_of(*pair, problems, missing, per_batch, again_before.get(label_of(pair[0])), *hand) for pair in pairs
         )
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from verify.harness import standins
-from verify.harness.pace import SlowTraining
+from verify.harness.pace import SLOW, LargeTraining
 from verify.judging.record import RunRecord
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
 programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
 (`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
-verify.harness.made_data as JSON), and whether a training is of fewer batches (`shorter`)."""
+verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
+what it trains is `smaller`, and how many `samples` there are in a batch at most."""
+_OF_SIZES = frozenset({"AssertionError", "IndexError", "RuntimeError", "SystemExit", "ValueError", "ZeroDivisionError"})
+_FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
     "ffmpeg",
     "ffprobe",
@@ -41,15 +46,20 @@ _IS_MISSING = re.compile(
 )
 
 
-def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple[Watching, str] | None:
+def otherwise(
+    old: RunRecord | None, new: RunRecord, watched: Watching, sizes: Sequence[tuple[str, ...]] = ()
+) -> tuple[Watching, str] | None:
     """How both trees are to be watched when they are run again, and why in words; None where nothing is to be tried.
+    `sizes` are arguments with which the script trains something smaller, the first ones first.
 
     The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
     network or an account write nothing then, unless the tree before trains with them. A program that is missing, as
     `ffmpeg` is where a package asks for it when it is imported, is stood in for by one that does nothing. Weights that
     a script loads from an address, or from a file that is not here, stay random. A training that is too slow is made
-    of fewer batches.
+    of fewer batches, one that is too large besides by arguments of its own.
     """
+    if made := _smaller(old, new, watched, sizes):
+        return made
     if not watched.get("shorter") and (slow := _slow(old) or _slow(new)):
         return {**watched, "shorter": ("batches",)}, f"on fewer batches: {slow}"
     if missing := _missing(old, new, watched.get("programs", ())):
@@ -73,7 +83,50 @@ def otherwise(old: RunRecord | None, new: RunRecord, watched: Watching) -> tuple
 def _slow(raw: RunRecord | None) -> str | None:
     """Why a run was too slow for its time; None for one that was not."""
     failure = raw.recording.failure if raw else None
-    return failure.message if failure and failure.type == SlowTraining.__name__ else None
+    return failure.message if failure and failure.type in SLOW else None
+
+
+def _smaller(
+    old: RunRecord | None, new: RunRecord, watched: Watching, sizes: Sequence[tuple[str, ...]]
+) -> tuple[Watching, str] | None:
+    """How both trees train something smaller, where one is too large; and with less of that, where both fail so."""
+    runs, ways = [raw for raw in (old, new) if raw], _ways(sizes)
+    now = {name: watched[name] for name in ("smaller", "samples") if name in watched}
+    told = next(filter(None, map(_large, runs)), None)
+    if now:
+        is_refused = all(map(_may_be_of_sizes, runs))
+        told = "with more of that neither tree trains" if is_refused else None
+    left = ways[ways.index(now) + 1 :] if now in ways else () if now else ways
+    if told is None or not left or any(raw.recording.fitted for raw in runs):
+        return None
+    args, samples = left[0].get("smaller", ()), left[0].get("samples", ())
+    words = " and ".join(filter(None, [shlex.join(args), *(f"at most {number} samples a batch" for number in samples)]))
+    kept = {name: value for name, value in watched.items() if name not in now}
+    return {**kept, "shorter": ("batches",), **left[0]}, f"with {words}, on fewer batches: {told}"
+
+
+def _may_be_of_sizes(raw: RunRecord) -> bool:
+    """Whether a run failed for something that other sizes may mend."""
+    failure = raw.recording.failure
+    return failure is not None and failure.type in _OF_SIZES and not raw.lacks
+
+
+def _ways(sizes: Sequence[tuple[str, ...]]) -> list[Watching]:
+    """How what a script trains can be made smaller, the most first: by its arguments, and by the samples of a batch,
+    unless one of the arguments says these."""
+    ways: list[Watching] = []
+    for args in sizes:
+        is_of_batches = any("batch" in arg or arg.startswith("--bs") for arg in args)
+        ways.append({"smaller": args} if is_of_batches else {"smaller": args, **_FEW})
+    return ways or [_FEW]
+
+
+def _large(raw: RunRecord) -> str | None:
+    """Why a run was of something too large to be trained here; None for any other."""
+    failure = raw.recording.failure
+    if failure and failure.type == LargeTraining.__name__:
+        return failure.message
+    return raw.ended if raw.ended and raw.ended.endswith("of memory") else None
 
 
 def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:

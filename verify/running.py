@@ -28,6 +28,7 @@ from verify.harness.standins import STAND_INS
 from verify.judging.record import CRASHED, RunRecord, read
 from verify.judging.recorded import Started
 from verify.made_up import with_data
+from verify.reading import sizes
 from verify.reading.entry import Entry
 from verify.reading.idle import watched
 from verify.reading.sources import NAMESPACES, Sources
@@ -70,7 +71,7 @@ def run_both(
     """Run a script in both trees; again, and otherwise watched, where what we put there fails and can be spared."""
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
-        again = otherwise(old, new, bench.watching.get(entry.script, {}))
+        again = otherwise(old, new, bench.watching.get(entry.script, {}), sizes.smaller(after, entry.script))
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break
@@ -204,10 +205,11 @@ def run_spec(
 def _lent(sources: Sources, spec: Mapping[str, object], home: Path, data: Path | None) -> dict[str, object]:
     """What a run has besides its tree: variables that the code of these sources reads and nothing sets, programs that
     are missing, and the `data` that the user named."""
-    variables = variables_for(sources, home / "lent")
-    for value in variables.values():
-        if Path(value).parent == home / "lent":
-            Path(value).mkdir(parents=True, exist_ok=True)
+    folder = home / "home" / "lent"
+    variables = variables_for(sources, folder)
+    for place in map(Path, variables.values()):
+        if folder in place.parents:
+            (place.parent if place.suffix else place).mkdir(parents=True, exist_ok=True)
     programs = home / "programs"
     for name in cast("Sequence[str]", spec.get("programs", ())):
         programs.mkdir(exist_ok=True)

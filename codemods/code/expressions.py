@@ -188,9 +188,7 @@ def _spread(item: ast.keyword) -> list[ast.keyword]:
     if item.arg is not None or not isinstance(item.value, ast.Dict):
         return [item]
     keys = [key.value if isinstance(key, ast.Constant) else None for key in item.value.keys]
-    if len(set(keys)) < len(keys) or not all(
-        isinstance(key, str) and key.isidentifier() and not iskeyword(key) for key in keys
-    ):
+    if len(set(keys)) < len(keys) or not all(map(_is_word, keys)):
         return [item]
     found = []
     for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
+from codemods.lightning.deleted_options import deletions
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_to, stated_once
@@ -204,7 +205,23 @@ def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
     if "__dict__" not in file.text and "vars(" not in file.text:
         return False
     known = {start for change in configurations(file) for start in change.accounted}
+    known |= {_key_start(file, statement) for statement in deleted(file).get(name, ())}
     return any(match.start(1) not in known for match in re.finditer(rf"[\[(]\s*(['\"]){name}['\"]", file.text))
+
+
+def deleted(file: PythonFile) -> Mapping[str, Sequence[ast.Delete]]:
+    """The statements that take options which went with Trainer's arguments out of what was parsed, where the file
+    declares Trainer's options itself."""
+    if not any(site.adds for site in _of_trainer(file)):
+        return {}
+    names = once() - current() - {*KEPT, *IDLE, *RENAMED, CHECKPOINT} - own_options(file)
+    return deletions(file, names, parsed_names(file))
+
+
+def _key_start(file: PythonFile, statement: ast.Delete) -> int:
+    target = statement.targets[0]
+    assert isinstance(target, ast.Subscript)
+    return file.offsets(target.slice)[0]
 
 
 def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
@@ -282,13 +299,26 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
             continue
         if any(item.arg is None for item in site.call.node.keywords):
             return "more arguments come by `**`, which may hold those of 1.x"
-        if lost := own - keywords(site.call.node).keys():
+        if lost := own - keywords(site.call.node).keys() - _handed(site):
             return f"the script has an option --{min(lost)} of its own, which 1.x passed to Trainer"
         value = site.given
         bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, which may hold options of 1.x"
     return None
+
+
+def _handed(site: ArgparseCall) -> set[str]:
+    """The options of 1.x that the call reads itself for what takes their place."""
+    given, owner = keywords(site.call.node), ast.unparse(site.given) if site.given else ""
+    return {
+        option
+        for option, successors in SUCCESSORS.items()
+        for name in successors & given.keys()
+        if any(
+            isinstance(each, ast.Attribute) and ast.unparse(each) == f"{owner}.{option}" for each in walk(given[name])
+        )
+    }
 
 
 def checkpoint_of(file: PythonFile, sites: Sequence[ArgparseCall]) -> NamespaceEdits:

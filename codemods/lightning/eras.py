@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from codemods.lightning.facts import Facts
-from codemods.lightning.versions import LIGHTNING, admits_below, is_open
+from codemods.lightning.versions import LIGHTNING, admits_below, demands, is_open
 
 Era = Literal["before", "after", "unknown"]
 
@@ -21,10 +21,13 @@ _ARGUMENTS = frozenset(
 def era(facts: Facts, release: str) -> Era:
     """Whether the project was written for a Lightning before a release of 2.x, or for that and later ones.
 
-    Without a pin that names a version, hooks and Trainer arguments that 2.0 removed tell.
+    Without a pin that names a version, hooks and Trainer arguments that 2.0 removed tell. Where pins disagree, each is
+    of a part of the project, and it is not known for which a file was written.
     """
     if not is_open(facts, LIGHTNING):
-        return "before" if admits_below(facts, LIGHTNING, release) else "after"
+        if not admits_below(facts, LIGHTNING, release):
+            return "after"
+        return "unknown" if demands(facts, LIGHTNING, release) else "before"
     return "before" if speaks_of_1x(facts) else "unknown"
 
 

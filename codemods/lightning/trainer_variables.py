@@ -13,6 +13,7 @@ from codemods.code.syntax import is_shared, own_nodes, targets_of
 from codemods.lightning.calls import Space as Space
 from codemods.lightning.calls import space_of as space_of
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.handed_objects import is_only_read
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.keywords import builds_trainer
 
@@ -96,10 +97,12 @@ def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[C
 
 def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: str) -> bool:
     """Whether a name, or that method of it, is used otherwise than by `calls_of` and by `name.something` where the name
-    is: in a function in it that calls the method, as a value, or by a file that imports it."""
+    is, or by a function of the project that it is given to: in a function in it that calls the method, as a value, or
+    by a file that imports it."""
     space = space_of(file, call)
     held = {id(node.value) for node in every_node(space) if isinstance(node, ast.Attribute)}
-    if any(id(node) not in held for node in _readings(file, call, name)):
+    loose = (node for node in _readings(file, call, name) if id(node) not in held)
+    if not all(is_only_read(facts, file, node, method) for node in loose):
         return True
     return is_called_unseen(file, call, name, method) or (
         isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name)

@@ -28,6 +28,11 @@ def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
     return admitted
 
 
+def demands(facts: Facts, names: Iterable[str], limit: str) -> bool:
+    """Whether a pin on those packages admits no release before `limit`, as the one of a part of the project may."""
+    return any(not _admits(item, Version(limit)) for item in _specifiers(facts, frozenset(names)))
+
+
 def pinned_names(facts: Facts) -> frozenset[str]:
     """The distributions that the pins name, in their canonical form."""
     found = set()

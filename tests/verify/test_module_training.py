@@ -316,7 +316,7 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
     (alone,) = result(monkeypatch, tmp_path, old, new).alone
-    said = "old names and defaults that the installed numpy or Python no longer has: numpy.float to model, "
+    said = "old names and defaults that installed packages or Python no longer have: numpy.float to model, "
     assert f"provided by fixer: {said}numpy.Inf to model" in alone.notes
     assert given(old, new) == (Fact("provided", f"{said}numpy.Inf to model"),)
 
@@ -354,3 +354,26 @@ def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pyte
     assert new.lent == ("numpy.Inf to shared", "numpy.bool to outside")
     assert (first.moved, first.opened) == (("a", "shared"), ("a.yaml to a", "s.yaml to shared"))
     assert (new.moved, new.held[len(new.loaded) :]) == (("shared",), ("s.yaml",))
+
+
+def test_a_module_that_stops_at_an_import_left_by_hand_regresses_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = {"model": "import bolts.callbacks\n" + HEAD + BODY, "other": HEAD + BODY}
+    sources = Sources(tree(tmp_path / "tree", **files))
+    recipe = {**RECIPE, "path": "model.py", "cls": "Model", "paths": []}
+    monkeypatch.setattr("verify.module_training._search", lambda *_: ([recipe], (), True))
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    sides = replace(sides, by_hand=(("model.py", "`bolts` cannot be imported together with Lightning 2.x"),))
+    for line, verdict in ((1, "inconclusive"), (2, "regressed")):
+        broken = record(False, Failure("ImportError", "cannot import name 'Gone' from 'x.y'", f"model.py:{line}"))
+        found_of = {"after": broken, "before": record()}
+        monkeypatch.setattr(
+            "verify.module_training.read",
+            lambda path, _, found_of=found_of: replace(
+                found_of[path.parent.name.rpartition("-")[2]], loaded=("model.py",)
+            ),
+        )
+        found = train(sides, ("model.py",), (), missing="", per_batch=False)
+        assert found and [part.verdict for part in found.alone] == [verdict]

@@ -6,14 +6,18 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from tests.verify.test_provided import REQUEST, failed
 from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.finished import keep
+from verify.harness import short
 from verify.harness.pace import SlowTraining, TrainingPace
+from verify.judging.record import RunRecord
 from verify.prove import prove
 from verify.retried import otherwise
 from verify.sandbox.process import Outcome
@@ -92,3 +96,84 @@ def test_fewer_batches_are_tried_once(tmp_path: Path) -> None:
     again = otherwise(None, slow, {"made": ("{}",)})
     assert again == ({"made": ("{}",), "shorter": ("batches",)}, "on fewer batches: a step takes 9 s")
     assert otherwise(None, slow, again[0]) is None
+
+
+def ended(
+    folder: Path, kind: str = "LargeTraining", message: str = "its second batch did not come in 9 s"
+) -> RunRecord:
+    raw = failed(folder, message)
+    failure = raw.recording.failure
+    assert failure
+    return replace(raw, recording=replace(raw.recording, failure=replace(failure, type=kind)))
+
+
+SIZES = (("--dim=32", "--batch=8"), ("--batch=8",))
+
+
+def test_what_is_too_large_is_trained_smaller_by_its_own_arguments(tmp_path: Path) -> None:
+    raw = ended(tmp_path)
+    first = otherwise(None, raw, {}, SIZES)
+    assert first == ({"shorter": ("batches",), "smaller": SIZES[0]},
+                     "with --dim=32 --batch=8, on fewer batches: its second batch did not come in 9 s")  # fmt: skip
+    refused = ended(tmp_path, "RuntimeError", "shapes cannot be multiplied")
+    assert otherwise(None, ended(tmp_path, "AttributeError"), first[0], SIZES) is None
+    second = otherwise(None, refused, first[0], SIZES)
+    assert second is not None and second[0]["smaller"] == SIZES[1]
+    assert otherwise(None, refused, second[0], SIZES) is None
+    without = otherwise(None, raw, {})
+    why = "with at most 8 samples a batch, on fewer batches: its second batch did not come in 9 s"
+    assert without == ({"shorter": ("batches",), "samples": ("8",)}, why)
+    assert otherwise(None, refused, without[0]) is None
+    both = otherwise(None, raw, {}, (("--dim=32",),))
+    assert both is not None and (both[0]["smaller"], both[0]["samples"]) == (("--dim=32",), ("8",))
+    memory = replace(failed(tmp_path, ""), ended="it used more than 9.4 GiB of memory")
+    held = otherwise(None, replace(memory, recording=replace(memory.recording, failure=None)), {}, SIZES)
+    assert held is not None and held[0]["smaller"] == SIZES[0]
+
+
+def test_where_one_tree_trains_neither_gets_smaller(tmp_path: Path) -> None:
+    raw = ended(tmp_path)
+    trained = replace(raw, recording=replace(raw.recording, fitted=True, failure=None))
+    assert otherwise(trained, raw, {"shorter": ("batches",)}, SIZES) is None
+    known = {"shorter": ("batches",), "smaller": SIZES[0]}
+    assert otherwise(trained, failed(tmp_path, "no such argument"), known, SIZES) is None
+
+
+LARGE = (
+    SLOW.replace("import time\n", "import argparse\nimport time\n")
+    .replace("time.sleep(3)", "[time.sleep(1) for _ in range(GIVEN.depth * 5)]")
+    .replace("class Module", "parser = argparse.ArgumentParser()\nparser.add_argument('--depth', default=90)\n"
+             "GIVEN = parser.parse_args()\nGIVEN.depth = int(GIVEN.depth) - 2\n\n\nclass Module")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "verdict"), [(("pow(2)", "abs().pow(2)"), "preserved"), (("pow(2)", "pow(4)"), "changed")]
+)
+def test_a_large_training_shows_what_differs(spoiled: tuple[str, str], verdict: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    trees = tree(tmp_path / "before", train=LARGE), tree(tmp_path / "after", train=LARGE.replace(*spoiled))
+    pins = ("lightning==2.6.6",)
+    request = replace(REQUEST, before_pins=pins, after_pins=pins, baseline_below=None, timeout=30)
+    evidence = prove(*trees, request, said.append)
+    assert evidence.verdict == verdict, evidence.reason
+    assert any(
+        "with --depth=2 and at most 8 samples a batch, on fewer batches: its second batch did not come in 12 s" in line
+        for line in said
+    ), said
+    assert any("arguments that make what is trained smaller" in fact.text and "--depth=2" in fact.text
+               for fact in evidence.facts)  # fmt: skip
+
+
+def test_loaders_put_few_samples_into_a_batch() -> None:
+    loaders: Any = torch.utils.data.DataLoader
+    plain = loaders.__init__
+    try:
+        short.few_samples(8)
+        rows = list(range(20))
+        made = [loaders(rows, 16), loaders(rows, batch_size=16, drop_last=True), loaders(rows, batch_size=2)]
+        made += [loaders(rows, batch_size=None), loaders(rows, batch_sampler=[[1, 2, 3]])]
+        assert [each.batch_size for each in made] == [8, 8, 2, None, None]
+        assert [len(each) for each in made] == [3, 2, 10, 20, 1]
+    finally:
+        loaders.__init__ = plain

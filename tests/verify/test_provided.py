@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from dataclasses import replace
@@ -32,11 +33,15 @@ def proven(
     name: str,
     said: list[str],
     spoiled: tuple[str, str] = ("", ""),
-    other: tuple[str, str] = ("", ""),
+    *others: tuple[str, str],
     request: Request = REQUEST,
 ) -> Evidence:
-    """What a proof says of a project, with one text for an `other`; of one whose patched tree was `spoiled` so."""
-    before = {path: text.replace(*other) for path, text in project(name).items()}
+    """What a proof says of a project, with each first text of `others` for the second; of one whose patched tree was
+    `spoiled` so."""
+    before = {
+        path: functools.reduce(lambda text, pair: text.replace(*pair), others, text)
+        for path, text in project(name).items()
+    }
     after = {path: text.replace(*spoiled) for path, text in rewritten(before).items()}
     assert spoiled == ("", "") or after != rewritten(before)
     trees = [
@@ -129,10 +134,28 @@ def test_data_of_another_machine_is_made_up_where_it_would_be(tmp_path: Path) ->
     if contain(tmp_path / "tried").level != "full":
         assert not os.environ.get("CI")
         pytest.skip("there are no folders of a run's own outside of its copy")
-    evidence = proven(tmp_path, "starts_with_pictures", [], other=("data/pictures", "/home/someone/pictures"))
+    evidence = proven(tmp_path, "starts_with_pictures", [], ("", ""), ("data/pictures", "/home/someone/pictures"))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert any("/home/someone/pictures (16 .png files)" in fact.text for fact in evidence.facts)
     assert not Path("/home/someone").exists()
+
+
+@pytest.mark.parametrize(
+    ("named", "place"),
+    [
+        (("open(table)", 'open(os.environ["ROWS_CSV"])'), "~/lent/ROWS_CSV/rows_csv.csv"),
+        (("Path(__file__).parent", 'Path(os.environ["STORE"])'), "~/lent/STORE/data/train.csv"),
+    ],
+)
+def test_data_that_a_variable_leads_to_is_made_up(named: tuple[str, str], place: str, tmp_path: Path) -> None:
+    if contain(tmp_path / "tried").level != "full":
+        assert not os.environ.get("CI")
+        pytest.skip("there are no folders of a run's own outside of its copy")
+    imported = ("import csv", "import csv\nimport os")
+    evidence = proven(tmp_path, "starts_with_a_table", [], ("", ""), imported, named)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    told = [fact.text for fact in evidence.facts if fact.kind == "provided"]
+    assert any(f"{place} (64 rows of image_id, label, age)" in text for text in told), told
 
 
 NEVER_FITTED = """import csv

@@ -65,6 +65,20 @@ class ArgumentHints:
     def of(self, name: str) -> list[Any]:
         return list(self.values.get(name, ()))
 
+    def of_batches(self) -> ArgumentHints:
+        """The same, with the size of the batches that are made in place of whatever is called a batch size."""
+        one = tuple({name: _of_batch(name, value) for name, value in call.items()} for call in self.calls)
+        values = {name: [_of_batch(name, value) for value in held] for name, held in self.values.items()}
+        groups = tuple({name: _of_batch(name, value) for name, value in group.items()} for group in self.groups)
+        return ArgumentHints(values, one, groups)
+
+
+def _of_batch(name: str, value: Any) -> Any:
+    """A value, or the values in a configuration."""
+    if isinstance(value, dict) and value.get("@") not in MADE:
+        return {key: _of_batch(key if key != "values" else name, inner) for key, inner in value.items()}
+    return BATCH if type(value) is int and value > BATCH and re.search(r"(^|_)batch_?size$", name.lower()) else value
+
 
 def starts(cls: type, hints: ArgumentHints) -> Iterator[Arguments]:
     """The arguments to begin with, the likeliest first."""

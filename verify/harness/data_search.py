@@ -24,9 +24,16 @@ from .trackers import Changed
 TRIES = 40
 
 
-def search(spec: dict[str, Any], root: Path, run: Callable[[], None], steps: Callable[[], int]) -> list[Entry]:
+def search(
+    spec: dict[str, Any],
+    root: Path,
+    run: Callable[[], None],
+    steps: Callable[[], int],
+    tell: Callable[[list[Entry]], None],
+) -> list[Entry]:
     """What has to be made up so that `run`, which runs the script, gets as far as it can; `steps` says how many
-    optimizer steps it made. Files are left as the last try had them."""
+    optimizer steps it made. Each plan is told before it is tried, as the search may be ended for its time. Files are
+    left as the last try had them."""
     plan: list[Entry] = [json.loads(text) for text in spec["made"]]
     end = time.monotonic() + spec["budget"]
     known = [plan]
@@ -41,6 +48,7 @@ def search(spec: dict[str, Any], root: Path, run: Callable[[], None], steps: Cal
                 remove(entry, root)
         plan = answer["plan"]
         known.append(plan)
+        tell(plan)
     return plan
 
 

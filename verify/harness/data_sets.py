@@ -83,16 +83,16 @@ def _details(this: Any, name: str) -> dict[str, Any]:
     return {"names": [name for name, *_ in (*lists["train_list"], *lists["test_list"])] + [lists["meta"]["filename"]]}
 
 
-def accepted(roots: Sequence[Path]) -> None:
-    """Let torchvision take files below some folders that are there, whatever their digest is: made-up ones have another
-    one than those that it would fetch."""
+def accepted(outside: Sequence[str]) -> None:
+    """Let torchvision take the files that are in the project, in its home and in the run's own folders `outside` of
+    these, whatever their digest is: made-up ones have another one than those that it would fetch."""
     try:
         modules: list[Any] = [importlib.import_module("torchvision.datasets.utils")]
     except Exception:
         return
     modules += [module for name, module in list(sys.modules.items()) if name.startswith("torchvision.datasets.")]
     plain = modules[0].check_integrity
-    own = [root.resolve() for root in roots]
+    own = [root.resolve() for root in (Path.cwd(), Path.home(), *map(Path, outside))]
 
     def check_integrity(fpath: Any, md5: str | None = None) -> bool:
         place = Path(fpath).resolve()

@@ -20,7 +20,11 @@ _MAKERS = (
     "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "tensor",
     "zeros", "zeros_like",
 )  # fmt: skip
-_OF_ONE: dict[str, Any] = {"set_device": None, "synchronize": None, "current_device": 0, "get_device_name": "none"}
+_OF_ONE: dict[str, Any] = {
+    "set_device": None, "synchronize": None, "current_device": 0, "get_device_name": "none", "ipc_collect": None,
+    "reset_peak_memory_stats": None, "reset_accumulated_memory_stats": None, "reset_max_memory_allocated": None,
+    "reset_max_memory_cached": None,
+}  # fmt: skip
 """What a program is told of the one device that it takes for a GPU."""
 
 

@@ -40,7 +40,12 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"\bvit\b|vit-|deit|dino", "vit"),
 )
 """What kind of model a name of the hub is of, by the first row that fits."""
-_ABSENT = re.compile(r"Can't load (?:the )?(?:tokenizer|configuration|model)|couldn't connect|offline mode")
+_ABSENT = re.compile(
+    r"Can't load (?:the )?(?:tokenizer|configuration|model)|couldn't connect|offline mode"
+    r"|No such file or directory: .*[/\\]models--[^/\\]+[/\\]refs[/\\]"
+)
+"""How it is said that a hub is not reached: in the last row by transformers 4.22 to 4.25, which look into an empty
+cache."""
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers",
            "decoder_layers")  # fmt: skip
 _BASE = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}
@@ -72,6 +77,7 @@ _TOKENS: dict[str, dict[str, str]] = {
     "gpt2": dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"),
     "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
 }
+_SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token", "mask_token", "cls_token", "sep_token")
 _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("transformers.modeling_utils", ("PreTrainedModel",), "model"),
     ("transformers.models.auto.auto_factory", ("_BaseAutoModelClass",), "model"),
@@ -125,7 +131,7 @@ def _patient(original: Make, kind: str, asked: list[str]) -> Make:
                     raise
             asked.append(str(name))
         if kind == "tokenizer":
-            return tokenizer(family)
+            return tokenizer(family, **{name: str(kwargs[name]) for name in _SPECIAL if kwargs.get(name)})
         if kind == "processor":
             return cls()
         given = kwargs.get("config")
@@ -181,12 +187,13 @@ def _model(cls: Any, config: Any) -> Any:
     return (cls.from_config(config) if hasattr(cls, "from_config") else cls(config)).eval()
 
 
-def tokenizer(family: str) -> Any:
-    """A tokenizer that takes words apart into letters, with the special tokens of a family."""
+def tokenizer(family: str, **given: str) -> Any:
+    """A tokenizer that takes words apart into letters, with the special tokens of a family and those that are given."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors  # type: ignore[import-not-found,unused-ignore]
     from transformers import PreTrainedTokenizerFast
 
-    tokens = _TOKENS.get(family, _BERT)
+    own = _TOKENS.get(family, _BERT)
+    tokens = {**own, **given}
     words = list(dict.fromkeys([*tokens.values(), *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]))
     numbers = {word: number for number, word in enumerate(words)}
     made = Tokenizer(models.WordPiece(numbers, unk_token=tokens["unk_token"], max_input_chars_per_word=1000))
@@ -196,6 +203,6 @@ def tokenizer(family: str) -> Any:
         parts = [(word, numbers[word]) for word in dict.fromkeys((begin, end)) if word]
         pair = f"{begin} $A {end} $B:1 {end}:1".strip()
         made.post_processor = processors.TemplateProcessing(f"{begin} $A {end}".strip(), pair, parts)
-    names = ["input_ids", "token_type_ids", "attention_mask"] if tokens is _BERT else ["input_ids", "attention_mask"]
+    names = ["input_ids", "token_type_ids", "attention_mask"] if own is _BERT else ["input_ids", "attention_mask"]
     names = [name for name in names if family != "distilbert" or name != "token_type_ids"]
     return PreTrainedTokenizerFast(tokenizer_object=made, model_input_names=names, model_max_length=_LONGEST, **tokens)

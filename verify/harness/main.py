@@ -104,6 +104,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
     if watch is None:
         return 3
     beside("placement").share(watch.spec, beside("provided").SHARED)
+    watch.pace.wait()
     return execute(spec, root, script, watch)
 
 
@@ -115,7 +116,7 @@ def as_started(spec: dict[str, Any]) -> tuple[Path, Path]:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.path += [str(place) for place in script.parent.parents if root in place.parents]  # a project in the project
-    sys.argv = [str(script), *spec["args"]]
+    sys.argv = [str(script), *spec["args"], *spec.get("smaller", ())]
     return root, script
 
 
@@ -127,12 +128,16 @@ def find_data(spec: dict[str, Any], record: Record) -> int:
         return 3
     tools = beside("data_search")
     watch.record = tools.until_fitted
-    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps)
+    tell = functools.partial(_planned, record)
+    found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps, tell)
     made = beside("made_data")
     made.write(found, Path(spec["record"]).with_name("made"), made.kept_place)
-    record("made", plan=found)
     record("end")
     return 0
+
+
+def _planned(record: Record, plan: list[Any]) -> None:
+    record("made", plan=plan)
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
@@ -156,6 +161,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("compat_shims").lend(held.LENT)
     beside("compat_shims").lend_loading(held.LENT)
     beside("companions").lend(held.LENT)
+    beside("sounds").lend(held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
@@ -167,6 +173,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
+    if samples := spec.get("samples"):
+        beside("short").few_samples(int(samples[0]))
     is_alone = spec["mode"] in ("search", "replay")
     if spec.get("blank") or is_alone:
         beside("hub_weights").stand_in(held.WEIGHTS)
@@ -174,7 +182,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
         beside("hub").stand_in(held.HUB)
     beside("data_search").watch_pictures(beside("data_errors").UNREAD)
     if spec.get("made") or spec["mode"] == "data":
-        beside("data_sets").accepted([Path.cwd(), Path.home()])
+        beside("data_sets").accepted(beside("data_errors").OUTSIDE)
         beside("hub_datasets").stand_in(beside("made_data").cells)
         beside("downloads").stand_in(Path.cwd())
     watch.patch_torch()

@@ -5,17 +5,28 @@ Runs in the target's interpreter, beside the harness.
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
 from typing import Any
 
-PATIENCE = 0.2
-"""How much of its time a training gets before it is called slow."""
+PATIENCE, UNTIL_BEGUN = 0.2, 0.4
+"""How much of its time a training gets before it is called slow, and until its second batch."""
 SHORTER = {"limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1}
 """What a training is made of that is run in the place of a slow one."""
+_OF_SHORTER = 4
+"""How many steps as slow as these a shorter training takes: with what it begins and validates with."""
 
 
 class SlowTraining(BaseException):
     """A training does not come to its end in the time that it has."""
+
+
+class LargeTraining(BaseException):
+    """Not even a training of two batches comes to its end in the time that there is."""
+
+
+SLOW = (SlowTraining.__name__, LargeTraining.__name__)
 
 
 class TrainingPace:
@@ -27,6 +38,28 @@ class TrainingPace:
         is_free = is_free or spec.get("shorter") or spec.get("nudged")
         self.seconds = float("inf") if is_free else float(spec["seconds"])
         self.began = self.first = time.monotonic()
+        self.is_waiting = False
+
+    def wait(self) -> None:
+        """End a training whose second batch does not come in time, from now on: where the system can, between two
+        operations."""
+        seconds = UNTIL_BEGUN * self.seconds
+        if seconds == float("inf"):
+            return
+
+        def late(*_: object) -> None:
+            raise LargeTraining(f"its second batch did not come in {seconds:.0f} s")
+
+        with contextlib.suppress(AttributeError, ValueError):  # no such signal here, or not the main thread
+            signal.signal(signal.SIGALRM, late)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            self.is_waiting = True
+
+    def begun(self) -> None:
+        """Wait for no second batch any more."""
+        if self.is_waiting:
+            self.is_waiting = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def at(self, number: int, most: int) -> None:
         """The batch of this number, of at most so many, is about to be trained on."""
@@ -37,4 +70,5 @@ class TrainingPace:
             return
         each = (now - self.first) / (number - 1)
         if now - self.began + each * (most - number + 1) > self.seconds:
-            raise SlowTraining(f"a step takes {each:.0f} s, and {most} of them do not fit into {self.seconds:.0f} s")
+            kind = LargeTraining if each * _OF_SHORTER > self.seconds - (now - self.began) else SlowTraining
+            raise kind(f"a step takes {each:.0f} s, and {most} of them do not fit into {self.seconds:.0f} s")

@@ -24,6 +24,10 @@ SHARED: dict[str, None] = {}
 """How many ranks shared how many GPUs, where they had to."""
 SHORTER: dict[str, None] = {}
 """What of a training is made at all, where it is too slow for the time it has."""
+SMALLER: dict[str, None] = {}
+"""The arguments that make what is trained smaller."""
+SAMPLES: dict[str, None] = {}
+"""How many samples a batch has at most, where it would have more."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 VARIABLES: dict[str, None] = {}
@@ -51,6 +55,8 @@ def lend(spec: dict[str, Any]) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")  # without a network its client tries again for minutes
     if spec.get("shorter"):
         SHORTER[f"{spec['limit_train_batches']} batches of {spec['max_epochs']} epoch"] = None
+    SAMPLES.update(dict.fromkeys(spec.get("samples", ())))
+    SMALLER.update(dict.fromkeys(spec.get("smaller", ())))
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
@@ -68,7 +74,7 @@ def told() -> dict[str, list[str]]:
     kinds: dict[str, Any] = {
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
-        "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "unfetched": downloads.UNFETCHED,
-        "earlier": earlier.EARLIER,
+        "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
+        "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -185,6 +185,21 @@ def steady_loaders(seed: int, *, workers: bool = False) -> None:
         loaders.__iter__ = lambda self: self._get_iterator()
 
 
+def few_samples(most: int) -> None:
+    """Let every loader that is made put no more than so many samples into a batch."""
+    from torch.utils.data import DataLoader
+
+    loaders: Any = DataLoader
+    build = loaders.__init__
+
+    @functools.wraps(build)
+    def init(self: Any, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
+        size = min(batch_size, most) if isinstance(batch_size, int) else batch_size
+        build(self, dataset, size, *args, **kwargs)
+
+    loaders.__init__ = init
+
+
 @contextlib.contextmanager
 def as_worker(dataset: Any, seed: int, wanted: bool) -> Iterator[None]:
     """Let a data set see itself in the one worker of its loader, where the loader was given any."""

@@ -186,6 +186,7 @@ class Watch:
             try:
                 result = original(this, *args, **kwargs)
             finally:
+                self.pace.begun()
                 with contextlib.suppress(Exception):
                     unheld = measures.unheld(this)
                     self.record("gradients", unheld=unheld, **self.gradients.report(this.lightning_module))
@@ -218,6 +219,8 @@ class Watch:
             self.gradients.hook(this.lightning_module)
             # at its end `fit` puts the module back on the CPU
             self.device = str(getattr(this.lightning_module, "device", ""))
+            if self.gradients.steps:
+                self.pace.begun()
             with contextlib.suppress(Exception):
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)

@@ -13,9 +13,11 @@ from verify.environments import naming
 from verify.environments.baseline import LIGHTNING
 from verify.environments.distributions import AMBIGUOUS, distribution, names_of
 from verify.evidence import Evidence, Fact, Failure, Recording
+from verify.harness.pace import SLOW
 from verify.judging.pasted import block
 from verify.judging.proof_list import SETTINGS
 from verify.reading.missing_files import missing_file
+from verify.reading.sizes import smaller
 from verify.reading.sources import Sources
 
 _MISSING = re.compile(
@@ -23,6 +25,10 @@ _MISSING = re.compile(
 )
 _FOLDER = "fixer-data"
 _DATA = f'`data = "{_FOLDER}"`'
+_MORE_TIME = f'it had too little time: allow more with `budget = "30m"` {SETTINGS}'
+_OUT_OF_TIME = re.compile(r"\bbudget of [^;:]* ended before")
+_ENDED = re.compile(r"was ended before it trained: .*(?:budget of|ran longer|of memory)")
+_SMALLER = "arguments that make what is trained smaller"
 _MADE = "made-up files in place of data"
 _OF_US = re.compile(r"/fixer-verify-")
 _OF_RUN = re.compile(r"^.*/fixer-verify-[^/]+/[^/]+/(?:tree|home)/")
@@ -66,10 +72,6 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         f"its configuration leaves values open: set them with `args = [...]` {SETTINGS}",
     ),
     (
-        r"\bbudget of [^;:]* ended before",
-        f'it had too little time: allow more with `budget = "30m"` {SETTINGS}',
-    ),
-    (
         r"executed nothing of what was changed",
         f'name a command that does, with `script = "..."` and `args = [...]` {SETTINGS}',
     ),
@@ -78,6 +80,12 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "it uses a name that NumPy dropped, and no version with it goes with this Python",
     ),
 )
+_OF_CODE = frozenset({"ImportError", "ModuleNotFoundError", "NameError", "NotImplementedError", *SLOW})
+_SAYS_CODE = re.compile(
+    r"^(?:module|type object) '|\bTrainer\b|\b(?:un)?expected (?:keyword|positional) argument|required positional"
+    r"|deprecated|no longer (?:accessible|supported)|\bCUDA\b"
+)
+"""What an error is of, and says, that is about code and its packages, and not about data."""
 _REQUIRED = re.compile(r"arguments are required: ((?:--?[\w/-]+(?:,\s*)?)+)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _LONGEST = 120
@@ -102,7 +110,9 @@ def advice(
     missing = [match for text in texts if (match := _MISSING.search(text))]
     told = [*_to_compile(texts, sources.root)]
     told += [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
-    told += [*_of_data(failures, sources), *_of_made(found), *(line for text in texts for line in _matching(text))]
+    told += [*_of_time(found, sources), *_of_data(failures, sources), *_of_made(found)]
+    told += [line for text in texts for line in _matching(text)]
+    told += [_MORE_TIME for text in texts if _OUT_OF_TIME.search(text)]
     known = (_filled(line, failures, found) for line in told)
     return tuple(Fact("next", text, block(text, sources)) for text in itertools.islice(known, 1))
 
@@ -164,6 +174,10 @@ def _of_data(failures: Iterable[Failure], sources: Sources) -> Iterator[str]:
             )
 
 
+def _is_of_code(failure: Failure) -> bool:
+    return failure.type in _OF_CODE or _SAYS_CODE.search(failure.message) is not None
+
+
 def _kept_at(path: str) -> str:
     """Where a folder of data has a file: from the root, from the home, or from where it is on the machine."""
     own = _OF_RUN.sub("", path)
@@ -178,11 +192,26 @@ def _kept_at(path: str) -> str:
     )
 
 
+def _of_time(tried: Iterable[Evidence], sources: Sources) -> Iterator[str]:
+    """What to do about a script whose training was too large, or was ended before its end: to make it smaller by its
+    own options, unless it was already; else to allow more time."""
+    for item in tried:
+        run = item.after
+        if run is None or item.alone or run.fitted:
+            continue
+        is_slow = run.failure is not None and run.failure.type in SLOW
+        if not is_slow and not (run.failure is None and _ENDED.search(item.reason)):
+            continue
+        sizes = () if any(_SMALLER in fact.text for fact in item.facts) else smaller(sources, run.script)
+        args = f"`script = {json.dumps(run.script)}` and `args = {json.dumps([*sizes[0]])}`" if sizes else ""
+        yield f"it is too large for its time here: start it smaller, with {args} {SETTINGS}" if sizes else _MORE_TIME
+
+
 def _of_made(tried: Iterable[Evidence]) -> Iterator[str]:
     """What to do about data that was made up and with which a script does not train."""
     for item in tried:
-        has_failed = item.after is not None and item.after.failure is not None and not item.after.fitted
-        if has_failed and any(_MADE in fact.text for fact in item.facts):
+        failure = item.after.failure if item.after is not None and not item.after.fitted else None
+        if failure is not None and not _is_of_code(failure) and any(_MADE in fact.text for fact in item.facts):
             yield (
                 "the data that was made up for it does not work: `fixer report` says where its recordings are, whose "
                 f"folder data has it; copy that to {_FOLDER}, fix it by hand, and name it with {_DATA} {SETTINGS}"

@@ -13,6 +13,7 @@ from verify.judging.by_hand import stopped_at
 from verify.judging.proof_list import replace_by_hand
 from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement, judge, noise_of, steady, unsure
+from verify.reading.sources import Sources
 
 _NONE_THERE = "no class of these files is a LightningModule that takes a training step"
 _WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired", "preserved")
@@ -32,9 +33,10 @@ def part_of(
     per_batch: bool,
     second: RunRecord | None = None,
     by_hand: Sequence[tuple[str, str]] = (),
+    after: Sources | None = None,
 ) -> Alone:
-    """What a recipe's trainings say: of the tree before, of the tree after, and a second one of the tree before, where
-    these uses are left to do by hand."""
+    """What a recipe's trainings say: of the tree before, of the tree `after`, and a second one of the tree before,
+    where these uses are left to do by hand."""
     noise, kept = 0.0, old
     aside: tuple[Fact, ...] = ()
     if old and second:
@@ -43,7 +45,7 @@ def part_of(
     if second and second.ended:
         judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
-    mine += filter(None, [stopped_at(new.recording.failure, (), by_hand, held=new.held)])
+    mine += filter(None, [stopped_at(new.recording.failure, (), by_hand, after, new.held)])
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
         judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))

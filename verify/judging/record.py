@@ -18,7 +18,7 @@ NAMED = 5
 HANDED = "logger: "
 """What stands before the name of a metric that the project handed straight to a logger."""
 _GIVEN = {
-    "lent": "old names and defaults that the installed numpy or Python no longer has",
+    "lent": "old names and defaults that installed packages or Python no longer have",
     "compiled": "a build of Cython modules, without the settings of setup.py",
     "installed": "a version of the project's own distribution, which is not installed",
     "variables": "environment variables that the code reads and nothing sets",
@@ -32,6 +32,8 @@ _GIVEN = {
     "unfetched": "nothing in place of what the code fetches from",
     "moved": "another device in place of CUDA, which is not here, to",
     "shorter": "a shorter training than the others, since a step is too slow for the time there is",
+    "smaller": "arguments that make what is trained smaller, since it is too large or too slow here",
+    "samples": "batches of fewer samples, since a step is too slow here, of at most",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -62,7 +64,8 @@ class RunRecord:
     `installed` which distribution of its own it asked for, `variables` which of those it read that were lent,
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
     `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
-    trained of a training that is too slow.
+    trained of a training that is too slow, `smaller` with which arguments it was of something smaller,
+    `samples` how many there were in a batch at most.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known; `times`
     says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
@@ -88,6 +91,8 @@ class RunRecord:
     moved: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     shorter: tuple[str, ...] = ()
+    smaller: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     times: Mapping[str, int] | None = None
     evaluated: tuple[str, ...] = ()

@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from verify.reading.sources import Sources
 
 FOLDER = "folder"
+_FILE = "file:"
 _OF_LAUNCHERS = re.compile(
     r"^(LOCAL_|GLOBAL_|NODE_|GROUP_)?(RANK|WORLD_SIZE)$|^MASTER_|^SLURM_(?!JOB_ID|ARRAY)|^(CUDA|NCCL|GLOO|PL|TORCH\w*|"
     r"TORCHELASTIC|KUBERNETES|TPU|XRT|LSB|LSF|OMPI|PMI|PYTHON\w*|OMP|MKL)_|^(PATH|HOME|TMPDIR|PYTHONPATH)$"
@@ -26,16 +28,28 @@ _LOOKS: tuple[tuple[str, str], ...] = (
 )
 """What a variable holds by the last word of its name that is one of these; the first row that fits."""
 _TEXT = "fixer"
-_PATHS = frozenset(
-    {"Path", "PurePath", "join", "open", "listdir", "exists", "isdir", "makedirs", "abspath", "expanduser"}
-)
+_FOLDERS = frozenset({"join", "listdir", "isdir", "makedirs", "scandir", "walk"})
+_PATHS = _FOLDERS | {"Path", "PurePath", "exists", "abspath", "expanduser"}
+_READERS: Mapping[str, str] = MappingProxyType(
+    {
+        "open": "txt", "read_text": "txt", "read_bytes": "txt", "loadtxt": "txt", "imread": "png", "read_csv": "csv",
+        "read_table": "tsv", "read_json": "json", "read_parquet": "parquet", "read_feather": "feather",
+        "read_pickle": "pkl",
+    }
+)  # fmt: skip
+"""What opens a file, and what is in the file where the name of the variable does not say it."""
+_FORMS = frozenset({"jsonl", "json", "tsv", "csv", "txt", "npy", "npz", "parquet", "feather", "pkl", "pickle"})
 _NUMBERS = frozenset({"int", "float"})
 _FORGIVING = frozenset({"KeyError", "LookupError", "Exception", "BaseException"})
 
 
 def lent(sources: Sources, folder: Path) -> Mapping[str, str]:
     """The variables that the Python files of a tree read by `os.environ[...]` and that nothing of it sets, looks for or
-    does without, each with a value of the kind that its use or its name tells. `folder` is where folders are to be."""
+    does without, each with a value of the kind that its use or its name tells.
+
+    Folders are to be in `folder`, by the names of their variables; what is opened is a file in such a folder, which is
+    not there.
+    """
     asked: dict[str, str] = {}
     known: set[str] = set()
     for path in sources.paths():
@@ -44,7 +58,13 @@ def lent(sources: Sources, folder: Path) -> Mapping[str, str]:
             for name, kind in _asked(tree):
                 asked.setdefault(name, kind)
     made = {name: kind for name, kind in sorted(asked.items()) if name not in known and not _OF_LAUNCHERS.search(name)}
-    return {name: str(folder / name) if kind == FOLDER else kind for name, kind in made.items()}
+    return {name: _held(folder / name, kind) for name, kind in made.items()}
+
+
+def _held(folder: Path, kind: str) -> str:
+    if kind == FOLDER:
+        return str(folder)
+    return str(folder / kind.removeprefix(_FILE)) if kind.startswith(_FILE) else kind
 
 
 def _asked(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -52,7 +72,8 @@ def _asked(tree: ast.Module) -> Iterator[tuple[str, str]]:
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and (name := _name(node)):
-            yield name, _kind(name, parents.get(node))
+            form = _form(name, node, parents, tree)
+            yield name, _kind(name, parents.get(node)) if form is None else f"{_FILE}{name.lower()}.{form}"
 
 
 def _known(tree: ast.Module) -> Iterator[str]:
@@ -68,6 +89,31 @@ def _known(tree: ast.Module) -> Iterator[str]:
             yield from _texts(node.args[:1])
             yield from (keyword.arg for keyword in node.keywords if keyword.arg)
             yield from (key for part in node.args if isinstance(part, ast.Dict) for key in _texts(part.keys))
+
+
+def _form(name: str, node: ast.expr, parents: Mapping[ast.AST, ast.AST], tree: ast.Module) -> str | None:
+    """What is in the file that a variable names; None where nothing says that it is one, and where something looks into
+    a folder of that name."""
+    bound = parents.get(node)
+    held = bound.targets[0] if isinstance(bound, ast.Assign) else None
+    reads = [read for read in ast.walk(tree) if isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load)
+             and isinstance(held, ast.Name) and read.id == held.id]  # fmt: skip
+    called = [each for read in (node, *reads) for each in _takers(read, parents)]
+    if _FOLDERS & {*called}:
+        return None
+    word = name.lower().rpartition("_")[2]
+    return word if word in _FORMS else next((_READERS[each] for each in called if each in _READERS), None)
+
+
+def _takers(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> Iterator[str]:
+    """The function that a value is handed to, and the method of a path that is made of it."""
+    use = parents.get(node)
+    if isinstance(use, ast.Call) and use.func is not node:
+        yield _last(use.func)
+        method = parents.get(use)
+        yield method.attr if isinstance(method, ast.Attribute) and _last(use.func) in ("Path", "PurePath") else ""
+    elif isinstance(use, ast.BinOp) and isinstance(use.op, ast.Div):
+        yield "join"
 
 
 def _kind(name: str, use: ast.AST | None) -> str:

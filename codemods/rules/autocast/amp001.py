@@ -276,7 +276,6 @@ _MODULE_AFTER = _MODULE.replace(
 )
 _TRAIN = (("fit.py", "from pytorch_lightning import Trainer\n\ntrainer = Trainer(precision=16)\n"),)
 _FULL = (("fit.py", "from pytorch_lightning import Trainer\n\ntrainer = Trainer(precision=32)\n"),)
-_FIXED = (*_TRAIN, ("requirements.txt", "torch>=2.11\n"))
 
 RULE = Rule(
     code=CODE,

@@ -176,7 +176,6 @@ _TOGGLED = _TOGGLED.replace(
     "        self.untoggle_optimizer(opt_c)\n        self.toggle_optimizer(opt_g)\n        opt_g.zero_grad()\n",
 )
 _MIXED = (("fit.py", 'from lightning.pytorch import Trainer\n\ntrainer = Trainer(precision="bf16-mixed")\n'),)
-_CURRENT = (*_MIXED, ("requirements.txt", "lightning==2.6.6\n"))
 _LOOP = """import torch
 
 model = torch.nn.Linear(8, 1).cuda()

@@ -53,6 +53,7 @@ SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_sum
 """Arguments that say what is shown on the screen."""
 QUOTES = "'\""
 OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})=")
+DEVICES = b"devices:"
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
@@ -80,11 +81,11 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _context(collected: Mapping[str, FileEvidence | ConfigurationSummary]) -> tuple[bytes, ...]:
-    """The classes that configurations name: the files that hold one lead to what it is. And how the code may read
-    those arguments that Trainer takes to this day."""
+    """The classes that configurations name: the files that hold one lead to what it is. And how code and configurations
+    may speak of those arguments that Trainer takes to this day."""
     items = [item for told in collected.values() if isinstance(told, ConfigurationSummary) for item in told.items]
     targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
-    return tuple(sorted({*(name.encode() for name in targets), *(READ if items else ())}))
+    return tuple(sorted({*(name.encode() for name in targets), *((*READ, DEVICES) if items else ())}))
 
 
 def _unread(file: TextFile, project: ProjectConfiguration, why: str) -> Iterator[Match]:
@@ -215,7 +216,7 @@ def _explicit(
 
 def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether every place that reads `gpus` can read `devices` in its stead, since it has the same value."""
-    if key != "gpus":
+    if not _moves(project, name, key):
         return False
     same = all(_is_devices(value) for value in project.values(name, key))
     return same and all(read.at is not None for _, read in project.reads(name, key))
@@ -224,7 +225,22 @@ def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
 def _all_switched(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
     plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
-    return key == "gpus" and plain and all(read.off for _, read in project.reads(name, key))
+    return _moves(project, name, key) and plain and all(read.off for _, read in project.reads(name, key))
+
+
+def _moves(project: ProjectConfiguration, name: str, key: str) -> bool:
+    """Whether all configurations can give up `gpus`, and none gives `devices`, which the code does not read so far."""
+    return key == "gpus" and key not in project.interpolated and not _gives_devices(project, name)
+
+
+def _gives_devices(project: ProjectConfiguration, name: str) -> bool:
+    """Whether a configuration may set `devices` of a section: it stands in the group of that name, or speaks of it."""
+    spoken = re.compile(rf"^\s*{re.escape(name)}\s*:".encode(), re.MULTILINE)
+    facts = project.facts
+    paths = [path for path in facts.mentions.get(DEVICES, ()) if facts.sources[path].kind == "yaml"]
+    return bool(project.values(name, "devices")) or any(
+        name in path.split("/")[:-1] or spoken.search(facts.sources[path].data) for path in paths
+    )
 
 
 def _is_devices(value: object) -> bool:

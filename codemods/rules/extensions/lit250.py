@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from codemods.code.nodes import walk
+from codemods.code.reaching import definitions
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import parameters, self_name, taken
@@ -31,7 +32,8 @@ BAR = re.compile(r"init_\w+_tqdm")
 @dataclass(frozen=True)
 class Member:
     """A row of `members.csv`: the classes that had it, the release without it, its new name (empty where there is
-    none) and what to do instead. With a `parameter` only an override that takes it is meant."""
+    none) and what to do instead. With a `parameter` only an override that takes it is meant. `takes` is how many
+    arguments it was given last, where it was given another number before."""
 
     owners: frozenset[str]
     since: str
@@ -39,6 +41,7 @@ class Member:
     becomes: str
     advice: str
     parameter: str = ""
+    takes: int = 0
 
 
 @cache
@@ -54,6 +57,7 @@ def members() -> Mapping[str, tuple[Member, ...]]:
                 row["becomes"],
                 row["advice"],
                 row["parameter"],
+                int(row["takes"] or 0),
             )
             found.setdefault(row["member"], []).append(member)
     return {name: tuple(rows) for name, rows in found.items()}
@@ -66,7 +70,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         owners = _lightning_bases(facts, fact) if fact else frozenset()
         for name in names:
             for member in members()[name]:
-                if owners & member.owners and not (DATA in member.owners and _made_here(facts, name)):
+                made = fact is not None and DATA in member.owners and _is_made_for(facts, fact, name)
+                if owners & member.owners and not made:
                     yield from _of_class(file, item, name, member)
     yield from _given(file, facts, names)
 
@@ -91,6 +96,41 @@ def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Mat
 def _made_here(facts: Facts, name: str) -> bool:
     """Whether the project gives its data modules an attribute of that name itself."""
     return any(facts.mentions.get(text) for text in _making(name))
+
+
+def _is_made_for(facts: Facts, item: ClassFact, name: str) -> bool:
+    """Whether the project may give the instances of a class an attribute of that name."""
+    return any(_may_be_of(facts, item, maker) for maker in _makers(facts, name))
+
+
+def _may_be_of(facts: Facts, item: ClassFact, maker: ClassFact | None) -> bool:
+    """Whether what makes an attribute may make it for the instances of a class; None is code outside of a class."""
+    if maker is None or maker in facts.ancestry(item) or item in facts.ancestry(maker):
+        return True
+    return facts.kind(maker) != f"{ROOT}.{DATA}"
+
+
+def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
+    """The classes that have an attribute of a name, and None where it is given to anything else."""
+    asked = f"lit250.makers.{name}"
+    if asked not in facts.memo:
+        spoken = [path for path, source in facts.sources.items() if name.encode() in source.unescaped]
+        files = [file for file in map(facts.open, spoken) if file]
+        facts.memo[asked] = frozenset(maker for file in files for maker in _makers_in(file, facts, name))
+    found: frozenset[ClassFact | None] = facts.memo[asked]
+    return found
+
+
+def _makers_in(file: PythonFile, facts: Facts, name: str) -> Iterator[ClassFact | None]:
+    own: dict[int, ClassFact | None] = {}
+    for item in file.classes:
+        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        own |= {
+            id(node): fact for function in item.methods.values() for node in walk(function) if _is_own(node, function)
+        }
+        if name in item.methods or definitions(item.node, name):
+            yield fact
+    yield from (own.get(id(node)) for node in file.attributes(name) if not isinstance(node.ctx, ast.Load))
 
 
 def _making(name: str) -> tuple[bytes, ...]:
@@ -124,8 +164,11 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
     own = {id(node) for function in item.methods.values() for node in walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
     clash = member.becomes in item.methods
-    if not member.becomes or clash:
+    other = member.takes and method and len(parameters(method)) != member.takes and not method.args.vararg
+    if not member.becomes or clash or other:
         why = member.advice or f"the class has `{member.becomes}` too, which is its name now"
+        if other:
+            why = f"`{member.becomes}` takes its place, and is given {member.takes} argument"
         for place in ([file.head(method)] if method else []) + [file.span(node) for node in places]:
             yield Match(place, message, "manual", f"Not rewritten: {why}.", member.row)
         return

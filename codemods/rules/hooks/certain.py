@@ -18,7 +18,8 @@ _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")
 _MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
 """Where a project decides itself which mode a module is in."""
-_PLAIN_BASES = frozenset({MODULE, "torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
+PLAIN_BASES = frozenset({"torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
+"""Bases from outside that have no hook of Lightning's."""
 
 
 def why_certain(facts: Facts, fact: ClassFact, hook: RemovedHook, method: Function) -> str:
@@ -57,10 +58,19 @@ def _has(facts: Facts, word: re.Pattern[bytes]) -> bool:
 def _only_trains(facts: Facts, fact: ClassFact) -> bool:
     """Whether no instance of a class has anything to evaluate: it, what is above it and what is below it are known."""
     every = [fact, *family(facts, fact)]
-    above = [base for each in every for base in facts.lineage(each) if isinstance(base, str)]
-    if not _PLAIN_BASES.issuperset(above) or any(None in each.bases for each in every):
+    above = outside_bases(facts, fact)
+    if above is None or not above <= {MODULE, *PLAIN_BASES}:
         return False
     return not any(name in each.methods for each in every for name in _EVALUATED) and not _is_set(facts)
+
+
+def outside_bases(facts: Facts, fact: ClassFact) -> set[str] | None:
+    """The dotted names of the bases that a class and its relatives have from outside of the project; None where one of
+    their bases cannot be told."""
+    every = [fact, *family(facts, fact)]
+    if any(None in each.bases for each in every):
+        return None
+    return {base for each in every for base in facts.lineage(each) if isinstance(base, str)}
 
 
 def _is_set(facts: Facts) -> bool:

@@ -40,6 +40,7 @@ from codemods.rules.hooks.step_end import (
     shown_ends,
     spellings,
 )
+from codemods.rules.hooks.stray_calls import stray_calls
 from codemods.rules.hooks.wrapping import AS_NOW, LOOKING, gone, looks_for_unused
 from codemods.rules.hooks.wrapping import HOOK as WRAPPING
 
@@ -103,6 +104,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             else:
                 found = iter([_match(file, facts, fact, item, name, hook, kind)])
             yield from (_woken(facts, hook, match) for match in found)
+    yield from stray_calls(file, facts)
 
 
 def _woken(facts: Facts, hook: RemovedHook, match: Match) -> Match:
@@ -411,7 +413,10 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
-    triggers=tuple(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
+    triggers=(
+        *(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
+        *(f"super().{name}(".encode() for name in HOOKS),
+    ),
     check=_check,
     examples=(
         Example(BEFORE, AFTER),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.class_family import asked_of_another
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
@@ -45,6 +47,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for method, found in logging:
             shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
             why = f"a subclass may call {method.name} too" if shared else _refusal(file, item, method)
+            why = why or _asked(facts, fact, method.name)
             read = [why or _read(file, item, method, node) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 
@@ -58,6 +61,19 @@ def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
     why = why_not(file, item, method)
     named = named_lines(file, method.name) if method.name in HOOKS and not why else []
     return f"{method.name} is used by name in line {min(named)}" if len(named) > calls_from_hooks(item, method) else why
+
+
+def _asked(facts: Facts, fact: ClassFact, name: str) -> str | None:
+    """Why a method's returns are left where another file calls it: an epoch-end hook for whatever it returns, which is
+    to go, any other for what is logged, which that file has to speak of."""
+    if name in HOOKS:
+        return asked_of_another(facts, fact, name)
+    calling = facts.mentions.get(f".{name}".encode(), frozenset())
+    silent = frozenset(path for path in calling if not _KEYS.search(facts.sources[path].unescaped))
+    return asked_of_another(facts, fact, name, silent)
+
+
+_KEYS = re.compile(rb"""['"](?:log|progress_bar)['"]""")
 
 
 def _match(
@@ -180,5 +196,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(LEFT, LEFT)),
     breaks_in="1.3.0",
     needs="1.0.0",
+    mentions=tuple(f".{name}".encode() for name in (*STEPS, *HOOKS)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6734",),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile, TextFile
 from codemods.code.syntax import Function, is_none, returns
+from codemods.lightning.class_family import asked_of_another
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.hooks.epoch_end import LOGGED
@@ -83,7 +84,7 @@ class _EpochEndHook:
                 "manual",
                 f"Not rewritten: {why}; {ADVICE.format(monitored[0] if monitored else '...')}.",
             )
-        called = bool(named_lines(self.file, self.method.name)) or self._is_extended()
+        called = bool(named_lines(self.file, self.method.name)) or self._is_extended() or self._is_asked()
         read = tuple(self._read(node, each or (), called) for node, each in zip(given, entries, strict=True))
         edit = NodeEdit(self.method, partial(_logged, method=self.method, read=read, kept=called))
         reason = (
@@ -121,6 +122,11 @@ class _EpochEndHook:
         """Whether a class below has a hook of that name too, which may ask for the result of this one."""
         fact = self.facts.files[self.file.path].find(self.item.qualname)
         return fact is not None and any(self.method.name in below.methods for below in self.facts.subclasses(fact))
+
+    def _is_asked(self) -> bool:
+        """Whether another file calls the hook of something, and may ask for what it returns."""
+        fact = self.facts.files[self.file.path].find(self.item.qualname)
+        return fact is not None and asked_of_another(self.facts, fact, self.method.name) is not None
 
 
 def _said(method: Function) -> set[str]:
@@ -188,5 +194,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER), Example(BUILT, BUILT)),
     breaks_in="1.3.0",
     needs="1.0.0",
+    mentions=tuple(f".{name}".encode() for name in HOOKS),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6734",),
 )

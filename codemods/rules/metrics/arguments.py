@@ -12,7 +12,6 @@ from codemods.code.source import PythonFile
 from codemods.rules.metrics.table import PASSED
 
 FIRST = {"Accuracy": "threshold"}
-THIRD = {"confusion_matrix": "num_classes"}
 ALWAYS = frozenset({"num_classes", "average", "compute_on_step", "preds", "target", *PASSED})
 GLOBAL = {
     "mdmc_average": ("global",),

@@ -39,7 +39,9 @@ def with_names(file: PythonFile, facts: Facts, found: Found, waiting: Set[str | 
         elif match.fix != "manual":
             match = _waiting(match, f"{old}, and what else has that name" if old else "what is imported with it")
         elif old:
-            match = replace(match, reason=match.reason.replace("Not rewritten: ", f"Not rewritten: {old}; ", 1))
+            spelled = ast.unparse(call.node.func)
+            told = match.reason.replace(f"`{spelled}(", f"`{spelled.removesuffix(last)}{RENAMED[last]}(")
+            match = replace(match, reason=told.replace("Not rewritten: ", f"Not rewritten: {old}; ", 1))
         given.append((call, match))
     yield from _together(given)
 

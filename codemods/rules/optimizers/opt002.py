@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CODE = "OPT002"
 UNREAD = "The step does not use it, and with one optimizer 1.x never passed it."
+ONE = "With one optimizer 1.x never passed it: it was always its default, {}."
 UNCOUNTED = (
     "Not rewritten: fixer cannot tell how many it has. If there are "
     "several, which 1.x each trained on the same loss, set "
@@ -54,8 +55,10 @@ def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVe
         reason = f"Not rewritten: {refusal}. Write `{head(step, gone=(INDEX,))}`."
         return Match(place, message, "manual", reason, "M214")
     doubts = [*verdict.doubts, *_callers(facts, verdict)]
-    reason = f"Check this: {'; '.join(doubts)}." if doubts else UNREAD
-    edit = NodeEdit(step, _without_index)
+    constant = verdict.constant
+    fine = ONE.format(constant) if constant else UNREAD
+    reason = f"Check this: {'; '.join(doubts)}." if doubts else fine
+    edit = NodeEdit(step, partial(_with_constant, value=constant) if constant else _without_index)
     return Match(place, message, "unsafe" if doubts else "safe", reason, "M214", edits=(edit,), unit=verdict.unit)
 
 
@@ -65,6 +68,8 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
         return "its bases cannot be followed to LightningModule"
     if sum(other.qualname == item.qualname for other in file.classes) > 1:
         return "the file defines two classes of that name"
+    if any(argument.arg == INDEX for argument in item.methods[STEP].args.kwonlyargs):
+        return "it is taken by name alone"
     for call in file.calls:
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == STEP:
@@ -91,6 +96,12 @@ def _without_index(node: cst.FunctionDef) -> cst.FunctionDef:
     return without_parameter(node, INDEX)
 
 
+def _with_constant(node: cst.FunctionDef, value: str) -> cst.FunctionDef:
+    from codemods.rewrite.edits import begun, without_parameter
+
+    return begun(without_parameter(node, INDEX), f"{INDEX} = {value}\n")
+
+
 BEFORE = """\
 import torch
 from pytorch_lightning import LightningModule
@@ -105,12 +116,13 @@ class Model(LightningModule):
 """
 AFTER = BEFORE.replace(", optimizer_idx=None", "")
 READ = BEFORE.replace(".mean()", ".mean() * (optimizer_idx or 1)")
+TOLD = READ.replace(", optimizer_idx=None):\n", "):\n        optimizer_idx = None\n")
 PLAIN = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
 
 RULE = Rule(
     code=CODE,
     name="dead-optimizer-index",
-    summary="An `optimizer_idx` that the training step of one optimizer never reads goes",
+    summary="The `optimizer_idx` of a training step with one optimizer goes, or becomes what it always was",
     why=(
         "Lightning 2.0 refuses a training step that takes `optimizer_idx`, even with a default and one optimizer "
         "(guide row M214, pull request 16539): RuntimeError. With one optimizer 1.x never gave the argument."
@@ -120,7 +132,7 @@ RULE = Rule(
     triggers=(b"optimizer_idx",),
     check=_check,
     rows=partial(best_levels, (("M214", "safe"),)),
-    examples=(Example(BEFORE, AFTER), Example(READ, READ), Example(PLAIN, PLAIN)),
+    examples=(Example(BEFORE, AFTER), Example(READ, TOLD), Example(PLAIN, PLAIN)),
     breaks_in="2.0.0",
     needs="1.5.0",
     collect=collect,

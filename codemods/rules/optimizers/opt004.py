@@ -18,13 +18,14 @@ from codemods.rewrite.manual.signature import (
     CALLBACK_HOOKS,
     HOOKS,
     HookSignature,
+    index_parameter,
     old_parameters,
     read_by_default,
     read_elsewhere,
 )
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.optimizers.opt001 import collect, context
-from codemods.rules.optimizers.plan import verdicts
+from codemods.rules.optimizers.plan import one_optimizer, verdicts
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -43,6 +44,10 @@ AUTOMATIC = ("optimizer_step", "optimizer_zero_grad", "configure_gradient_clippi
 """What Lightning 2 calls where it optimizes by itself, and never under manual optimization."""
 
 
+UNUSED = "It uses none of the removed arguments; Lightning 2 calls the hook without them."
+ALWAYS = "There is one optimizer, so the index was always 0; Lightning 2 calls the hook without it."
+
+
 def _present(file: PythonFile) -> bool:
     return any(name in item.methods for item in file.classes for name in HOOKS)
 
@@ -59,7 +64,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
         for name, hook in hooks.items():
             if name in item.methods and not _is_its_own(file, facts, item, name):
-                yield from _hook_match(file, item, name, hook)
+                one = kind == MODULE and fact is not None and one_optimizer(facts, fact, CODE)
+                yield from _hook_match(file, item, name, hook, one)
 
 
 def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
@@ -71,7 +77,7 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
-def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature) -> Iterator[Match]:
+def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature, one: bool) -> Iterator[Match]:
     method = item.methods[name]
     if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
         return  # the fourth argument is the closure, which OPT006 speaks of
@@ -84,16 +90,18 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     read = [left] if left else read_elsewhere(method, name, dead)
     if not dead and not read:
         return
-    if read:
+    index = index_parameter(method, hook) if one and not left else None
+    told = index is not None and read == [index]
+    if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
         return
     yield Match(
         file.head(method),
         _message(item, name, dead),
         "safe",
-        "It uses none of the removed arguments; Lightning 2 calls the hook without them.",
+        ALWAYS if told else UNUSED,
         ROWS[name],
-        edits=(NodeEdit(method, partial(_without, dead=dead)),),
+        edits=(NodeEdit(method, partial(_without, dead=dead, told=index if told else None)),),
     )
 
 
@@ -133,10 +141,12 @@ def _manual(file: PythonFile, item: ClassNode, name: str, why: str, dead: tuple[
     )
 
 
-def _without(node: cst.FunctionDef, dead: tuple[str, ...]) -> cst.FunctionDef:
+def _without(node: cst.FunctionDef, dead: tuple[str, ...], told: str | None) -> cst.FunctionDef:
+    from codemods.rewrite.edits import begun
     from codemods.rewrite.manual.signature import without_old
 
-    return without_old(node, dead)
+    changed = without_old(node, dead)
+    return begun(changed, f"{told} = 0\n") if told else changed
 
 
 BEFORE = """\

@@ -60,9 +60,10 @@ class OptimizerVerdict:
     """What is to be done with one class.
 
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
-    `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
-    the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's, or another
-    rule's. `base` is the class of the loop that a follower belongs to, `batches` whether global_step is to count them.
+    `drop` where the parameter goes (it was always `constant`, where the step reads it), `none` where `refusal` says why
+    nothing is done, `keep` where it says why the one parameter of a class with one optimizer stays, `other` for a class
+    that is none of Lightning's, or another rule's. `base` is the class of the loop that a follower belongs to,
+    `batches` whether global_step is to count them.
     """
 
     item: SeveralOptimizers
@@ -75,6 +76,7 @@ class OptimizerVerdict:
     doubts: tuple[str, ...] = ()
     base: SeveralOptimizers | None = None
     batches: bool = False
+    constant: str = ""
 
     @property
     def configured(self) -> ConfiguredOptimizers:
@@ -162,14 +164,16 @@ def _judge(
         return _mixed_in(facts, item, fact)
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
         return OptimizerVerdict(item, "other")
+    counted = False
     try:
         item = _optimized(facts, item, fact, seen)
+        counted = True
         judge_configured(item.configured or EMPTY)
         judge_own(facts, fact, seen.own)
         reason = item.refusal
     except NotPlain as error:
         reason = item.refusal or str(error)
-    alone = _alone(facts, item, fact, items)
+    alone = _alone(facts, item, fact, items, counted)
     if alone or reason:
         return alone or OptimizerVerdict(item, "none", reason or "")
     if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
@@ -228,15 +232,31 @@ def _optimized(facts: Facts, item: SeveralOptimizers, fact: ClassFact, seen: Tra
     return replace(item, configured=configured, skips=skips)
 
 
+def one_optimizer(facts: Facts, fact: ClassFact, code: str) -> bool:
+    """Whether every instance of a class and of those below it has one optimizer, which nothing is assumed of."""
+    collected: dict[str, OptimizerFileSummary] = facts.collected(code)
+    try:
+        configured = configured_by(facts, fact, {path: shown.made for path, shown in collected.items()})
+    except NotPlain:
+        return False
+    return configured.count == 1 and not configured.doubts
+
+
 def _alone(
-    facts: Facts, item: SeveralOptimizers, fact: ClassFact, items: Mapping[tuple[str, str], SeveralOptimizers]
+    facts: Facts,
+    item: SeveralOptimizers,
+    fact: ClassFact,
+    items: Mapping[tuple[str, str], SeveralOptimizers],
+    counted: bool,
 ) -> OptimizerVerdict | None:
-    """The verdict on a class with one optimizer, or with a step that does not look at the index."""
+    """The verdict on a class with one optimizer, or with a step that does not look at the index; `counted` holds where
+    the classes below it have that many too."""
     count = item.configured.count if item.configured else None
-    if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
-        if count == 1 or item.manual:
-            return OptimizerVerdict(item, "keep", _one(item))
-        return None
+    one = count == 1 and not item.manual
+    constant = item.default if counted and one and not item.unread and _is_constant(item.default) else ""
+    alone = count == 1 or item.manual or (item.configured is None and item.default)
+    if not constant and not (item.unread and alone):
+        return OptimizerVerdict(item, "keep", _one(item)) if count == 1 or item.manual else None
     for other in family(facts, fact):
         shown = items.get((other.path, other.name))
         apart = shown and (not shown.extends or (shown.unread and shown.default))
@@ -244,7 +264,14 @@ def _alone(
             return OptimizerVerdict(
                 item, "keep", f"{other.name} ({other.path}), a base class or subclass, defines training_step too"
             )
-    return OptimizerVerdict(item, "drop")
+    return OptimizerVerdict(
+        item, "drop", doubts=(item.configured or EMPTY).doubts if constant else (), constant=constant
+    )
+
+
+def _is_constant(text: str) -> bool:
+    """Whether the text of a default is a number or None."""
+    return text == "None" or text.isdigit()
 
 
 def _one(item: SeveralOptimizers) -> str:

@@ -17,7 +17,7 @@ from codemods.lightning.keywords import trainer_calls, with_value
 from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.trainer_subclasses import is_lightnings
 from codemods.lightning.values import constants_of
-from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, demands
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit117 import built_by_hydra
 
@@ -37,7 +37,8 @@ COUNTED = (b"def __len__", b"def __bool__")
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not any(name in file.text for name in WHAT) or not admits_below(facts, LIGHTNING, SINCE):
         return
-    sure: Fix = "safe" if speaks_of_1x(facts) or not admits_from(facts, LIGHTNING, SINCE) else "unsafe"
+    spoken = speaks_of_1x(facts) and not demands(facts, LIGHTNING, SINCE)
+    sure: Fix = "safe" if spoken or not admits_from(facts, LIGHTNING, SINCE) else "unsafe"
     above = (call for call in file.calls_near(["super"]) if is_lightnings(file, facts, call))
     by_hydra = list(built_by_hydra(file))
     for call in (*trainer_calls(file), *above, *by_hydra):

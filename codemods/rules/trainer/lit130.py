@@ -18,6 +18,7 @@ from codemods.lightning.argparse_methods import (
     checkpoint_of,
     configurations,
     defaults_of,
+    deleted,
     own_options,
     read_script,
     read_site,
@@ -30,6 +31,7 @@ from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer import helpers
 from codemods.rules.trainer.builders import (
@@ -189,6 +191,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
     if any(site.trainer for site in sites):
         shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
+        shared += [without_statement(file, item) for found in deleted(file).values() for item in found]
     shared += [edit for change in made for edit in change.edits]
     listed = checkpoint_of(file, sites).listed
     loaded = not admits_from(facts, LIGHTNING, "1.5", "2.0")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, self_name, takes, targets_of
+from codemods.code.syntax import Function, is_none, self_name, takes, targets_of
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.kinds import is_stored
@@ -119,11 +119,20 @@ def _annotation(file: PythonFile, functions: list[Function], text: str) -> bool 
     for function in reversed(functions):
         for argument in [*function.args.args, *function.args.kwonlyargs]:
             if argument.arg == text and argument.annotation is not None:
-                note: ast.expr = argument.annotation
-                if isinstance(note, ast.Constant) and isinstance(note.value, str):
-                    try:
-                        note = ast.parse(note.value, mode="eval").body
-                    except SyntaxError:
-                        return None
-                return scope.resolve(note) == TRAINER
+                note = _named(scope, argument.annotation)
+                return None if note is None else scope.resolve(note) == TRAINER
     return None
+
+
+def _named(scope: Scope, note: ast.expr) -> ast.expr | None:
+    """What an annotation names, or says may be there if it is not None; None where its text cannot be read."""
+    if isinstance(note, ast.Constant) and isinstance(note.value, str):
+        try:
+            return _named(scope, ast.parse(note.value, mode="eval").body)
+        except SyntaxError:
+            return None
+    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr) and (is_none(note.left) or is_none(note.right)):
+        return _named(scope, note.right if is_none(note.left) else note.left)
+    if isinstance(note, ast.Subscript) and (scope.resolve(note.value) or "").rpartition(".")[2] == "Optional":
+        return _named(scope, note.slice)
+    return note

@@ -10,7 +10,8 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
-from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rewrite.whole_statements import without_statement
+from codemods.rule import Example, Match, Rule, best_levels
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.", variable.row)
         else:
             reason = "The feature was removed: the statement is deleted."
-            yield Match(file.span(node), message, "safe", reason, variable.row, (_gone(file, setting),))
-
-
-def _gone(file: PythonFile, statement: ast.Assign) -> TextEdit:
-    """The edit that takes out a statement, with its line where it is not the only one of its block."""
-    start, end = file.offsets(statement)
-    alone = any(getattr(node, "body", None) == [statement] for node in walk(file.tree))
-    first, last = file.text.rfind("\n", 0, start) + 1, file.text.find("\n", end)
-    if alone or file.text[first:start].strip() or last < 0 or file.text[end:last].strip():
-        return TextEdit(start, end, "pass")
-    return TextEdit(first, last + 1, "")
+            yield Match(file.span(node), message, "safe", reason, variable.row, (without_statement(file, setting),))
 
 
 BEFORE = """\

@@ -386,3 +386,44 @@ def test_hints_of_calls_options_and_configurations(tmp_path: Path) -> None:
     assert found.values["lr"] == [0.0001]
     assert "ref" not in found.values
     assert found.calls["Net"] == [{"size": 3, "rate": 1.0}, {"size": 9}]
+
+
+def test_a_batch_size_is_that_of_the_batches_that_are_made() -> None:
+    group = {"batch_size": 256, "layers": 6, "nested": {"eval_batch_size": 64}}
+    made = ArgumentHints(
+        {"batch_size": [128, 2], "size": [9]}, ({"batch_size": 32, "width": 7},), (group,)
+    ).of_batches()
+    assert made.values == {"batch_size": [4, 2], "size": [9]}
+    assert made.calls == ({"batch_size": 4, "width": 7},)
+    assert made.groups == ({"batch_size": 4, "layers": 6, "nested": {"eval_batch_size": 4}},)
+
+
+SIZED = """import argparse
+
+import pytorch_lightning as pl
+import torch
+
+
+class Pairs(pl.LightningModule):
+    def __init__(self, args):
+        super().__init__()
+        self.args = args
+        self.net = torch.nn.Linear(8, 2)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return self.net(x).view(self.args.batch_size, -1).pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch_size", type=int, default=256)
+"""
+
+
+def test_a_module_that_counts_on_its_batch_size_is_trained(tmp_path: Path) -> None:
+    found = search(tmp_path, tree(tmp_path / "project", model=SIZED), ("model.py",), budget=60)["Pairs"]
+    assert found["event"] == "recipe", found
+    assert "batch_size: 4" in found["told"]["arguments"]

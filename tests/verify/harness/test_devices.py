@@ -45,6 +45,9 @@ class Module(L.LightningModule):
         self.net = torch.nn.Linear(2, 1).to("cuda:0").to(torch.device("cuda"), torch.float64)
         self.net = self.net.cuda().float()
         torch.cuda.set_device(torch.cuda.current_device())
+        torch.cuda.reset_peak_memory_stats(0)
+        torch.cuda.ipc_collect()
+        assert torch.cuda.max_memory_allocated(0) == 0
         with torch.device("meta"):
             assert torch.zeros(1).is_meta and torch.nn.Linear(2, 1).weight.is_meta
         self.net.bias.data += torch.zeros(1, device="cuda") + half(torch.ones(1, device=0))

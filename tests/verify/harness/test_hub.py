@@ -56,7 +56,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     package: Any = ModuleType("transformers")
     package.AutoConfig = SimpleNamespace(for_model=lambda family: Config())
     monkeypatch.setitem(sys.modules, "transformers", package)
-    monkeypatch.setattr(hub, "tokenizer", lambda family: SimpleNamespace(pad_token_id=0, family=family))
+    monkeypatch.setattr(
+        hub, "tokenizer", lambda family, **given: SimpleNamespace(pad_token_id=0, family=family, **given)
+    )
     for cls, kind in ((Config, "config"), (Model, "model"), (Auto, "model")):
         monkeypatch.setattr(cls, "from_pretrained", cls.__dict__["from_pretrained"])
         hub._changed(SimpleNamespace(Own=cls), ("Own", "NotThere"), kind, found)
@@ -70,6 +72,19 @@ def test_a_model_is_a_small_one_of_its_class_and_width(asked: list[str]) -> None
     assert (held.num_hidden_layers, held.hidden_size, held.vocab_size, held.num_labels) == (2, 1024, 512, 7)
     assert asked == ["bert-large-uncased"]
     assert Config.from_pretrained("bert-base-cased").hidden_size == 768
+
+
+class Tokens:
+    @classmethod
+    def from_pretrained(cls, name: str, **given: Any) -> Any:
+        raise FileNotFoundError(2, "No such file or directory", "/cache/huggingface/hub/models--a--gpt2/refs/main")
+
+
+def test_an_empty_cache_is_a_hub_that_is_not_reached_and_tokens_stay_those_that_are_given(asked: list[str]) -> None:
+    hub._changed(SimpleNamespace(Own=Tokens), ("Own",), "tokenizer", asked)
+    made = Tokens.from_pretrained("a/gpt2", pad_token="<pad>", mask_token=None, use_fast=True)
+    assert (made.family, made.pad_token) == ("gpt2", "<pad>")
+    assert not hasattr(made, "mask_token") and not hasattr(made, "use_fast")
 
 
 def test_what_is_here_is_broken_or_unknown_is_left(asked: list[str], tmp_path: Path) -> None:

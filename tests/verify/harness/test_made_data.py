@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from verify.harness import data_errors, data_objects, hub_datasets
+from verify.harness import data_errors, data_objects, data_sets, hub_datasets
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs, watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
@@ -495,3 +495,21 @@ def test_pictures_are_as_large_as_what_is_cut_out_of_them(tmp_path: Path) -> Non
     assert (tmp_path / "p" / "0.png").read_bytes()[16:24] == b"\0\0\0\x64" * 2
     assert following(error, found[0], (), tmp_path) is None
     assert following(ValueError("crop size (9000, 9000) is larger than (64, 64)"), plan, (), tmp_path) is None
+
+
+def test_torchvision_takes_what_was_made_wherever_a_run_may_make_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("project", "home", "data", "else"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "batch").write_bytes(b"made up")
+    utilities = ModuleType("torchvision.datasets.utils")
+    vars(utilities)["check_integrity"] = lambda path, md5=None: False
+    monkeypatch.setitem(sys.modules, "torchvision.datasets.utils", utilities)
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    data_sets.accepted([str(tmp_path / "data")])
+    held = [name for name in ("project", "home", "data", "else")
+            if utilities.check_integrity(tmp_path / name / "batch", "0")]  # fmt: skip
+    assert held == ["project", "home", "data"]
+    assert not utilities.check_integrity(tmp_path / "data" / "other", "0")

@@ -194,3 +194,51 @@ def test_settings_that_fixer_would_refuse_are_not_offered(tmp_path: Path) -> Non
 )
 def test_a_file_is_put_where_the_folder_of_data_has_it(path: str, place: str, tmp_path: Path) -> None:
     assert f"put a small one to fixer-data/{place}," in lacking(tmp_path, "pass\n", f"{NOT_THERE}'{path}'")
+
+
+SIZED = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--n_layer', default=22)\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "facts", "failure", "paste"),
+    [
+        (SIZED, (), Failure("LargeTraining", "its second batch did not come in 9 s", None),
+         'script = "train.py"\nargs = ["--n_layer=2"]'),
+        (SIZED, (), None, 'script = "train.py"\nargs = ["--n_layer=2"]'),
+        (SIZED, ("arguments that make what is trained smaller: --n_layer=2",), None, 'budget = "30m"'),
+        ("pass\n", (), Failure("SlowTraining", "a step takes 9 s", None), 'budget = "30m"'),
+    ],
+)  # fmt: skip
+def test_what_was_too_large_is_to_be_made_smaller_and_no_data_is_blamed(
+    script: str, facts: tuple[str, ...], failure: Failure | None, paste: str, tmp_path: Path
+) -> None:
+    ended = Recording("train.py", False, failure, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
+    given = [Fact("provided", text) for text in (*facts, "made-up files in place of data that is not here: data/a.csv")]
+    reason = "neither tree trains; the patched one was ended before it trained: the budget of 10 min ended, after 9 s"
+    tried = Evidence("g", (), None, "inconclusive", reason, after=ended, facts=tuple(given))
+    (fact,) = advice([tried], Sources(tree(tmp_path / "p", train=script)))
+    assert fact.paste == f"[tool.fixer.verify]\n{paste}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "is_blamed"),
+    [
+        ("AttributeError", "module 'torch._C' has no attribute '_cuda_x'", False),
+        ("AttributeError", "`Trainer.root_gpu` was deprecated in v1.6 and is no longer accessible as of v1.8", False),
+        ("AttributeError", "type object 'Trainer' has no attribute 'from_argparse_args'", False),
+        ("ImportError", "cannot import name 'Gone' from 'x'", False),
+        ("TypeError", "__init__() got an unexpected keyword argument 'gpus'", False),
+        ("AttributeError", "'str' object has no attribute 'shape'", True),
+        ("TypeError", "unsupported operand type(s) for +: 'int' and 'str'", True),
+        ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (4x3 and 8x2)", True),
+    ],
+)
+def test_made_up_data_is_not_blamed_for_what_code_says(
+    kind: str, message: str, is_blamed: bool, tmp_path: Path
+) -> None:
+    ended = Recording("train.py", False, Failure(kind, message, "a.py:1"), *[()] * 3, 0, None, None, *[()] * 2, None,
+                      None, 0.0)  # fmt: skip
+    made = Fact("provided", "made-up files in place of data that is not here: data/a.csv")
+    tried = Evidence("g", (), None, "inconclusive", "neither tree trains", after=ended, facts=(made,))
+    found = advice([tried], Sources(tree(tmp_path / "p", train="pass\n")))
+    assert [fact.text.startswith("the data that was made up") for fact in found] == [True] * is_blamed

@@ -30,6 +30,15 @@ def values(folder: Path, **files: str) -> dict[str, str]:
         ("os.environ['TRACKING_URI']", "http://localhost"),
         ("os.environ['WANDB_API_KEY']", "fixer"),
         ("os.environ['SLURM_JOB_ID']", "1"),
+        ("Rows(os.environ['TRAIN_CSV'])", "/lent/TRAIN_CSV/train_csv.csv"),
+        ("open(os.environ['LABELS'])", "/lent/LABELS/labels.txt"),
+        ("json.load(open(os.environ['LABELS_JSON']))", "/lent/LABELS_JSON/labels_json.json"),
+        ("pandas.read_csv(os.environ['DATA_PATH'], sep=';')", "/lent/DATA_PATH/data_path.csv"),
+        ("Path(os.environ['WHERE']).read_text()", "/lent/WHERE/where.txt"),
+        ("os.environ['DATA_PATH']\nwith open(x) as file:\n    pass", "/lent/DATA_PATH/data_path.txt"),
+        ("os.environ['DATA_PATH']\nwith open(os.path.join(x, 'a.txt')) as file:\n    pass", "/lent/DATA_PATH"),
+        ("os.environ['DATA_PATH']\nopen(x)\ny = os.listdir(x)", "/lent/DATA_PATH"),
+        ("os.environ['DATA_PATH']\nx = x\ny = open(x / 'a.txt')", "/lent/DATA_PATH"),
     ],
 )
 def test_what_it_holds_is_told_by_its_use_or_its_name(code: str, value: str, tmp_path: Path) -> None:

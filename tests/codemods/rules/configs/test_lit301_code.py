@@ -74,6 +74,26 @@ def test_code_that_does_more_with_the_gpus_keeps_them(old: str, new: str) -> Non
     assert any("reads or sets it" in finding.reason for finding in made.findings)
 
 
+@pytest.mark.parametrize("read", ['if cfg.trainer.get("gpus"):', "if cfg.trainer.gpus > 1:"])
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("conf/experiment/a.yaml", "batch: ${trainer.gpus}\n"),
+        ("conf/trainer/new.yaml", "defaults:\n  - default\n\naccelerator: gpu\ndevices: 4\nmax_epochs: 5\n"),
+    ],
+    ids=["interpolated", "by-the-new-name-elsewhere"],
+)
+def test_code_keeps_the_gpus_where_a_configuration_keeps_them_or_has_the_devices(
+    read: str, path: str, text: str
+) -> None:
+    code = SWITCH.replace('if cfg.trainer.get("gpus"):', read).replace("cfg.trainer.gpus = 0", "print(cfg)")
+    files = {"m.py": SWITCH if "get" in read else code, **GROUP, "conf/trainer/default.yaml": f"{TARGET}gpus: 1\n"}
+    assert "m.py" in run_rules(files, rule("LIT301")).final()
+    made = run_rules({**files, path: text}, rule("LIT301"))
+    assert made.changes == ()
+    assert {"m.py", "conf/trainer/big.yaml"} <= {finding.path for finding in made.findings if finding.fix == "manual"}
+
+
 def test_a_key_that_is_asked_for_through_a_name_goes_where_it_is_empty() -> None:
     code = (
         "import hydra\n\npath = cfg.trainer.get('resume_from_checkpoint')\nif path and not path.startswith('/'):\n"

@@ -49,6 +49,7 @@ def test_attributes_of_data_modules_are_those_of_the_rows() -> None:
 HEAD = (
     "from pytorch_lightning import LightningDataModule\nfrom pytorch_lightning.callbacks import TQDMProgressBar\n\n\n"
 )
+READS = "class A(LightningDataModule):\n    def g(self):\n        return self.train_transforms\n"
 
 
 def test_an_override_is_renamed_with_its_uses() -> None:
@@ -65,14 +66,34 @@ def test_an_override_is_renamed_with_its_uses() -> None:
         HEAD + "class A(TQDMProgressBar):\n    def f(self, other):\n        return other.main_progress_bar\n",
         HEAD + "class A(TQDMProgressBar):\n    def f(self):\n        self.main_progress_bar = 1\n",
         "class A:\n    def f(self):\n        return self.main_progress_bar\n",
-        HEAD + "class A(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n\n\n"
-        "class B(LightningDataModule):\n    def f(self):\n        return self.train_transforms\n",
+        HEAD + READS + "\n\nclass B(A):\n    def f(self):\n        self.train_transforms = 1\n",
+        HEAD + READS.replace("LightningDataModule", "B") + "\n\n"
+        "class B(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n",
+        HEAD + READS + "\n\nclass Mixed:\n    train_transforms = None\n",
+        HEAD + READS + "\n\ndata = A()\ndata.train_transforms = 1\n",
     ],
-    ids=["of-something-else", "own", "no-lightning-class", "made-by-the-project"],
+    ids=["of-something-else", "own", "no-lightning-class", "made-below", "made-above", "made-by-a-mixin", "given"],
 )
 def test_left_alone(text: str) -> None:
     made = run_rules({"a.py": text}, rule("LIT250"))
     assert made.findings == () and made.changes == ()
+
+
+def test_an_override_of_what_it_was_before_is_left() -> None:
+    text = (
+        "from pytorch_lightning.accelerators import Accelerator\n\n\nclass Mine(Accelerator):\n"
+        "    def setup_environment(self):\n        super().setup_environment()\n"
+    )
+    reasons = refusals({"a.py": text}, "LIT250")
+    assert reasons and all("`setup_device` takes its place, and is given 1 argument" in each for each in reasons)
+    more = text.replace("(self)", "(self, *args)").replace("environment()", "environment(*args)")
+    assert rewritten({"a.py": more}, rule("LIT250"))["a.py"] == more.replace("environment", "device")
+
+
+def test_what_another_data_module_makes_is_its_own() -> None:
+    text = HEAD + READS + "\n\nclass B(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n"
+    [reason] = refusals({"a.py": text, "setup.cfg": "[data]\ntrain_transforms = 1\n"}, "LIT250")
+    assert "set it in __init__" in reason
 
 
 def test_an_attribute_without_an_heir_is_a_finding() -> None:

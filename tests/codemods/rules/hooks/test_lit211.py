@@ -400,3 +400,41 @@ def test_what_cannot_be_done_in_setup_is_left(old: str, new: str) -> None:
     after = rewritten({"a.py": text}, rule("LIT211"), unsafe=True)["a.py"]
     assert "def on_init_end(" in after
     assert [each for each in run_rules({"a.py": text}, rule("LIT211")).findings if "on_init_end" in each.message]
+
+
+STRAY = (
+    "from outside import Mixin\nfrom pytorch_lightning import LightningModule\n\n\n"
+    "class Base(LightningModule):\n    pass\n\n\nclass Model(Base):\n    def on_train_epoch_start(self):\n"
+    "        super().on_epoch_start()\n        self.count = 0\n"
+)
+
+
+def test_a_call_of_a_hook_that_lightning_lost_goes() -> None:
+    after = rewritten({"a.py": STRAY}, rule("LIT211"))["a.py"]
+    assert after == STRAY.replace("        super().on_epoch_start()\n", "")
+    alone = STRAY.replace("        self.count = 0\n", "")
+    assert rewritten({"a.py": alone}, rule("LIT211"))["a.py"].endswith("(self):\n        pass\n")
+    kept = "        if self.count:\n            self.count = 1\n        else:\n            {}\n"
+    branch = STRAY.replace("        super().on_epoch_start()\n", kept.format("super().on_epoch_start()"))
+    assert kept.format("pass") in rewritten({"a.py": branch}, rule("LIT211"))["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("    pass\n", "    def on_epoch_start(self):\n        self.seen = 1\n", False),
+        ("(LightningModule)", "", False),
+        ("on_epoch_start()", "on_train_epoch_start()", False),
+        ("        super()", "        return super()", True),
+        ("on_epoch_start()", "on_epoch_start(print(1))", True),
+        ("(LightningModule)", "(Mixin, LightningModule)", True),
+        ("class Model", "class Other:\n    def on_epoch_start(self):\n        pass\n\n\nclass Model", True),
+    ],
+    ids=["of-a-base", "no-module", "there", "returned", "working", "of-another-package", "of-a-mixin"],
+)
+def test_a_call_of_a_hook_that_may_be_another_stays(old: str, new: str, found: bool) -> None:
+    assert old in STRAY
+    made = run_rules({"a.py": STRAY.replace(old, new, 1)}, rule("LIT211"))
+    told = [each for each in made.findings if "super().on_epoch_start" in each.message]
+    assert [each.fix for each in told] == (["manual"] if found else [])
+    assert "super().on_" in made.final().get("a.py", STRAY.encode()).decode()

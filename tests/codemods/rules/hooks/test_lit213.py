@@ -543,3 +543,33 @@ def test_what_a_step_has_logged_itself_goes_from_what_it_returns(
 def test_what_a_step_logs_itself_stays_where_the_class_reads_it_in_what_is_returned() -> None:
     more = '\n    def look(self, batch):\n        return self.training_step(batch, 0)["log"]\n'
     assert "reads them itself" in refusals({"train.py": LOGGING + more}, "LIT213")[0]
+
+
+RETURNING = (
+    "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+    "    def training_step(self, batch, batch_idx):\n        loss = self(batch)\n"
+    '        return {"loss": loss, "log": {"train": loss}}\n\n'
+    "    def test_epoch_end(self, outputs):\n        mean = sum(outputs)\n"
+    '        return {"log": {"test": mean}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [
+        ('shown = model.test_epoch_end(outputs)["log"]\n', "test_epoch_end"),
+        ("kept(model.test_epoch_end)\n", "test_epoch_end"),
+        ('shown = model.training_step(batch, 0)["log"]\n', "training_step"),
+        ("result = model.training_step(batch, 0)\nshow(result.get('log'))\n", "training_step"),
+        ('loss = model.training_step(batch, 0)["loss"]\n', None),
+        ("class Other(Base):\n    def test_epoch_end(self, outputs):\n        super().test_epoch_end(outputs)\n", None),
+    ],
+)
+def test_what_another_file_asks_a_module_for_stays(call: str, left: str | None) -> None:
+    files = {"model.py": RETURNING, "script.py": call}
+    made = run_rules(files, LIT)
+    reasons = [finding.reason for finding in made.findings if finding.fix == "manual"]
+    assert [f"{left} is used by name in script.py" in reason for reason in reasons] == ([True] if left else [])
+    after = made.final()["model.py"].decode()
+    assert after.count("self.log") == (1 if left else 2)
+    assert not left or f'"log": {{"{"test" if left == "test_epoch_end" else "train"}"' in after

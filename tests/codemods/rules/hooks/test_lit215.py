@@ -213,3 +213,10 @@ def test_what_is_monitored_by_default_is_found(watching: str) -> None:
 def test_what_may_be_told_otherwise_is_no_default(watching: str) -> None:
     made = run_rules({"model.py": RETURNING, "run.py": watching}, LIT)
     assert made.findings == () and made.changes == ()
+
+
+def test_a_result_that_another_file_asks_for_is_returned_still() -> None:
+    files = {"train.py": PROGRAM, "script.py": 'print(model.validation_epoch_end([])["error"])\n'}
+    after = rewritten(files, LIT, unsafe=True)["train.py"]
+    assert "self.log('val_loss', average, logger=False)" in after
+    assert "return {'val_loss': average" in after and "return result" not in after

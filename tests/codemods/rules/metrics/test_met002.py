@@ -145,6 +145,17 @@ def test_a_name_goes_with_the_task_that_it_wants() -> None:
     assert 'self.score = F1Score(task="multiclass", num_classes=count)' in made and after(made, TASKS, NAMES) == made
 
 
+@pytest.mark.parametrize(
+    ("imported", "spelled"), [("import torchmetrics as tm", "tm.F1"), ("from torchmetrics import F1", "F1")]
+)
+def test_what_is_advised_has_the_new_name(imported: str, spelled: str) -> None:
+    text = MODEL.replace("from torchmetrics import F1", imported).replace(
+        "F1(num_classes=count)", f"{spelled}(num_classes=count, average=None)"
+    )
+    [finding] = run_rules({"a.py": text}, TASKS).findings
+    assert f"`{spelled}Score(task=" in finding.reason and f"`{spelled}(" not in finding.reason
+
+
 def test_two_classes_of_one_name_go_together() -> None:
     assert after(MODEL + SECOND, TASKS).count("F1Score(task=") == 2
     stuck = MODEL + SECOND.replace("self.score(out, y)", "wrap(self.score)")

@@ -21,7 +21,16 @@ def dead(*replacements: tuple[str, str]) -> str:
 
 
 KEPT = {
-    "read": (opt002.READ, "the index is always None"),
+    "made by what is read": (
+        dead((DEAD, "optimizer_idx=FIRST"), (".mean()", ".mean() + optimizer_idx")),
+        "is always FIRST",
+    ),
+    "by name alone": (dead((DEAD, f"*, {DEAD}"), (".mean()", ".mean() * (optimizer_idx or 1)")), "by name alone"),
+    "read, and unknown below": (
+        "from other import made\n" + opt002.READ + "\n\nclass Child(Model):\n    def configure_optimizers(self):\n"
+        "        return made(self)\n",
+        "is always None",
+    ),
     "required and read": (
         dead((DEAD, "optimizer_idx"), (".mean()", ".mean() + optimizer_idx")),
         "1.x gave no index then",
@@ -52,6 +61,21 @@ def test_index_goes_under_manual_optimization_and_from_a_whole_family() -> None:
     child += "        return batch\n\n    def configure_optimizers(self):\n"
     child += "        return torch.optim.Adam(self.parameters())\n"
     assert "optimizer_idx" not in rewritten({"train.py": dead() + child}, OPT002)["train.py"]
+
+
+def test_index_that_is_read_stays_where_a_class_below_has_several_optimizers() -> None:
+    child = "\n\nclass Child(Model):\n    def configure_optimizers(self):\n        return [first(), second()]\n"
+    files = {"train.py": opt002.READ + child}
+    assert run_rules(files, OPT002, unsafe=True).changes == ()
+    assert {finding.code for finding in run_rules(files, rule("OPT001"), OPT002).findings} == {"OPT001"}
+
+
+@pytest.mark.parametrize("default", ["None", "0", "2"])
+def test_index_that_is_read_becomes_what_it_always_was(default: str) -> None:
+    text = opt002.READ.replace("=None", f"={default}")
+    after = rewritten({"train.py": text}, OPT002)["train.py"]
+    assert f"def training_step(self, batch, batch_idx):\n        optimizer_idx = {default}\n" in after
+    assert run_rules({"train.py": after}, OPT002).findings == ()
 
 
 @pytest.mark.parametrize("given", [f"{DEAD}, /", "optimizer_idx, /"])
@@ -215,6 +239,40 @@ def test_hooks_that_are_left_alone(text: str) -> None:
 def test_hook_that_reads_the_index_is_named() -> None:
     text = hook("optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx)", "optimizer_idx")
     assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]
+
+
+ONE = "\n    def configure_optimizers(self):\n        return torch.optim.SGD(self.parameters(), lr=0.1)\n"
+STEPS = (
+    "optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False)",
+    "optimizer_step(self, epoch, batch_idx, optimizer, optimizer_closure)",
+)
+
+
+def of_one(head: str, reads: str = "optimizer_idx", below: str = "") -> str:
+    return "import torch\n" + hook(head, reads) + ONE + below
+
+
+@pytest.mark.parametrize("case", [STEPS, SHORTER["zero_grad"], SHORTER["backward"], SHORTER["scheduler"]])
+def test_hook_of_one_optimizer_is_told_its_index(case: tuple[str, str]) -> None:
+    old, new = case
+    after = rewritten({"train.py": of_one(old)}, OPT004)["train.py"]
+    assert after == of_one(new).replace("        print(", "        optimizer_idx = 0\n        print(")
+    assert run_rules({"train.py": after}, OPT004).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        of_one(STEPS[0], below="\n\nclass Child(Model):\n" + ONE.replace("return ", "return self.other, ")[1:]),
+        "from made import optimizer\n"
+        + of_one(STEPS[0]).replace("torch.optim.SGD(self.parameters(), lr=0.1)", "optimizer()"),
+        of_one(STEPS[0], "optimizer_idx, on_tpu"),
+        of_one(SHORTER["backward"][0], "optimizer, optimizer_idx"),
+    ],
+    ids=["several-below", "unknown", "another-is-read", "the-optimizer-is-read"],
+)
+def test_hook_that_reads_more_than_the_index_of_one_optimizer_is_left(text: str) -> None:
+    assert "Not rewritten" in refusals({"train.py": text}, "OPT004")[0]
 
 
 @pytest.mark.parametrize(

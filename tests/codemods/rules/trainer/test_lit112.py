@@ -309,3 +309,39 @@ def test_a_checkpoint_is_kept_behind_a_callback_that_only_reads(bar: str, kept: 
     given = f"{head}    t = Trainer(callbacks=[{bar}], resume_from_checkpoint=c.a)\n    t.fit(g(c))\n"
     wanted = f"{head}    ckpt_path = c.a\n    t = Trainer(callbacks=[{bar}])\n    t.fit(g(c), ckpt_path=ckpt_path)\n"
     assert after(given) == (wanted if kept else given)
+
+
+HANDED = (
+    "from notes import told\nfrom pytorch_lightning import Trainer\n\n\ndef run(path, model):\n"
+    "    trainer = Trainer(resume_from_checkpoint=path)\n    told(CALL)\n    trainer.fit(model)\n"
+)
+TOLD = (
+    "def told(model, trainer, **more):\n    trainer.logger.log_hyperparams(model.hparams)\n    trainer.callbacks = []\n"
+)
+
+
+@pytest.mark.parametrize("call", ["model, trainer", "model, trainer=trainer", "trainer=trainer, model=model"])
+@pytest.mark.parametrize("mark", ["", "from pytorch_lightning.utilities import rank_zero_only\n\n\n@rank_zero_only\n"])
+def test_a_trainer_that_a_function_only_reads_is_fitted_where_it_was_built(call: str, mark: str) -> None:
+    after = rewritten({"a.py": HANDED.replace("CALL", call), "notes.py": mark + TOLD}, rule("LIT112"))["a.py"]
+    assert "Trainer()" in after and "trainer.fit(model, ckpt_path=path)" in after
+
+
+@pytest.mark.parametrize(
+    ("call", "notes"),
+    [
+        ("model, trainer", TOLD + "    trainer.fit(model)\n"),
+        ("model, trainer", TOLD + "    again(trainer)\n"),
+        ("model, trainer", TOLD + "    more['it'] = trainer\n"),
+        ("model, trainer", TOLD + "    print(locals())\n"),
+        ("model, trainer", TOLD + "    return lambda: trainer\n"),
+        ("model, trainer", "@made\n" + TOLD),
+        ("model, model, it=trainer", TOLD),
+        ("*model, trainer", TOLD),
+        ("model, trainer", "told = made()\n"),
+        ("[trainer], model", TOLD),
+    ],
+)
+def test_a_trainer_that_a_function_may_fit_keeps_its_checkpoint(call: str, notes: str) -> None:
+    (reason,) = refusals({"a.py": HANDED.replace("CALL", call), "notes.py": notes}, "LIT112")
+    assert "passed on" in reason

@@ -32,6 +32,7 @@ def rewritten(text: str, pins: tuple[str, ...] = OLD, **files: str) -> str:
         (("pytorch-lightning>=1.6",), "unsafe"),
         ((), "unsafe"),
         (("lightning>=2.0",), None),
+        (("pytorch-lightning==1.5.0", "lightning==2.0.1"), "unsafe"),
     ],
 )
 def test_the_pins_tell_what_none_meant(name: str, pins: tuple[str, ...], level: str | None) -> None:
@@ -42,7 +43,9 @@ def test_the_pins_tell_what_none_meant(name: str, pins: tuple[str, ...], level: 
 
 
 def test_code_of_1x_tells_it_too() -> None:
-    assert [item.fix for item in run("trainer = pl.Trainer(gpus=1, logger=None)\n", ()).findings] == ["safe"]
+    text = "trainer = pl.Trainer(gpus=1, logger=None)\n"
+    assert [item.fix for item in run(text, ()).findings] == ["safe"]
+    assert [item.fix for item in run(text, ("pytorch-lightning==1.5.0", "lightning==2.0.1")).findings] == ["unsafe"]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,28 @@ def test_what_cannot_be_set(statement: str, level: str, said: str) -> None:
     assert finding.fix == level and said in finding.reason and "can no longer be set" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("note", "is_one"),
+    [
+        ("Optional[pl.Trainer]", True),
+        ('Optional["pl.Trainer"]', True),
+        ('"Optional[pl.Trainer]"', True),
+        ("pl.Trainer | None", True),
+        ("None | pl.Trainer", True),
+        ("Optional[Mine]", False),
+        ("pl.Trainer | Mine", False),
+        ("'not an annotation'", None),
+    ],
+)
+def test_a_parameter_that_may_be_a_trainer_or_none(note: str, is_one: bool | None) -> None:
+    text = (
+        "from typing import Optional\n\nimport pytorch_lightning as pl\n\n\n"
+        f"def run(job: {note}):\n    job.model = None\n    return job.num_gpus\n"
+    )
+    found = run_rules({"a.py": text}, rule("LIT120")).findings
+    assert [finding.fix for finding in found] == (["manual", "safe"] if is_one else [])
+
+
 @pytest.mark.parametrize("old", PRECISIONS)
 def test_precisions(old: int | str) -> None:
     kept = Trainer(logger=False, accelerator="cpu", enable_checkpointing=False, precision=old)  # type: ignore[arg-type]

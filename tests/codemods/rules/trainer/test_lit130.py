@@ -287,7 +287,7 @@ def test_options_that_one_file_reads_are_declared_in_each_that_parses_for_it() -
 
 @pytest.mark.parametrize("taken", ["settings = args.__dict__", "settings = vars(args)"])
 def test_an_option_that_is_taken_by_its_key_is_spoken_of(taken: str) -> None:
-    gone = SCRIPT.replace("    return", f"    {taken}\n    del settings['tpu_cores']\n    return")
+    gone = SCRIPT.replace("    return", f"    {taken}\n    print(settings['tpu_cores'])\n    return")
     assert all("tpu_cores" in reason for reason in refusals({"a.py": gone}, "LIT130"))
     kept = SCRIPT.replace("    return", f"    {taken}\n    print(settings['gpus'])\n    return")
     assert '"--gpus"' in rewritten({"a.py": kept}, rule("LIT130"))["a.py"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -157,3 +158,67 @@ def test_what_is_compared_with_hardware_stays() -> None:
     main = MAIN.replace("args.accelerator in ('ddp', 'ddp_cpu')", "args.accelerator in ('gpu', 'ddp')")
     after = run_rules({"a.py": script(main=main)}, rule("LIT130")).final()["a.py"].decode()
     assert "args.accelerator in ('gpu', 'ddp')" in after
+
+
+KEPT_APART = "given = HOLDER\n    del given['tpu_cores']\n    args.saved = json.dumps(given, default=str)"
+
+
+@pytest.mark.parametrize("holder", ["vars(args)", "args.__dict__", "dict(vars(args))", "vars(args).copy()"])
+def test_an_option_that_is_only_deleted_goes_with_the_statement(holder: str) -> None:
+    before = "import json\n" + script("max_epochs=3", KEPT_APART.replace("HOLDER", holder), MAIN)
+    before = before.replace("own = args.accelerator in ('ddp', 'ddp_cpu')", "own = args.saved")
+    trainer, saved = run(before, "--accelerator cpu --devices 1")
+    assert trainer.max_epochs == 3
+    assert isinstance(saved, str) and json.loads(saved)["max_epochs"] == 3
+
+
+def test_what_is_deleted_alone_in_its_block() -> None:
+    text = script("max_epochs=3", "if args.fast_dev_run:\n        del vars(args)['tpu_cores']")
+    assert "if args.fast_dev_run:\n        pass\n" in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        "del vars(args)['tpu_cores']\n    print(args.tpu_cores)",
+        "given = vars(args)\n    print(given['tpu_cores'])\n    del given['tpu_cores']",
+        "given = made(vars(args))\n    del given['tpu_cores']",
+        "del vars(args)['tpu_cores'], vars(args)['gpus']",
+        "vars(args).pop('tpu_cores')",
+    ],
+    ids=["read", "read-as-a-key", "of-something-else", "with-another", "popped"],
+)
+def test_an_option_that_is_used_otherwise_stays(sets: str) -> None:
+    assert "the option tpu_cores" in refusals({"a.py": script("max_epochs=3", sets)}, "LIT130")[0]
+
+
+def test_a_key_is_deleted_still_where_another_file_declares_the_options() -> None:
+    files = {"a.py": script("max_epochs=3", "pass", "").replace("import pytorch", "import json\nimport pytorch")}
+    files["b.py"] = (
+        "import pytorch_lightning as pl\n\nfrom a import options\n\nargs = options([])\ndel vars(args)['tpu_cores']\n"
+        "trainer = pl.Trainer.from_argparse_args(args)\n"
+    )
+    assert "del vars(args)" in rewritten(files, rule("LIT130"))["b.py"]
+
+
+OWN = (
+    "def main(argv):\n    parser = ArgumentParser()\n    parser.add_argument('--gpus', type=int, default=0)\n"
+    "    parser.add_argument('--lr', type=float, default=0.1)\n    args = parser.parse_args(argv)\n"
+    "    trainer = pl.Trainer.from_argparse_args(args, logger=False, KEYWORDS)\n    return trainer, args.lr\n"
+)
+
+
+def test_an_own_option_that_the_call_reads_itself() -> None:
+    before = HEAD + OWN.replace("KEYWORDS", "gpus=args.gpus, accelerator='ddp'")
+    after = rewritten({"a.py": before}, rule("LIT101"), rule("LIT130"))["a.py"]
+    assert "from_arguments(pl.Trainer, args, logger=False" in after and "gpus=" not in after.replace("--gpus", "")
+    names: dict[str, Any] = {}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch"), names)
+    trainer, rate = names["main"](["--lr", "0.5"])
+    assert rate == 0.5 and isinstance(trainer.strategy, DDPStrategy)
+    assert type(trainer.accelerator).__name__ == "CPUAccelerator"
+
+
+@pytest.mark.parametrize("given", ["devices=2", "devices=other.gpus", "accelerator='gpu'"])
+def test_an_own_option_that_the_call_does_not_read_is_left(given: str) -> None:
+    assert "--gpus of its own" in refusals({"a.py": HEAD + OWN.replace("KEYWORDS", given)}, "LIT130")[0]

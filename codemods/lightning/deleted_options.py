@@ -1,0 +1,47 @@
+"""Options that a script takes out of what it parsed, as it does before it writes that to a file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from codemods.code.source import PythonFile
+
+
+def deletions(file: PythonFile, names: Collection[str], parsed: Collection[str]) -> dict[str, list[ast.Delete]]:
+    """The statements `del DICTIONARY["NAME"]`, by name, where the dictionary is all that was parsed, or a copy of it.
+    `parsed` are the texts of what was."""
+    found: dict[str, list[ast.Delete]] = {}
+    for statement in file.statements if "del " in file.text else ():
+        if not isinstance(statement, ast.Delete):
+            continue
+        for name, holder in _keys(statement):
+            if name in names and _is_parsed(file, holder, parsed):
+                found.setdefault(name, []).append(statement)
+    return found
+
+
+def _keys(statement: ast.Delete) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement deletes, where that is one key."""
+    target = statement.targets[0] if len(statement.targets) == 1 else None
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        yield str(target.slice.value), target.value
+
+
+def _is_parsed(file: PythonFile, holder: ast.expr, parsed: Collection[str]) -> bool:
+    values = [item.node.value for item in file.assignments_to(holder.id)] if isinstance(holder, ast.Name) else [holder]
+    return bool(values) and all(value is not None and _is_all(value, parsed) for value in values)
+
+
+def _is_all(value: ast.expr, parsed: Collection[str]) -> bool:
+    """Whether a value is the dictionary of what was parsed, or a copy of it."""
+    match value:
+        case ast.Attribute(value=owner, attr="__dict__"):
+            return ast.unparse(owner) in parsed
+        case ast.Call(func=ast.Name(id="vars"), args=[owner], keywords=[]):
+            return ast.unparse(owner) in parsed
+        case ast.Call(func=ast.Name(id="dict"), args=[inner], keywords=[]):
+            return _is_all(inner, parsed)
+        case ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[], keywords=[]):
+            return _is_all(inner, parsed)
+    return False

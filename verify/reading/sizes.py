@@ -1,0 +1,95 @@
+"""Options of a script that say how large what it trains is: how it is made smaller, as a person would."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from verify.reading.sources import Sources
+
+_BATCH = r"batch_?size$|^bsz?$|^batch$"
+_DEPTH = r"layers?$|depth$|num_blocks$|n_blocks$"
+_HEADS = r"heads?$"
+_WIDTH = (
+    r"^(?:dim|width|hidden|d_model|n_?embd|nf|ngf|ndf)$|(?:dim|hidden|hidden_?size|channels|features|filters|embd|ffn)$"
+)
+_OF_DATA = re.compile(r"^(?:in|input|out|output|num_?classes|n_?classes|img|image|vocab)(?:_|$)")
+"""What data says, and not who trains."""
+_MOST: tuple[tuple[str, int], ...] = ((_BATCH, 8), (_DEPTH, 2), (_HEADS, 4), (_WIDTH, 32))
+_NUMBER = re.compile(r"^(\w+): *(\d+)\s*(?:#.*)?$", re.MULTILINE)
+_SAFE = (_BATCH, _DEPTH)
+"""Rows of sizes that nothing else has to fit."""
+
+
+def smaller(sources: Sources, script: str) -> tuple[tuple[str, ...], ...]:
+    """Arguments that make what a script trains smaller, of the options that it and what it calls declare with a whole
+    number by default: of all sizes, and of those alone that fit whatever the others are. None where nothing is less."""
+    tree = sources.tree(script)
+    if tree is None:
+        return ()
+    found = list(dict.fromkeys(_options(sources, script, tree)))
+    every = tuple(dict.fromkeys(f"{option}={most}" for option, _, most in found))
+    safe = tuple(dict.fromkeys(f"{option}={most}" for option, row, most in found if row in _SAFE))
+    return tuple(dict.fromkeys(each for each in (every, safe) if each))
+
+
+def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[str, str, int]]:
+    """The options that can be less, each with the row that says how much."""
+    called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    yield from _declared(tree, _settings(sources, script, tree))
+    for path in sources.reach(script)[0]:
+        other = sources.tree(path) if path != script else None
+        for node in other.body if other else ():
+            if isinstance(node, ast.FunctionDef) and node.name in called:
+                yield from _declared(node, {})
+            elif isinstance(node, ast.ClassDef) and node.name in named:
+                methods = (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name in called)
+                yield from (found for each in methods for found in _declared(each, {}))
+
+
+def _declared(scope: ast.AST, settings: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:
+    for node in ast.walk(scope):
+        if not isinstance(node, ast.Call) or _last(node.func) not in ("add_argument", "option"):
+            continue
+        if any(word.arg in ("nargs", "choices") for word in node.keywords):
+            continue
+        words = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        option = next((word for word in words if word.startswith("--")), None)
+        default = next((word.value for word in node.keywords if word.arg == "default"), None)
+        value = default.value if isinstance(default, ast.Constant) else None
+        given = {option: value} if option else {f"--{name}": held for name, held in settings.items()}
+        for name, held in given.items() if option or _is_of_settings(node) else ():
+            if type(held) is int and (row := _row(name, held)):
+                yield name, *row
+
+
+def _row(option: str, value: int) -> tuple[str, int] | None:
+    """The row of a size that is too large."""
+    name = option.lstrip("-").replace("-", "_").lower()
+    row = next(((row, most) for row, most in _MOST if re.search(row, name)), None)
+    return row if row and row[1] < value and not _OF_DATA.search(name) else None
+
+
+def _is_of_settings(call: ast.Call) -> bool:
+    """Whether an option has the name of a setting: `add_argument(f"--{key}", ...)`."""
+    name = call.args[0] if call.args else None
+    parts = name.values if isinstance(name, ast.JoinedStr) else []
+    return [type(part) for part in parts] == [ast.Constant, ast.FormattedValue] and parts[0].value == "--"  # type: ignore[attr-defined]
+
+
+def _settings(sources: Sources, script: str, tree: ast.Module) -> Mapping[str, int]:
+    """The whole numbers at the top of the YAML files that a script names."""
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    found: dict[str, int] = {}
+    for text in (text for text in texts if text.endswith((".yaml", ".yml")) and "\n" not in text):
+        for place in (sources.root / text, (sources.root / script).parent / text):
+            if sources.root.resolve() in place.resolve().parents and place.is_file():
+                read = place.read_text(encoding="utf-8", errors="replace")
+                found |= {name: int(value) for name, value in _NUMBER.findall(read)}
+    return found
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
