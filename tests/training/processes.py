@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import io
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests import warm
 from tests.training.interpreters import packages_of, python_for
 from verify.harness import HARNESS
 
+WORKER = Path(__file__).with_name("worker.py")
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "XDG_CACHE_HOME")
 
 
@@ -22,37 +23,27 @@ class Worker:
     def __init__(self, release: str) -> None:
         self.release = release
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self._process = subprocess.Popen(
-            [str(python_for(release)), str(Path(__file__).with_name("worker.py")), str(HARNESS),
-             *packages_of(release)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**environment, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1"},
-        )  # fmt: skip
+        environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(python_for(release)), str(WORKER), str(HARNESS), *packages_of(release)]
+        reading, asking = os.pipe()
+        self._process = warm.begun(command, Path.cwd(), environment, reading)
+        self._asking = os.fdopen(asking, "w", encoding="utf-8")
+        self._answers = io.TextIOWrapper(io.BufferedReader(self._process.stdout), encoding="utf-8")
         version = self.answer()["version"]
         if version != release.split()[0]:
             raise RuntimeError(f"the interpreter for Lightning {release} has {version}")
 
     def ask(self, case: dict[str, Any]) -> None:
         """Send a case."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(case) + "\n")
-        self._process.stdin.flush()
+        self._asking.write(json.dumps(case) + "\n")
+        self._asking.flush()
 
     def answer(self) -> Any:
         """What came back for the first case that is not answered yet."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self._answers.readline()
         if not line:
             raise RuntimeError(f"the process for Lightning {self.release} ended with {self._process.wait()}")
         return json.loads(line)
-
-    def end(self) -> None:
-        """Let the process end."""
-        with contextlib.suppress(OSError):
-            self._process.communicate(timeout=10)
 
 
 @functools.cache

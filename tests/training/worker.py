@@ -38,8 +38,9 @@ OUTPUT = 4000
 
 def main(harness: Any, names: list[str]) -> None:
     """Serve cases until standard input ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    answers, nowhere = os.fdopen(os.dup(1), "w", encoding="utf-8"), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     import torch
 
     torch.set_num_threads(1)

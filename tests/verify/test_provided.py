@@ -22,6 +22,12 @@ from verify.sandbox.containment import contain
 REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning==1.9.5",), (), timeout=120)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Request:
+    """A request whose runs are kept: those of a tree serve all of its rewrites."""
+    return replace(REQUEST, finished=tmp_path_factory.mktemp("finished"))
+
+
 def proven(
     folder: Path,
     name: str,
@@ -63,8 +69,10 @@ def proven(
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
     ],
 )
-def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], verdict: str, tmp_path: Path) -> None:
-    assert proven(tmp_path, name, [], spoiled).verdict == verdict
+def test_what_is_made_up_hides_no_mistake(
+    name: str, spoiled: tuple[str, str], verdict: str, tmp_path: Path, kept: Request
+) -> None:
+    assert proven(tmp_path, name, [], spoiled, request=kept).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -102,8 +110,8 @@ def test_what_is_made_up_hides_no_mistake(name: str, spoiled: tuple[str, str], v
         ),
     ],
 )
-def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_path: Path) -> None:
-    evidence = proven(tmp_path, name, [])
+def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_path: Path, kept: Request) -> None:
+    evidence = proven(tmp_path, name, [], request=kept)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
 
@@ -186,10 +194,10 @@ if __name__ == "__main__":
      (('row["weight"]', 'row["weigth"]'), "regressed")],
 )  # fmt: skip
 def test_what_was_made_up_for_a_script_is_there_for_modules_alone(
-    spoiled: tuple[str, str], verdict: str, tmp_path: Path
+    spoiled: tuple[str, str], verdict: str, tmp_path: Path, kept: Request
 ) -> None:
     other = (project("starts_with_tensors")["train.py"], NEVER_FITTED)
-    evidence = proven(tmp_path, "starts_with_tensors", [], spoiled, other)
+    evidence = proven(tmp_path, "starts_with_tensors", [], spoiled, other, kept)
     assert (evidence.verdict, len(evidence.alone)) == (verdict, 1), evidence
     assert any("data/weights.csv" in note for note in evidence.alone[0].notes), evidence.alone[0].notes
 

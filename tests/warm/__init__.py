@@ -1,8 +1,7 @@
 """Processes that have loaded torch and Lightning, in which the tests run what a proof would start anew each time.
 
-What a program costs at its start, to load both, is more than most of the trainings here. A fixture, `warm`, has every
-proof of this process use them; what is shut in still is, by the same code. `started_anew` is the fixture for tests of
-the start itself.
+What a program costs at its start, to load both, is more than most of the trainings here. A fixture of all tests has the
+proofs of this process use them but where a test is marked `cold`; what is shut in still is, by the same code.
 """
 
 from __future__ import annotations
@@ -113,20 +112,25 @@ def serving(python: str) -> Server | None:
 
 
 class Started:
-    """A program in a child of a server, with what of `subprocess.Popen` is asked of it."""
+    """A program in a child of a server, with what of `subprocess.Popen` is asked of it. It reads from a descriptor,
+    which is closed here, where one is given."""
 
-    def __init__(self, of: Server, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, of: Server, command: Sequence[str], folder: Path, environment: Mapping[str, str], given: int | None = None
+    ) -> None:
         self._of = of
         self.returncode: int | None = None
         reading, output = os.pipe()
         self.stdout: IO[bytes] = open(reading, "rb", buffering=0)  # noqa: SIM115, PTH123
         self._server = of.connected()
         asked = {"command": list(command), "folder": str(folder), "environment": dict(environment)}
-        right = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [output]))
+        handed = [output] if given is None else [output, given]
+        right = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", handed))
         text = json.dumps(asked).encode() + b"\n"
         sent = self._server.sendmsg([text], [right])
         self._server.sendall(text[sent:])
-        os.close(output)
+        for each in handed:
+            os.close(each)
         self._told = self._server.makefile()
         self.pid = int(self._told.readline())
 
@@ -167,6 +171,18 @@ def opened(command: Sequence[str], **how: Any) -> Any:
     return subprocess.Popen(command, **how)
 
 
+def begun(command: Sequence[str], folder: Path, environment: Mapping[str, str], given: int | None = None) -> Any:
+    """A script that is started by its path where torch and Lightning are loaded already; it reads from a descriptor,
+    which is closed here, where one is given."""
+    if IS_POSSIBLE and (server := serving(command[0])):
+        return Started(server, command, folder, environment, given)
+    how: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "bufsize": 0}
+    started = subprocess.Popen(command, cwd=folder, env=environment, stdin=given or subprocess.DEVNULL, **how)
+    if given is not None:
+        os.close(given)
+    return started
+
+
 def _interpreter(words: Sequence[str]) -> str | None:
     """The interpreter of a command that runs the harness and nothing else, shut in by us or not at all."""
     if len(words) < 3 or Path(words[-2]).parts[-2:] != ("harness", HARNESS.name):
@@ -185,15 +201,8 @@ def program(
 ) -> subprocess.CompletedProcess[str]:
     """Run a script by its path in a folder, where torch and Lightning are loaded already; how it ended, and what it
     wrote."""
-    command, environment = [str(python), str(script), *words], dict(os.environ)
-    if IS_POSSIBLE and (server := serving(command[0])):
-        return _ended(Started(server, command, folder, environment), command)
-    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return _ended(subprocess.Popen(command, cwd=folder, env=environment, **how), command)
-
-
-def _ended(started: Any, command: list[str]) -> subprocess.CompletedProcess[str]:
-    with started as child:
+    command = [str(python), str(script), *words]
+    with begun(command, folder, os.environ) as child:
         late = threading.Timer(LONGEST, child.kill)
         late.start()
         try:

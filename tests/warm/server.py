@@ -1,9 +1,10 @@
 """Starts programs in children that have torch and Lightning loaded: `python server.py PLACE HARNESS`, PLACE a socket.
 
 Started by path, in the interpreter that the programs are for. Each connection brings a command, a folder, variables and
-the descriptor of an output. A forked child becomes that program, as a new interpreter would: also where the command
-shuts in a program of this interpreter, by the very code that does it else. The number of the child is told at once, how
-it ended at its end. It ends when its standard input does, and its children with it.
+the descriptor of an output, and of an input where there is one. A forked child becomes that program, as a new
+interpreter would: also where the command shuts in a program of this interpreter, by the very code that does it else.
+The number of the child is told at once, how it ended at its end. It ends when its standard input does, and its children
+with it.
 """
 
 from __future__ import annotations
@@ -92,15 +93,16 @@ def answer(asking: socket.socket, number: int) -> None:
 
 def begin(asking: socket.socket, others: Sequence[socket.socket]) -> int:
     """Fork the child that becomes the program which is asked for, and tells its number once it leads a session."""
-    descriptors = array.array("i", [0])
-    text, ancillary, *_ = asking.recvmsg(1 << 22, socket.CMSG_SPACE(descriptors.itemsize))
+    descriptors = array.array("i")
+    text, ancillary, *_ = asking.recvmsg(1 << 22, socket.CMSG_SPACE(2 * descriptors.itemsize))
     descriptors.frombytes(ancillary[0][2])
-    output = descriptors[1]
+    output, *given = descriptors
     while not text.endswith(b"\n"):
         text += asking.recv(1 << 22)
     child = os.fork()
     if child:
-        os.close(output)
+        for each in descriptors:
+            os.close(each)
         return child
     try:
         ctypes.CDLL(None).prctl(DEATHSIG, KILL)
@@ -108,10 +110,10 @@ def begin(asking: socket.socket, others: Sequence[socket.socket]) -> int:
         asking.sendall(f"{os.getpid()}\n".encode())
         for each in (asking, *others):
             each.close()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for old, new in ((nothing, 0), (output, 1), (output, 2)):
+        reading = given[0] if given else os.open(os.devnull, os.O_RDONLY)
+        for old, new in ((reading, 0), (output, 1), (output, 2)):
             os.dup2(old, new)
-        os.close(nothing)
+        os.close(reading)
         os.close(output)
         become(json.loads(text))
     except BaseException:
