@@ -39,7 +39,7 @@ def test_an_attribute_that_went_in_a_minor_asks_for_an_older_one(attribute: str,
     ("hook", "limit"),
     [
         ("on_train_batch_end(self, trainer, module, outputs, batch, batch_idx, dataloader_idx)", "1.7.0"),
-        ("on_train_epoch_end(self, trainer, module, outputs)", "1.6.0"),
+        ("on_train_epoch_end(self, trainer, module, outputs)", "1.5.0"),
         ("on_train_epoch_end(self, trainer, module)", None),
     ],
 )

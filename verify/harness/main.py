@@ -132,6 +132,7 @@ def find_data(spec: dict[str, Any], record: Record) -> int:
     found = tools.search(spec, root, lambda: run_as_main(watch.spec, script), lambda: watch.steps, tell)
     made = beside("made_data")
     made.write(found, Path(spec["record"]).with_name("made"), made.kept_place)
+    tell(found)
     record("end")
     return 0
 

@@ -55,9 +55,9 @@ class Optional:
 
 # `EMPTY_NOW` are those whose argument held something, so that a default for it changes what they do; the others'
 # was always 0, or is the method's own.
-# Read off LightningModule and Callback of 1.4, 1.6, 1.8, 1.9 and 2.6; the tests compare with the newest.
+# Read off LightningModule and Callback of 1.4, 1.5, 1.6, 1.8, 1.9 and 2.6; the tests compare with the newest.
 SHORTER = {
-    "on_train_epoch_end": ShorterHook(0, "M000", "1.6"),
+    "on_train_epoch_end": ShorterHook(0, "M000", "1.5"),
     "on_predict_epoch_end": ShorterHook(0, "M238", "2.0"),
     "on_train_batch_start": ShorterHook(2, None, "1.7"),
     "on_train_batch_end": ShorterHook(3, None, "1.7"),

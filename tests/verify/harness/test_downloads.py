@@ -87,7 +87,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
         warm.run(root / "spec.json", root / "tree")
         records[name] = record
     events = {name: map(json.loads, record.read_text().splitlines()) for name, record in records.items()}
-    return {name: next(each["plan"] for each in held if each["event"] == "made") for name, held in events.items()}
+    return {name: [each["plan"] for each in held if each["event"] == "made"][-1] for name, held in events.items()}
 
 
 @pytest.mark.parametrize("way", [*WAYS])

@@ -513,3 +513,10 @@ def test_torchvision_takes_what_was_made_wherever_a_run_may_make_it(
             if utilities.check_integrity(tmp_path / name / "batch", "0")]  # fmt: skip
     assert held == ["project", "home", "data"]
     assert not utilities.check_integrity(tmp_path / "data" / "other", "0")
+
+
+def test_a_text_is_long_enough_for_several_batches_of_its_pieces(tmp_path: Path) -> None:
+    write([{"path": "input.txt", "kind": "file", "suffix": ".txt", "seed": 0}], tmp_path)
+    text = (tmp_path / "input.txt").read_text()
+    assert len(text) // 128 >= 8 * 8
+    assert len(text.splitlines()) > 64
