@@ -20,17 +20,23 @@ def single(node: ast.Assign, owner: Owner, known: ModuleNames, caught: bool) -> 
     target, value = node.targets[0], node.value
     if len(node.targets) > 1:
         return [node] if caught and any(isinstance(each, ast.Attribute) for each in node.targets) else _chained(node)
-    if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
+    if _is_onto_itself(target, value):
         return [] if isinstance(owner, Functions) else [node]
+    if isinstance(value, ast.NamedExpr) and isinstance(target, ast.Attribute) and _target(target) and not caught:
+        kept = _part(node, value.target, value.value)
+        return [kept, _part(node, target, at(changed(value.target, ctx=ast.Load()), value.target))]
     pairs = _pairs(target, value)
     names = {name for one, _ in pairs if (name := _target(one))}
     if not pairs or len(names) < len(pairs):
         return [node]
+    if isinstance(owner, Functions):
+        pairs = [(one, other) for one, other in pairs if not _is_onto_itself(one, other)]
     values = [item for _, item in pairs]
-    read = {item.id for each in values for item in every_node(each) if isinstance(item, ast.Name)}
     bound = {one.id for one, _ in pairs if isinstance(one, ast.Name)}
     late = any(not known.is_quiet(item) for item in values[1:])
-    if bound & read or (late and (caught or _is_seen_elsewhere(owner, bound))):
+    if any(_reads_one_before(pairs, index) for index in range(1, len(pairs))) or (
+        late and (caught or _is_seen_elsewhere(owner, bound))
+    ):
         return [node]
     objects = {name.partition(".")[0] for name in names if "." in name}
     if objects and (caught or not all(_is_apart(item, objects | bound, known) for item in values[1:])):
@@ -38,9 +44,20 @@ def single(node: ast.Assign, owner: Owner, known: ModuleNames, caught: bool) -> 
     return [_part(node, one, other) for one, other in pairs]
 
 
+def _is_onto_itself(target: ast.expr, value: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id
+
+
+def _reads_one_before(pairs: list[tuple[ast.expr, ast.expr]], index: int) -> bool:
+    """Whether a value reads a name that is bound to one in front of it."""
+    bound = {one.id for one, _ in pairs[:index] if isinstance(one, ast.Name)}
+    return any(isinstance(item, ast.Name) and item.id in bound for item in every_node(pairs[index][1]))
+
+
 def is_attribute(name: object) -> TypeGuard[str]:
     """Whether an attribute may be written by this name, and means it there."""
-    return isinstance(name, str) and name.isidentifier() and not iskeyword(name) and not name.startswith("__")
+    plain = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
+    return plain and isinstance(name, str) and (not name.startswith("__") or name.endswith("__"))
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -20,6 +20,12 @@ OPPOSITE: Mapping[type, type[ast.cmpop]] = {
 """What is the same as its negation, whatever is compared."""
 EQUAL: Mapping[type, type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 """The same where one side is a constant and all that is asked is whether it holds."""
+IDENTITY: Mapping[type, bool] = {ast.Is: True, ast.IsNot: False}
+ALWAYS = frozenset({
+    "backward", "detach", "log", "log_dict", "manual_backward", "optimizers", "parameters", "state_dict", "step",
+    "zero_grad",
+})  # fmt: skip
+"""Methods that what is asked for one of them has had in every release."""
 DECIDED: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.Eq: lambda one, other: one == other,
     ast.NotEq: lambda one, other: one != other,
@@ -40,10 +46,40 @@ def compared(node: ast.Compare) -> ast.expr | None:
     if isinstance(other, ast.Constant):
         decide = DECIDED.get(operator)
         one, two = node.left.value, other.value
+        if operator in IDENTITY and (one is None or two is None):
+            return made_from(node, ast.Constant(value=(one is two) is IDENTITY[operator], kind=None))
         same = decide and type(one) is type(two) and isinstance(one, int | float | str)
         return made_from(node, ast.Constant(value=decide(one, two), kind=None)) if same and decide else None
     swapped = SWAPPED.get(operator)
     return changed(node, left=other, ops=[swapped()], comparators=[node.left]) if swapped else None
+
+
+def guarded(node: ast.AST) -> ast.Attribute | None:
+    """The method that a statement calls where it finds that what it is called of has it, and does nothing else."""
+    if not isinstance(node, ast.If) or node.orelse or len(node.body) != 1:
+        return None
+    call = node.body[0].value if isinstance(node.body[0], ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    test = node.test
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) and _is_none(test.comparators[0]):
+        test = test.left if getattr(getattr(test.left, "func", None), "id", "") == "getattr" else test
+    name, given = (getattr(test.func, "id", ""), test.args) if isinstance(test, ast.Call) else ("", [])
+    if not isinstance(function, ast.Attribute) or not given or name not in ("hasattr", "callable", "getattr"):
+        return None
+    if name == "callable" and isinstance(given[0], ast.Call) and getattr(given[0].func, "id", "") == "getattr":
+        given = given[0].args
+    if len(given) == 1:
+        return function if name == "callable" and ast.dump(given[0]) == ast.dump(function) else None
+    same = ast.dump(given[0]) == ast.dump(function.value)
+    return (
+        function
+        if same and getattr(given[1], "value", None) == function.attr and all(map(_is_none, given[2:]))
+        else None
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _chain(node: ast.Compare) -> ast.expr | None:

@@ -66,6 +66,14 @@ class Contexts:
             name in MARKS and quiet and not call.keywords
         )
 
+    def held(self, node: ast.With) -> ast.withitem | None:
+        """The one context of a statement, where it does nothing but to give back under a name what it is given."""
+        item, call = node.items[0], node.items[0].context_expr
+        if len(node.items) > 1 or not isinstance(call, ast.Call) or not isinstance(item.optional_vars, ast.Name):
+            return None
+        plain = len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
+        return item if plain and self.known.dotted(call.func) == "contextlib.nullcontext" else None
+
     def entered(self, node: ast.With) -> ast.With:
         """A statement with the contexts that a stack enters before all else, and that nobody asks for anything else."""
         stack = node.items[0].optional_vars

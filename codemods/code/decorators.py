@@ -53,14 +53,28 @@ def _makes(node: ast.FunctionDef, known: ModuleNames) -> bool:
 
 
 def _gives_back(node: ast.FunctionDef, known: ModuleNames) -> bool:
-    """Whether a function gives back its one argument, or what does the same, and does nothing else."""
+    """Whether a function gives back its one argument, or what does the same, and does nothing else but to note
+    something quiet on it."""
     arguments, body = [*node.args.posonlyargs, *node.args.args], _body(node)
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.decorator_list or len(arguments) != 1:
         return False
+    body = [item for item in body[:-1] if not _is_note(item, arguments[0].arg, known)] + body[-1:]
     if len(body) == 2:
         return _hands_on(body[0], body[1], arguments[0].arg, known)
     value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
     return isinstance(value, ast.Name) and value.id == arguments[0].arg
+
+
+def _is_note(node: ast.stmt, name: str, known: ModuleNames) -> bool:
+    """Whether a statement sets an attribute of what goes by a name, of which the module reads none."""
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    own = isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == name
+    read = isinstance(target, ast.Attribute) and (
+        target.attr in known.said
+        or target.attr.startswith("__")
+        or any(item.attr == target.attr and isinstance(item.ctx, ast.Load) for item in known.nodes[ast.Attribute])
+    )
+    return own and not read and isinstance(node, ast.Assign) and known.is_quiet(node.value)
 
 
 def _body(node: ast.FunctionDef) -> list[ast.stmt]:

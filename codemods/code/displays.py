@@ -80,6 +80,8 @@ def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
         items = _given(node)
         return None if items is None else _dictionary(node, items)
     given = node.args[0] if node.args and not node.keywords else None
+    if name == "list" and given is None and not node.keywords:
+        return made_from(node, ast.List(elts=[], ctx=ast.Load()))
     if isinstance(given, ast.GeneratorExp) and name == "list":
         return made_from(node, ast.ListComp(elt=given.elt, generators=given.generators))
     if not isinstance(given, ast.List | ast.Tuple):

@@ -18,6 +18,7 @@ PLAIN = (ast.Name, ast.Constant)
 FIRST = {"manual_backward": "loss"}
 """Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
+DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -67,7 +68,7 @@ def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     constant."""
     function, given = node.func, node.args
     if isinstance(function, ast.Lambda):
-        return _of_lambda(function, node)
+        return _of_lambda(function, node, known)
     if node.keywords or len(given) != 2 or any(isinstance(item, ast.Starred) for item in given):
         return None
     if known.dotted(function) in CASTS and known.is_quiet(given[0]):
@@ -104,17 +105,21 @@ def _needed(node: ast.Attribute | ast.Subscript | ast.Call, known: ModuleNames) 
     return changed(node, **{field: found}) if found is not None else None
 
 
-def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
-    """What a lambda gives that takes nothing, gives back what it takes, or takes names and constants alone."""
+def _of_lambda(function: ast.Lambda, node: ast.Call, known: ModuleNames) -> ast.expr | None:
+    """What a lambda gives that takes nothing, gives back what it takes, hands all of it on, or takes names and
+    constants alone."""
     given, defaults = function.args.args, function.args.defaults
+    if function.args.vararg or function.args.kwarg:
+        return _handed_on(function, node, known)
     missing = len(given) - len(node.args)
     if node.keywords or _takes_more(function.args) or not 0 <= missing <= len(defaults):
         return None
     values = [*node.args, *defaults[len(defaults) - missing :]]
-    if not all(isinstance(item, ast.Constant) for item in defaults):
-        return None
     if len(given) == 1 and isinstance(function.body, ast.Name) and function.body.id == given[0].arg:
-        return None if isinstance(values[0], ast.Starred) else values[0]
+        skipped = bool(node.args and defaults) and not isinstance(defaults[0], ast.Constant)
+        return None if isinstance(values[0], ast.Starred) or skipped else values[0]
+    if not all(isinstance(item, PLAIN) for item in defaults):
+        return None
     every = list(every_node(function.body))
     if any(isinstance(item, LOCAL) for item in every) or not all(isinstance(item, PLAIN) for item in values):
         return None
@@ -129,6 +134,36 @@ def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
         return at(value, item) if value is not None else None
 
     return replaced(function.body, swap)
+
+
+def _handed_on(function: ast.Lambda, node: ast.Call, known: ModuleNames) -> ast.expr | None:
+    """What `lambda *given, **words: f(*given, **words)` gives, where `f` is the same before and after what it is given
+    is worked out; of `lambda *given: given[0]` the one thing that it is given."""
+    arguments, body = function.args, function.body
+    names = [item.arg for item in (arguments.vararg, arguments.kwarg) if item]
+    if arguments.args or arguments.posonlyargs or arguments.kwonlyargs:
+        return None
+    if isinstance(body, ast.Subscript) and names == [getattr(body.value, "id", "")] and arguments.vararg:
+        first = isinstance(body.slice, ast.Constant) and type(body.slice.value) is int and body.slice.value == 0
+        single = first and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+        return node.args[0] if single else None
+    if not isinstance(body, ast.Call):
+        return None
+    handed = [getattr(item.value, "id", "") for item in body.args if isinstance(item, ast.Starred)]
+    handed += [getattr(item.value, "id", "") for item in body.keywords if item.arg is None]
+    given = [*node.args, *(item.value for item in node.keywords)]
+    own = {item.id for item in every_node(body.func) if isinstance(item, ast.Name)}
+    if handed != names or len(names) < len(body.args) + len(body.keywords) or not own.isdisjoint(names):
+        return None
+    if (arguments.kwarg is None and node.keywords) or (arguments.vararg is None and node.args):
+        return None
+    inside = [item for each in given for item in every_node(each)]
+    doing = any(isinstance(item, DOING) for item in every_node(body.func))
+    if doing or any(isinstance(item, LOCAL) for item in inside):
+        return None
+    if any(isinstance(item, ast.Call) for item in inside) and not known.is_steady(body.func):
+        return None
+    return changed(node, func=body.func)
 
 
 def _takes_more(arguments: ast.arguments) -> bool:

@@ -6,15 +6,20 @@ import ast
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
+from codemods.code.conditions import ALWAYS, guarded
 from codemods.code.contexts import Contexts
 from codemods.code.imports import ModuleNames
 from codemods.code.iterating import is_repeated_once, plain_turns
 from codemods.code.nodes import every_node, walk
+from codemods.code.spreads import nodes_run_here
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
+NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
 ONCE = ("range(1)", "range(0, 1)")
+CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
+"""What never holds where a program runs."""
 DEBUG = "__debug__"
 """True wherever assertions hold."""
 
@@ -68,7 +73,7 @@ class _Blocks:
         if isinstance(node, DEFINING):
             return [self.inside(node, node)]
         if isinstance(owner, ast.ClassDef):
-            decided = isinstance(node, ast.If) and _is_decided(node)
+            decided = isinstance(node, ast.If) and (self.decided(node.test) is not None or _is_debug(node.test))
             return self.branch(node, owner) if decided and isinstance(node, ast.If) else [self.inside(node, owner)]
         if isinstance(node, ast.Expr):
             return self.expression(node)
@@ -117,8 +122,13 @@ class _Blocks:
         if isinstance(node, ast.While):
             return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
-            return node.cases[0].body if self.is_any(node) else [node]
+            if self.is_idle(node.subject) and all(map(_only_looks, node.cases)):
+                return []
+            bound = self.matched(node)
+            return [node] if bound is None else [*bound, *node.cases[0].body]
         if isinstance(node, ast.With):
+            if (kept := self.contexts.held(node)) is not None:
+                return [_assign(kept.optional_vars, kept.context_expr.args[0], node), *node.body]  # type: ignore[arg-type, attr-defined]
             idle = all(self.contexts.is_null(item, owner) for item in node.items)
             idle = idle and not (_keeps_warnings(node) and _says_warnings(node))
             return node.body if idle else [self.contexts.entered(node)]
@@ -158,21 +168,30 @@ class _Blocks:
             return False
         return _is_run_through(node)
 
-    def is_any(self, node: ast.Match) -> bool:
-        """Whether a `match` has one case, which takes everything."""
-        case = node.cases[0]
-        named = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-        name = getattr(case.pattern, "name", None)
-        every = named and (name is None or self.known.names.is_never_read(name))
-        return len(node.cases) == 1 and every and case.guard is None and self.is_idle(node.subject)
+    def matched(self, node: ast.Match) -> list[ast.stmt] | None:
+        """What the first case of a `match` binds, where it is sure to take what it is given; None where it is not."""
+        first, *others = node.cases
+        pairs = _taken(first.pattern, node.subject)
+        if pairs is None or first.guard is not None or any(map(_makes_local, others)):
+            return None
+        named = [(pattern, value) for pattern, value in pairs if pattern.name]
+        whole = isinstance(first.pattern, ast.MatchAs) and bool(named)
+        if not whole and not self.is_idle(node.subject):
+            return None
+        read = {item.id for item in every_node(node.subject) if isinstance(item, ast.Name)}
+        if len(named) > 1 and not read.isdisjoint(pattern.name for pattern, _ in named):
+            return None
+        return [_assign(made_from(node, ast.Name(one.name or "", ast.Store())), value, node) for one, value in named]
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
-        if isinstance(node.test, ast.Constant):
-            taken, gone = (node.body, node.orelse) if node.test.value else (node.orelse, node.body)
-            if any(map(_makes_local, gone)):
+        if (way := self.decided(node.test)) is not None:
+            taken, gone = (node.body, node.orelse) if way else (node.orelse, node.body)
+            if any(_makes_local(item, owner) for item in gone):
                 return [self.inside(node, owner)]
             return self.block(taken, owner) if taken else []
-        if isinstance(node.test, ast.Name) and node.test.id == DEBUG and not node.orelse:
+        if _is_debug(node.test) and not node.orelse:
+            return self.block(node.body, owner)
+        if (asked := guarded(node)) is not None and self.has(asked):
             return self.block(node.body, owner)
         if isinstance(node.test, ast.NamedExpr):
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
@@ -182,6 +201,21 @@ class _Blocks:
             return [twin(one, other) for one, other in zip(made.body, made.orelse, strict=True)]
         idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
         return [] if idle and self.is_idle(node.test) else [made]
+
+    def has(self, asked: ast.Attribute) -> bool:
+        """Whether an object has the method that it is asked for, as far as its name and the module say."""
+        if asked.attr in ALWAYS:
+            return True
+        return getattr(asked.value, "id", "") == "self" and asked.attr in self.known.methods
+
+    def decided(self, test: ast.expr) -> bool | None:
+        """Whether a test always holds, or never; None where that is not known."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            way = self.decided(test.operand)
+            return None if way is None else not way
+        if isinstance(test, ast.Constant):
+            return bool(test.value)
+        return False if self.known.dotted(test) in CHECKING else None
 
     def says_nothing(self, node: ast.expr) -> bool:
         """Whether an annotation names a common type, of which the value tells as much; one of another may be all that
@@ -197,9 +231,8 @@ class _Blocks:
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
 
 
-def _is_decided(node: ast.If) -> bool:
-    """Whether it is known which way a statement goes."""
-    return isinstance(node.test, ast.Constant) or (isinstance(node.test, ast.Name) and node.test.id == DEBUG)
+def _is_debug(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name) and test.id == DEBUG
 
 
 def _is_left_at_once(node: ast.While) -> bool:
@@ -271,13 +304,45 @@ def _nothing(place: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), place)
 
 
-def _makes_local(node: ast.stmt) -> bool:
-    """Whether a statement makes its function a generator, or a name one of its own, also where it never runs."""
-    making = (ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, *DEFINING)
-    return any(
-        isinstance(item, making) or (isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load))
-        for item in every_node(node)
-    )
+def _makes_local(node: ast.AST, owner: Owner | None = None) -> bool:
+    """Whether a statement makes its function a generator, or a name one of its own, also where it never runs; not one
+    that the `owner` binds outside it too."""
+    making = (ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, *DEFINING, *NAMING)
+    inside = [*every_node(node)]
+    if any(isinstance(item, making) and getattr(item, "name", "_") is not None for item in inside):
+        return True
+    bound = {item.id for item in inside if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
+    if not bound or owner is None:
+        return bool(bound)
+    same = set(map(id, inside))
+    here = [item for item in nodes_run_here(owner) if id(item) not in same]
+    names = {item.id for item in here if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+    return not bound <= names | {item.arg for item in here if isinstance(item, ast.arg)}
+
+
+def _only_looks(case: ast.match_case) -> bool:
+    """Whether a case asks whether a value is None, True or False, or takes any, and does nothing then."""
+    anything = isinstance(case.pattern, ast.MatchAs) and case.pattern.name is None
+    idle = all(isinstance(item, ast.Pass) for item in case.body)
+    return idle and case.guard is None and (anything or isinstance(case.pattern, ast.MatchSingleton))
+
+
+def _taken(pattern: ast.pattern, subject: ast.expr) -> list[tuple[ast.MatchAs, ast.expr]] | None:
+    """What a pattern gives its names, where it is sure to take a value; None where it is not."""
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return [(pattern, subject)]
+    if isinstance(pattern, ast.MatchValue | ast.MatchSingleton):
+        wanted = pattern.value.value if isinstance(pattern.value, ast.Constant) else pattern.value
+        plain = not isinstance(wanted, ast.AST) and isinstance(subject, ast.Constant)
+        alike = plain and isinstance(subject, ast.Constant) and type(subject.value) is type(wanted)
+        return [] if alike and getattr(subject, "value", None) == wanted else None
+    row = subject.elts if isinstance(subject, ast.Tuple | ast.List) else None
+    if not isinstance(pattern, ast.MatchSequence) or row is None or len(row) != len(pattern.patterns):
+        return None
+    if any(isinstance(item, ast.Starred) for item in row):
+        return None
+    found = [_taken(one, item) for one, item in zip(pattern.patterns, row, strict=True)]
+    return None if any(each is None for each in found) else [pair for each in found for pair in each or ()]
 
 
 def _keeps_warnings(node: ast.With) -> bool:

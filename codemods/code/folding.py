@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from codemods.code.assigning import is_attribute
 from codemods.code.conditions import compared, holds, negated
 from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
@@ -63,12 +64,16 @@ def foldable(known: ModuleNames) -> list[ast.AST]:
 def _may_be_constant(function: ast.expr) -> bool:
     if isinstance(function, ast.Name):
         return function.id in KINDS or function.id in ("abs", "next")
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant | ast.Dict)
+    if not isinstance(function, ast.Attribute):
+        return False
+    return isinstance(function.value, ast.Constant | ast.Dict) or (
+        function.attr == "pop" and isinstance(function.value, ast.List)
+    )
 
 
 def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What a call of a built-in function, or of a method of what is written there, comes to."""
-    return _own_kind(node, known) or _said(node) or _got(node, known) or _first(node, known)
+    return _own_kind(node, known) or _said(node) or _got(node, known) or _first(node, known) or _popped(node)
 
 
 def _constant(value: bool | int | float | str, place: ast.expr) -> ast.Constant:
@@ -164,6 +169,8 @@ def _picked(node: ast.Subscript, known: ModuleNames) -> ast.expr | None:
     """What a list, dictionary or string gives that is written in front of its key, where nothing else in it does
     anything."""
     row = _only_turn(node.value) or node.value
+    if (attribute := _of_instance(node, known)) is not None:
+        return attribute
     if isinstance(row, ast.Constant) and isinstance(row.value, str):
         return _part(row.value, node)
     index = _number(node.slice)
@@ -172,6 +179,18 @@ def _picked(node: ast.Subscript, known: ModuleNames) -> ast.expr | None:
         found = None if any(isinstance(item, ast.Starred) for item in items) else items[index]
         return found if all(item is found or known.is_quiet(item) for item in items) else None
     return _under(row, node.slice, known) if isinstance(row, ast.Dict) else None
+
+
+def _of_instance(node: ast.Subscript, known: ModuleNames) -> ast.Attribute | None:
+    """The attribute of `self` that is asked for by its own dictionary, unless the file may define it in a class."""
+    row, key = node.value, node.slice
+    owner = row.value if isinstance(row, ast.Attribute) and row.attr == "__dict__" else None
+    if isinstance(row, ast.Call) and getattr(row.func, "id", "") == "vars" and "vars" not in known.taken:
+        owner = row.args[0] if len(row.args) == 1 and not row.keywords else None
+    name = key.value if isinstance(key, ast.Constant) else None
+    if getattr(owner, "id", "") != "self" or owner is None or not is_attribute(name) or name in known.taken:
+        return None
+    return made_from(node, ast.Attribute(value=owner, attr=name, ctx=ast.Load()))
 
 
 def _under(node: ast.Dict, key: ast.expr, known: ModuleNames) -> ast.expr | None:
@@ -197,6 +216,14 @@ def _got(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     if not all(map(known.is_quiet, made.values)):
         return None
     return given[1] if len(given) == 2 else made_from(node, ast.Constant(value=None, kind=None))
+
+
+def _popped(node: ast.Call) -> ast.expr | None:
+    """The one item of a list that is written where it is taken out."""
+    function = node.func
+    row = function.value if isinstance(function, ast.Attribute) and function.attr == "pop" else None
+    single = isinstance(row, ast.List) and len(row.elts) == 1 and not (node.args or node.keywords)
+    return row.elts[0] if single and isinstance(row, ast.List) and not _is_spread(row.elts[0]) else None
 
 
 def _first(node: ast.Call, known: ModuleNames) -> ast.expr | None:

@@ -112,6 +112,18 @@ class ModuleNames:
         """The attributes that the module sets, of whatever they are."""
         return frozenset(item.attr for item in self.nodes[ast.Attribute] if not isinstance(item.ctx, ast.Load))
 
+    @cached_property
+    def methods(self) -> frozenset[str]:
+        """The methods that classes of the module define, without decorators."""
+        every = (item for node in self.nodes[ast.ClassDef] for item in node.body)
+        return frozenset(item.name for item in every if isinstance(item, ast.FunctionDef) and not item.decorator_list)
+
+    def is_steady(self, node: ast.expr) -> bool:
+        """Whether nothing that the module calls gives a name, or an attribute of one, another meaning."""
+        name = node.value if isinstance(node, ast.Attribute) else node
+        moved = isinstance(node, ast.Attribute) and (node.attr in self.set_attributes or node.attr in self.said)
+        return isinstance(name, ast.Name) and not moved and (name.id == "self" or self.names.stores[name.id] <= 1)
+
     def dotted(self, node: ast.expr) -> str | None:
         """What a chain of attributes of an imported name stands for."""
         return dotted_name(node, self.imported)

@@ -225,7 +225,14 @@ def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], inde
     """A function with one that it defines where it calls it."""
     names = Names(owner)
     loads = names.reaches(helper.name, block, index)
-    if not loads or len(loads) != 1 or not _can_stand_elsewhere(helper, returning=True):
+    if not loads or len(loads) != 1:
+        return None
+    following = getattr(block[index + 1], "value", None) if index + 1 < len(block) else None
+    at_once = (
+        isinstance(following, ast.Call) and following.func is loads[0] and not (following.args or following.keywords)
+    )
+    local = frozenset(names.stores) - names.elsewhere if at_once else _settled(owner)
+    if not _can_stand_elsewhere(helper, returning=True, local=local):
         return None
     given: Called = lambda call: call.args if call.func is loads[0] else None  # noqa: E731
     rest = with_statements(owner, lambda node: _less(node, helper))
@@ -245,11 +252,24 @@ def _less(node: ast.AST, helper: ast.FunctionDef) -> ast.AST | None:
     return None
 
 
-def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False, beside: bool = False) -> bool:
+def _settled(owner: Owner) -> frozenset[str]:
+    """The parameters of a function that nothing binds anew."""
+    every = list(every_node(owner))
+    inner = {name for item in every if isinstance(item, ast.Nonlocal) for name in item.names}
+    bound = {item.id for item in every if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
+    return frozenset({item.arg for item in every_node(owner.args) if isinstance(item, ast.arg)} - bound - inner)
+
+
+def _can_stand_elsewhere(
+    helper: ast.FunctionDef, returning: bool = False, beside: bool = False, local: Container[str] = ()
+) -> bool:
     """Whether a function's statements do the same in another; with `returning` where the other gives back what it
-    does, with any number of `return`, with `beside` where the other is a method of the same class."""
+    does, with any number of `return`, with `beside` where the other is a method of the same class. Defaults are
+    constants, or names that are `local` to the other and stand for one thing in it."""
     arguments = helper.args
-    if helper.decorator_list or arguments.vararg or arguments.kwarg or not all(map(_is_fixed, _defaults(helper))):
+    if helper.decorator_list or arguments.vararg or arguments.kwarg:
+        return False
+    if not all(isinstance(item, ast.Constant) or getattr(item, "id", None) in local for item in _defaults(helper)):
         return False
     every = [item for statement in helper.body for item in every_node(statement)]
     leaving = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal) if returning else LEAVING
@@ -276,18 +296,13 @@ def _defaults(helper: ast.FunctionDef) -> list[ast.expr]:
     return [*helper.args.defaults, *(item for item in helper.args.kw_defaults if item)]
 
 
-def _is_fixed(default: ast.expr) -> bool:
-    """Whether a default is the same at each call."""
-    return isinstance(default, ast.Constant)
-
-
 def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool = False) -> Any:
     """The method with the helper's statements where it calls it; None where it does not, or not plainly. `within` says
     that the helper stands in the method, and so reads its names."""
     own, inner = Names(method), Names(helper)
     if own.open or inner.open or (not within and (inner.said - inner.parameters) & own.stores.keys()):
         return None
-    anywhere = _can_stand_elsewhere(helper, returning=within)
+    anywhere = within or _can_stand_elsewhere(helper)
     taken = frozenset(own.said)
     local = frozenset(own.stores) - own.elsewhere
     caller = _InliningCaller(taken, local, _ended(method, local))
@@ -419,6 +434,8 @@ def _instead(
     def swap(node: ast.AST) -> ast.AST | None:
         plain = isinstance(node, ast.Name) and node.id not in kept and node.id not in ended
         value = by_name.get(node.id) if isinstance(node, ast.Name) and plain else None
+        if isinstance(value, ast.Name) and value.id == getattr(node, "id", ""):
+            return None
         return at(value, node) if isinstance(value, ast.Name | ast.Constant) else None
 
     body = [*first, *(replaced(run_at(twin(item), statement), swap) for item in helper.node.body)]

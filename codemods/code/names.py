@@ -11,7 +11,7 @@ from codemods.code.nodes import CHILD_FIELDS, every_node
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = tuple[tuple[int, int], ...]
 WHOLE = frozenset({"locals", "vars", "eval", "exec", "globals"})
-"""Functions that may read any name."""
+"""Functions that may read any name; `vars` of something reads none."""
 STAR = "*"
 """What `from x import *` binds: any name."""
 BINDING = frozenset({
@@ -132,6 +132,10 @@ def _part(owner: ast.AST, parts: Parts) -> NameUses:
                 part.bind(name, path)
         if kind in DEFINING and node is not owner:
             part.add(_part(node, parts), path)
+            continue
+        if kind is ast.Call and node.args and type(node.func) is ast.Name and node.func.id == "vars":
+            part.loads.setdefault("vars", []).append((node.func, path))
+            stack.extend([(item, path) for item in (*node.args, *node.keywords)])
             continue
         if kind is ast.Global or kind is ast.Nonlocal:
             part.stores.update([*node.names, *node.names])

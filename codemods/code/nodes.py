@@ -14,7 +14,7 @@ _PLAIN_FIELDS = frozenset({
     "op", "ops", "rest", "simple", "tag", "type_comment",
 })
 # fmt: on
-_LEAVES = (ast.Name, ast.Constant, ast.Global, ast.Nonlocal)
+_LEAVES = (ast.Name, ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton)
 
 CHILD_FIELDS: dict[type, tuple[str, ...]] = {
     kind: fields

@@ -26,6 +26,7 @@ from codemods.code.kept_contexts import plain_contexts
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
+from codemods.code.own_instances import plain_instances
 from codemods.code.own_names import plain_own_names
 from codemods.code.properties import plain_properties
 from codemods.code.single_expressions import plain_answers
@@ -36,6 +37,7 @@ ROUNDS = 3
 STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_imports,
     plain_own_names,
+    plain_instances,
     plain_classes,
     plain_members,
     plain_properties,

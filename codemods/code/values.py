@@ -7,19 +7,23 @@ import itertools
 from functools import cached_property
 from typing import Any, TypeVar
 
+from codemods.code.conditions import ALWAYS
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
-from codemods.code.tree_copies import LOOPS, at, blocks, changed, made_from, replaced, with_statements
+from codemods.code.syntax import targets_of
+from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 PARTS = (ast.Attribute, ast.Subscript)
+ROWS = (ast.Dict, ast.List, ast.Tuple)
 NEGATIVE = (ast.USub,)
 WITH = (ast.With, ast.AsyncWith)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+NAMING = (ast.Pass, ast.Expr, ast.Assign, ast.AnnAssign)
 BINDING = frozenset({ast.Delete, ast.FunctionDef, ast.ClassDef})
 
 
@@ -92,7 +96,7 @@ class _SubstitutionReader:
 
     def read(self, node: ast.stmt, block: list[ast.stmt], index: int) -> None:
         if isinstance(node, ast.Delete) and self.local:
-            self.deleted(node)
+            self.deleted(node, block, index)
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self.local:
             self.called(node, block, index)
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
@@ -207,7 +211,7 @@ class _SubstitutionReader:
         out what is never called."""
         loads = self.names.reaches(node.name, block, index)
         if not loads:
-            idle = isinstance(node, ast.ClassDef) and not (node.bases or node.keywords or _says_something(node))
+            idle = isinstance(node, ast.ClassDef) and not (node.bases or node.keywords) and self.says_nothing(node)
             quiet = isinstance(node, ast.FunctionDef) and not _takes_values(node.args)
             if loads is not None and (idle or quiet) and not node.decorator_list:
                 self.dropped.add(id(node))
@@ -215,13 +219,27 @@ class _SubstitutionReader:
         last = node.body[0] if isinstance(node, ast.FunctionDef) and len(node.body) == 1 else None
         if not isinstance(last, ast.Return) or last.value is None or node.decorator_list:
             return
-        if isinstance(node, ast.ClassDef) or takes_something(node.args):
+        if isinstance(node, ast.ClassDef):
+            return
+        if takes_something(node.args) and not (_takes_defaults(node.args) and _is_run_by(block[index + 1 :], loads[0])):
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
         if any(isinstance(item, ast.Call) and item.func is loads[0] for item in nodes_run_here(self.owner)):
             self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
+
+    def says_nothing(self, node: ast.ClassDef) -> bool:
+        """Whether the body of a class does nothing but to name what is quiet, and functions."""
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef):
+                quiet = not (item.decorator_list or item.returns or _takes_values(item.args))
+            else:
+                said = [getattr(item, name, None) for name in ("value", "annotation")]
+                quiet = isinstance(item, NAMING) and all(self.known.is_quiet(each) for each in said if each)
+            if not quiet or not all(isinstance(each, ast.Name) for each in targets_of(item)):
+                return False
+        return True
 
     def goes_with(self, value: ast.expr, load: ast.Name, behind: list[ast.stmt]) -> bool:
         """Whether a value is the same where its one reading stands."""
@@ -237,6 +255,9 @@ class _SubstitutionReader:
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None
+        row = isinstance(value, ROWS) and self.local
+        if row and call is not None and _root(getattr(call, "func", call), through=PARTS) is load is not call:
+            return True
         part = isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
         if not isinstance(call, ast.Call):
             return part and call is not None and call is not load and _root(call, through=PARTS) is load
@@ -250,6 +271,8 @@ class _SubstitutionReader:
         first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
         if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
             return False
+        if row and any(isinstance(item, ast.Subscript) and item.value is load for item in given):
+            return True
         if isinstance(value, ast.Dict):
             return any(item.arg is None and item.value is load for item in call.keywords)
         spread = (item.value for item in call.args if isinstance(item, ast.Starred))
@@ -262,7 +285,7 @@ class _SubstitutionReader:
         if self.known.is_quiet(beside):
             calls = any(isinstance(item, ast.Call) for item in every_node(node))
             return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
-        if not _does(node) and (not _does(beside) or self.is_apart(node, beside)):
+        if not _does(node) and (not _does(beside) or self.is_apart(node, beside) or self.is_method(node, beside)):
             return True
         return all(
             isinstance(item, ast.Constant | ast.expr_context)
@@ -270,6 +293,15 @@ class _SubstitutionReader:
             or (isinstance(item, ast.Attribute) and self.known.dotted(item) is not None)
             for item in every_node(node)
         )
+
+    def is_method(self, node: ast.expr, beside: ast.expr) -> bool:
+        """Whether it is an attribute of a name that another expression does not bind, and nothing in the module sets
+        one that is called so."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not self.local:
+            return False
+        set_somewhere = node.attr in self.known.set_attributes or node.attr in self.known.said
+        bound = any(isinstance(item, ast.NamedExpr) for item in every_node(beside))
+        return not (set_somewhere or bound) and self.is_settled(node.value.id)
 
     def is_apart(self, node: ast.expr, beside: ast.expr) -> bool:
         """Whether an attribute is one of an object that another expression does not speak of."""
@@ -297,9 +329,23 @@ class _SubstitutionReader:
             found.update({id(load): at(atom, load) for load in loads})
         return found
 
-    def deleted(self, node: ast.Delete) -> None:
-        """Leaves out the `del` of names that are bound to something idle and never read, and what binds them."""
+    def is_over(self, name: str, block: list[ast.stmt], index: int) -> bool:
+        """Whether a name that is bound once in front of a statement is read in front of it alone, in its block."""
+        if self.names.stores[name] != 2 or name in self.names.parameters or name in self.names.elsewhere:
+            return False
+        front = [item for item in block[:index] if not isinstance(item, DEFINING)]
+        here = [id(inner) for item in front for inner in nodes_run_here(item)]
+        bound = any(isinstance(item, ast.Assign) and getattr(item.targets[0], "id", "") == name for item in front)
+        loads = self.names.loads.get(name, [])
+        return bound and bool(loads) and {id(load) for load, _ in loads} <= set(here)
+
+    def deleted(self, node: ast.Delete, block: list[ast.stmt], index: int) -> None:
+        """Leaves out the `del` of names that are read no more; of names that are never read and bound to something
+        idle what binds them, too."""
         targets = [item.id for item in node.targets if isinstance(item, ast.Name)]
+        if len(targets) == len(node.targets) and all(self.is_over(name, block, index) for name in targets):
+            self.dropped.add(id(node))
+            return
         found = []
         for name in targets:
             if self.names.loads.get(name) or self.names.stores[name] != 2 or name in self.names.parameters:
@@ -340,7 +386,13 @@ class _SubstitutionReader:
             return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
         if not isinstance(node, ast.Attribute) or node.attr in self.known.set_attributes:
             return False
-        return self.known.dotted(node) is not None
+        return self.known.dotted(node) is not None or self.is_own_method(node)
+
+    def is_own_method(self, node: ast.Attribute) -> bool:
+        """Whether it is a method of `self`, as far as its name and the module say."""
+        own = isinstance(node.value, ast.Name) and node.value.id == "self" and self.names.stores["self"] == 1
+        method = node.attr in ALWAYS or node.attr in self.known.methods
+        return own and "self" in self.names.parameters and method and node.attr not in self.known.said
 
 
 def _begins_with(node: ast.stmt) -> ast.expr | None:
@@ -365,15 +417,21 @@ def _does(node: ast.expr) -> bool:
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:
-    return item is load or (isinstance(item, ast.Starred) and item.value is load)
+    picked = isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Constant)
+    return item is load or ((picked or isinstance(item, ast.Starred)) and item.value is load)  # type: ignore[attr-defined]
 
 
-def _says_something(node: ast.ClassDef) -> bool:
-    """Whether the body of a class does anything."""
-    return any(
-        not isinstance(item, ast.Pass) and not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))
-        for item in node.body
-    )
+def _takes_defaults(arguments: ast.arguments) -> bool:
+    """Whether all parameters have defaults and no annotations."""
+    every = [item for item in every_node(arguments) if isinstance(item, ast.arg)]
+    given = [*arguments.defaults, *(item for item in arguments.kw_defaults if item)]
+    return len(given) == len(every) and not any(item.annotation for item in every)
+
+
+def _is_run_by(behind: list[ast.stmt], load: ast.Name) -> bool:
+    """Whether the next statement is one call of a name, or keeps or gives back what that gives."""
+    call = behind[0].value if behind and isinstance(behind[0], SIMPLE) else None
+    return isinstance(call, ast.Call) and call.func is load and not call.args and not call.keywords
 
 
 def _takes_values(arguments: ast.arguments) -> bool:

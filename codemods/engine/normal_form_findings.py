@@ -56,7 +56,8 @@ def improved(found: Sequence[Match], seen: Sequence[Match], file: PythonFile, ow
     """What was found in a file, with what was seen in another form of it where that is more, or has a better level;
     `owner` is the file whose classes are put together in that, where it is another."""
     better = _better(found, seen, file)
-    told = {(own.unit, _class(file, own)) for own in _paired(found, seen, file).values() if own.unit}
+    pairs = _paired(found, seen, file).items()
+    told = {(own.unit, _class(file, own)) for match, own in pairs if own.unit and match.fix == "manual"}
     home = owner or file.path
     new = [
         match

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+from codemods.code.conditions import guarded
 from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
@@ -56,7 +57,26 @@ class Origin:
             if not own:
                 return None
             edits += own
+        if any(self._is_assumed(edit) for edit in edits):
+            return None
         return replace(match, edits=tuple(edits), seen=match.edits)
+
+    @cached_property
+    def _assumed(self) -> list[ast.stmt]:
+        """The statements of the module of which the normal form assumes something: that an object has a method, or
+        calls an instance otherwise than the text."""
+        gone = {id(node) for node in self.gone if guarded(node) and id(node) not in self.made}
+        args = [node for node in every_node(self.normal.tree) if isinstance(node, ast.arg) and node.arg == "self"]
+        named = [made_of(node, self.written) for node in args]
+        gone |= {id(own) for own in named if getattr(own, "arg", "self") != "self"}
+        return [node for node in self.file.tree.body if gone and any(id(item) in gone for item in every_node(node))]
+
+    def _is_assumed(self, edit: NodeEdit | TextEdit) -> bool:
+        """Whether an edit changes a part of what more is assumed of than the text says."""
+        if isinstance(edit, NodeEdit):
+            return any(item is edit.node for node in self._assumed for item in every_node(node))
+        spans = map(self.file.offsets, self._assumed)
+        return any(start <= edit.start <= end for start, end in spans)
 
     def edits(self, edit: NodeEdit) -> list[NodeEdit]:
         """What an edit of the normal form is in the file; nothing where that is not plain."""
@@ -76,7 +96,7 @@ class Origin:
         if type(own) is not type(edit.node) and part != "whole":
             return self.respelled(edit, own)
         if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
-            alike = _named(own) == _named(edit.node)
+            alike = _named(own) == _named(edit.node) and _gives_itself(own) == _gives_itself(edit.node)
             return [replace(edit, node=own)] if alike else self.respelled(edit, own)
         apart = isinstance(edit.node, ast.stmt) and comes_from_above(edit.node)
         if part == "beside":
@@ -297,6 +317,11 @@ def _parts(change: object) -> Iterator[str | ast.AST]:
     elif getattr(change, "__closure__", None):
         for cell in change.__closure__:  # type: ignore[attr-defined]
             yield from _parts(cell.cell_contents)
+
+
+def _gives_itself(node: Any) -> bool:
+    """Whether a call gives the instance first, as one of a base by its name does."""
+    return isinstance(node, ast.Call) and bool(node.args) and getattr(node.args[0], "id", "") == "self"
 
 
 def _named(node: Any) -> list[str | None]:

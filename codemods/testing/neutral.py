@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 
 from codemods.testing.neutral_classes import CLASSES
+from codemods.testing.neutral_forms import FORMS
 from codemods.testing.neutral_handing import HANDING
 from codemods.testing.neutral_lines import (
     annotate,
@@ -280,6 +281,7 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **VALUES,
     **SHAPES,
     **CLASSES,
+    **FORMS,
     **HANDING,
     **WRAPPERS,
 }

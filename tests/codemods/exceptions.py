@@ -21,6 +21,7 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT115-0", "fold string"): WORD,
     ("LIT115-0", "two strings"): WORD,
     ("STP003-0", "inner function"): OPEN,
+    ("STP003-0", "inside by defaults"): OPEN,
     ("TBP102-0", "given by default"): "who builds the module may give another value, and the step shows nothing of it",
     ("LIT111-0", "named in a file"): NAMED,
     ("AMP002-1", "spaced call"): OPEN,
@@ -115,6 +116,11 @@ UNSURE = {
     "self by place": "what changes the parameters of a method leaves those with a `/` alone",
     "method under if": "a rewrite of the whole class leaves one alone of which a part stands under a condition",
     "method by a lambda": "what changes a method leaves a lambda alone, which has no statements",
+    "if it has it": "that the method is there is only probable, so that what follows from it is told",
+    "if it can be called": "the same",
+    "if it is there": "the same",
+    "inside by defaults": "open: a name that comes with a rewrite may be the parameter's, by its default",
+    "self otherwise": "a rewrite may bring a `self` that the method does not have",
     "result kept": "a rewrite that takes the statement away would take the name too",
 }
 """Edits under which a rewrite may always be left to a person, or asked for first, with the reason."""

@@ -23,6 +23,12 @@ def test_walks_as_ast_does(text: str) -> None:
     assert walked(tree) == tuple(expected)
 
 
+def test_what_a_case_is_compared_with_is_no_node() -> None:
+    tree = ast.parse("match x:\n    case True | None:\n        f()")
+    assert all(isinstance(node, ast.AST) for node in every_node(tree))
+    assert sum(isinstance(node, ast.MatchSingleton) for node in every_node(tree)) == 2
+
+
 @pytest.mark.parametrize("text", TEXTS[::7])
 def test_nodes_of_a_kind_stand_as_in_one_walk(text: str) -> None:
     tree = ast.parse(text)

@@ -14,6 +14,85 @@ def give(*args, **words):
     return args
 """
 PROGRAMS = {
+    "what a case takes in each other's place": """
+def f(x, y):
+    match (x, y):
+        case (y, x):
+            give(x, y)
+f(1, 2)
+""",
+    "a case that is told by its kind": """
+def f():
+    match 1:
+        case True:
+            give("true")
+        case _:
+            give("one")
+f()
+""",
+    "a default in a loop": """
+def f(rows):
+    found = []
+    for row in rows:
+        def later(it=row):
+            return give(it)
+        found.append(later)
+    for each in found:
+        each()
+f([1, 2])
+""",
+    "a default in front of what it is read from": """
+def f(x):
+    def inner(y=x):
+        give(y)
+        return y
+    x = 2
+    give(x)
+    return inner()
+f(1)
+""",
+    "a name in two rows of names": """
+def f(a, b):
+    a, b, *c = b, a, a
+    give(a, b, c)
+    a, a = b, a
+    give(a)
+f(1, 2)
+""",
+    "a base that another class is put in front of": """
+class A:
+    def f(self):
+        give("a")
+class B(A):
+    def f(self):
+        A.f(self)
+        give("b")
+class C(A):
+    def f(self):
+        give("c")
+class D(B, C):
+    pass
+D().f()
+""",
+    "an item that a method of the list takes": """
+def f():
+    rows = [give(1), give(2)]
+    last = rows.pop()
+    give(last, rows)
+f()
+""",
+    "a method that is set under its first name": """
+class A:
+    def f(self):
+        step = self.step
+        self.step = lambda: give("new")
+        step()
+        step()
+        self.step()
+    def step(self):
+        give("old")
+A().f()
+""",
     "a function whose name another takes for a parameter": """
 def f(x):
     def inner():

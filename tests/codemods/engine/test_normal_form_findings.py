@@ -139,7 +139,6 @@ FORMS = {
     ),
 }
 LEFT = {
-    "a lambda with a parameter": "x = (lambda a=b: f(a))()",
     "a lambda that binds": "x = (lambda: (y := 1) + y)()",
     "a cast of another": "def cast(a, b):\n    return f(b)\nx = cast(object, f(1))",
     "getattr with a default": "x = getattr(a, 'b', None)",

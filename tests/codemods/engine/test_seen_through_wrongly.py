@@ -51,6 +51,26 @@ def test_what_may_be_changed_from_elsewhere_is_no_constant(name: str) -> None:
     assert levels({"a.py": HELD[name]}) == {"manual"}
 
 
+STEP = rule("BWD002").examples[3].before
+ASSUMED = {
+    "an instance by another name": STEP.partition("    def configure")[0].replace("self", "this")
+    + "".join(STEP.partition("    def configure")[1:]),
+    "a method that may be missing": STEP.replace(
+        "        g.step()\n", '        if hasattr(g, "step"):\n            g.step()\n'
+    ),
+    "a method that may be no method": STEP.replace(
+        "        d.step()\n", "        if callable(d.step):\n            d.step()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASSUMED)
+def test_what_is_only_probable_is_told_and_not_rewritten(name: str) -> None:
+    assert ASSUMED[name] != STEP
+    made = run_rules({"a.py": ASSUMED[name]}, rule("BWD002"))
+    assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
+
+
 def test_a_property_of_its_own_class_alone_is_known_where_no_file_says_otherwise() -> None:
     text = f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}"
     assert "stochastic_weight_avg" not in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
