@@ -38,6 +38,8 @@ def wrong(rule: Rule, example: Example) -> RuleFailure | None:
     made = planned(rule, files, example.pins)
     if crashed := next((item.reason for item in made.findings if is_failure(item)), None):
         return RuleFailure("makes the rule fail", crashed)
+    if unseen := next((why for _, why in made.skipped if "please report it" in why), None):
+        return RuleFailure("is not looked at", unseen)
     if made.bugs:
         return RuleFailure("is rewritten to what does not hold", made.bugs[0])
     after = made.final().get(example.path, example.before.encode()).decode()

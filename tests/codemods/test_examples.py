@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
-from codemods.rule import Example, Rule, all_rules
-from tests.codemods.support import run_rules
+from codemods.rule import Example, Rule, all_rules, rule_of
+from codemods.testing.examples import wrong
 
 CASES = [
     pytest.param(rule, example, id=f"{rule.code}-{index}")
@@ -18,28 +19,10 @@ CASES = [
 
 @pytest.mark.parametrize(("rule", "example"), CASES)
 def test_example(rule: Rule, example: Example) -> None:
-    files = {example.path: example.before, **dict(example.files)}
-    used = all_rules() if rule.last else (rule,)
-    made = run_rules(files, *used, unsafe=rule.fix == "unsafe", pins=example.pins)
-    assert made.bugs == ()
-    after = made.final().get(example.path, example.before.encode()).decode()
-    assert after == example.after
-
-
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_second_run_changes_nothing(rule: Rule, example: Example) -> None:
-    files = {example.path: example.before, **dict(example.files)}
-    unsafe = rule.fix == "unsafe"
-    first = run_rules(files, rule, unsafe=unsafe, pins=example.pins)
-    after = {path: first.final().get(path, text.encode()) for path, text in files.items()}
-    assert run_rules(after, rule, unsafe=unsafe, pins=example.pins).changes == ()
-
-
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_examples_parse(rule: Rule, example: Example) -> None:
     for path, text in [(example.path, example.before), (example.path, example.after), *example.files]:
         if path.endswith(".py"):
             assert ast.parse(text).body
+    assert wrong(rule, example) is None
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
@@ -47,3 +30,10 @@ def test_rule_declares_itself_whole(rule: Rule) -> None:
     assert rule.why and rule.summary and rule.versions and rule.triggers
     assert rule.fix == "manual" or any(example.before != example.after for example in rule.examples)
     assert any(example.before == example.after for example in rule.examples), "a rule shows a trap it leaves alone"
+
+
+def test_a_rule_that_fails_as_it_looks_at_a_file_is_said_to() -> None:
+    rule = rule_of("LIT101")
+    failing = replace(rule, collect=lambda file: 1 / 0)
+    failure = wrong(failing, rule.examples[-1])
+    assert failure is not None and failure.what == "is not looked at" and "ZeroDivisionError" in failure.shown
