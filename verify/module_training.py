@@ -30,6 +30,8 @@ GRACE, GRACE_S = 1.25, 20.0
 MEMORY = 0.3
 """How much of the machine's memory a try may hold: the process that looks has its limit above that."""
 
+_OF_OUR_SIGNAL = "SIGTERMException"
+"""What Lightning raises in a training that is asked to end."""
 Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
 """Runs the harness with a specification on a copy of a tree, in that tree's environment, under a name."""
 Together = Callable[[Sequence[Callable[[], tuple[Outcome, Path]]]], list[tuple[Outcome, Path]]]
@@ -326,6 +328,9 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> RunRecord
             how = ended = f"not begun, as {how} before"
         recording = replace(recording, failure=Failure(CRASHED, how, None))
         raw = replace(raw, ended=ended)
-    elif outcome.ended and not any(event.get("event") == "end" for event in events(path)):
+    elif outcome.ended and (
+        (recording.failure is not None and recording.failure.type == _OF_OUR_SIGNAL)
+        or not any(event.get("event") == "end" for event in events(path))
+    ):
         raw = replace(raw, ended=outcome.ended)
     return replace(raw, recording=recording)

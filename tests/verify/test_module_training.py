@@ -16,7 +16,7 @@ from tests.verify.trees import tree
 from verify.evidence import Fact, Failure, Recording
 from verify.judging.proof_list import given
 from verify.judging.record import RunRecord
-from verify.module_training import ModuleTraining, Sides, _replay, train
+from verify.module_training import ModuleTraining, Sides, _read, _replay, train
 from verify.prove import prove
 from verify.reading import modules
 from verify.reading.sources import Sources
@@ -377,3 +377,22 @@ def test_a_module_that_stops_at_an_import_left_by_hand_regresses_nothing(
         )
         found = train(sides, ("model.py",), (), missing="", per_batch=False)
         assert found and [part.verdict for part in found.alone] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cut", "ended"),
+    [
+        ("SIGTERMException", "the budget of 10 min ended", "the budget of 10 min ended"),
+        ("ValueError", "the budget of 10 min ended", None),
+        ("SIGTERMException", None, None),
+    ],
+)
+def test_a_training_that_lightning_ends_at_our_signal_was_ended(
+    kind: str, cut: str | None, ended: str | None, tmp_path: Path
+) -> None:
+    """Its record has an end, since the process goes on to the next module until it is killed."""
+    told = [{"event": "failure", "type": kind, "message": "", "place": None}, {"event": "end"}]
+    (tmp_path / "0.jsonl").write_text("".join(json.dumps(event) + "\n" for event in told))
+    raw = _read(tmp_path / "0.jsonl", "model.py: Model, trained by itself", Outcome(-15, "", cut, 9.0), RECIPE)
+    assert raw.ended == ended
+    assert raw.recording.failure is not None and raw.recording.failure.type == kind
