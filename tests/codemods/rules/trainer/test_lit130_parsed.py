@@ -175,6 +175,8 @@ def test_an_option_that_is_only_deleted_goes_with_the_statement(holder: str) -> 
 def test_what_is_deleted_alone_in_its_block() -> None:
     text = script("max_epochs=3", "if args.fast_dev_run:\n        del vars(args)['tpu_cores']")
     assert "if args.fast_dev_run:\n        pass\n" in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    both = text.replace("['tpu_cores']", "['tpu_cores']\n        del vars(args)['terminate_on_nan']")
+    assert "if args.fast_dev_run:\n        pass\n" in rewritten({"a.py": both}, rule("LIT130"))["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -185,8 +187,10 @@ def test_what_is_deleted_alone_in_its_block() -> None:
         "given = made(vars(args))\n    del given['tpu_cores']",
         "del vars(args)['tpu_cores'], vars(args)['gpus']",
         "vars(args).pop('tpu_cores')",
+        "given = vars(args)\n    for given in others:\n        del given['tpu_cores']",
+        "given = vars(args)\n\n    def less(given):\n        del given['tpu_cores']\n\n    less(made)",
     ],
-    ids=["read", "read-as-a-key", "of-something-else", "with-another", "popped"],
+    ids=["read", "read-as-a-key", "of-something-else", "with-another", "popped", "of-others", "a-parameter-too"],
 )
 def test_an_option_that_is_used_otherwise_stays(sets: str) -> None:
     assert "the option tpu_cores" in refusals({"a.py": script("max_epochs=3", sets)}, "LIT130")[0]
