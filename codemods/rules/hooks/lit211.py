@@ -212,6 +212,17 @@ def _called(file: PythonFile, name: str) -> bool:
     )
 
 
+def _asked(file: PythonFile, facts: Facts, name: str) -> str | None:
+    """Why a hook keeps its name: something asks for it otherwise than the same hook of another class."""
+    for path in sorted({file.path, *facts.mentions.get(f".{name}".encode(), ())}):
+        other = file if path == file.path else facts.open(path)
+        bases = [call for call in other.calls_near([name]) if _of_base(call.node, name)] if other else []
+        own = {id(call.node.func) for call in bases if name in _methods_around(call)}
+        if other and any(id(node) not in own for node in other.attributes(name)):
+            return f"{name} is used by name in {path}"
+    return None
+
+
 def _methods_around(call: CallNode) -> set[str]:
     return {item.name for item in call.within if isinstance(item, ast.FunctionDef)}
 
@@ -242,7 +253,7 @@ def _match(
     unit = f"{file.path}:{item.qualname}"
     if name == EPOCH_END and kind == MODULE and (found := at_each_stage(facts, fact, item)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
-    refusal = _refusal(facts, fact, item, name, method, hook, kind)
+    refusal = _refusal(facts, fact, item, name, method, hook, kind) or _asked(file, facts, name)
     if refusal:
         plain = len(parameters(method)) == hook.takes + (2 if kind == CALLBACK else 0)
         new = head(method, name=hook.new, adds=hook.adds) if plain else f"def {hook.new}(self, ...)"
@@ -415,7 +426,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
-        *(f"super().{name}(".encode() for name in HOOKS),
+        *(f").{name}(".encode() for name in HOOKS),
     ),
     check=_check,
     examples=(
@@ -429,5 +440,5 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
-    mentions=(*PRECISION, *PARALLEL, *STEPS),
+    mentions=(*PRECISION, *PARALLEL, *STEPS, *(f".{name}".encode() for name, hook in HOOKS.items() if hook.new)),
 )
