@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, parameters
-from codemods.lightning.facts import CALLBACK, MODULE, Facts
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.rewrite.advice import head
 from codemods.rewrite.manual.closure import closure_parameter
@@ -64,8 +64,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
         for name, hook in hooks.items():
             if name in item.methods and not _is_its_own(file, facts, item, name):
-                one = kind == MODULE and fact is not None and one_optimizer(facts, fact, CODE)
-                yield from _hook_match(file, item, name, hook, one)
+                first = kind == MODULE and fact is not None and _is_first(file, facts, fact, name)
+                yield from _hook_match(file, item, name, hook, first)
+
+
+def _is_first(file: PythonFile, facts: Facts, fact: ClassFact, name: str) -> bool:
+    """Whether a hook was always given the index 0: of the only optimizer. manual_backward gives none."""
+    if name == "backward" and optimization(facts, file, fact) != "automatic":
+        return False
+    return one_optimizer(facts, fact, CODE)
 
 
 def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
@@ -77,7 +84,7 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
-def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature, one: bool) -> Iterator[Match]:
+def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature, first: bool) -> Iterator[Match]:
     method = item.methods[name]
     if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
         return  # the fourth argument is the closure, which OPT006 speaks of
@@ -90,7 +97,7 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     read = [left] if left else read_elsewhere(method, name, dead)
     if not dead and not read:
         return
-    index = index_parameter(method, hook) if one and not left else None
+    index = index_parameter(method, hook) if first and not left else None
     told = index is not None and read == [index]
     if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)

@@ -248,6 +248,9 @@ STEPS = (
 )
 
 
+MANUAL = "\n    def __init__(self):\n        super().__init__()\n        self.automatic_optimization = False\n"
+
+
 def of_one(head: str, reads: str = "optimizer_idx", below: str = "") -> str:
     return "import torch\n" + hook(head, reads) + ONE + below
 
@@ -268,8 +271,9 @@ def test_hook_of_one_optimizer_is_told_its_index(case: tuple[str, str]) -> None:
         + of_one(STEPS[0]).replace("torch.optim.SGD(self.parameters(), lr=0.1)", "optimizer()"),
         of_one(STEPS[0], "optimizer_idx, on_tpu"),
         of_one(SHORTER["backward"][0], "optimizer, optimizer_idx"),
+        of_one(SHORTER["backward"][0], below=MANUAL),
     ],
-    ids=["several-below", "unknown", "another-is-read", "the-optimizer-is-read"],
+    ids=["several-below", "unknown", "another-is-read", "the-optimizer-is-read", "by-hand"],
 )
 def test_hook_that_reads_more_than_the_index_of_one_optimizer_is_left(text: str) -> None:
     assert "Not rewritten" in refusals({"train.py": text}, "OPT004")[0]
