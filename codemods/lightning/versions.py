@@ -25,7 +25,7 @@ def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
 
 def demands(facts: Facts, names: Iterable[str], limit: str) -> bool:
     """Whether a pin on those packages admits no release before `limit`, as the one of a part of the project may."""
-    return any(not _admits(item, Version(limit)) for item in _specifiers(facts, frozenset(names)))
+    return any(not _any_admits((pin,), frozenset(names), "0.dev0", limit) for pin in facts.pins)
 
 
 def pinned_names(facts: Facts) -> frozenset[str]:
