@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from codemods.code.imports import ModuleNames
+from codemods.code.inlining import has_private
 from codemods.code.members import alias
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
@@ -66,7 +67,7 @@ def _can_move(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class is read once, and has the same in it wherever in the module it is defined."""
     if len(known.names.loads.get(node.name, ())) != 1 or not known.is_fixed(node):
         return False
-    if node.decorator_list or node.keywords or _has_private(node):
+    if node.decorator_list or node.keywords or has_private(node):
         return False
     return all(_is_still(item, known) for item in node.body)
 
@@ -87,17 +88,6 @@ def _is_still(node: ast.stmt, known: ModuleNames) -> bool:
         and isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Constant)
         and not _members([node]) & MAKING
-    )
-
-
-def _has_private(node: ast.AST) -> bool:
-    """Whether a class or function says a name that every class takes for one of its own."""
-    every = every_node(node)
-    said = (
-        getattr(item, "attr", getattr(item, "id", getattr(item, "arg", getattr(item, "name", "")))) for item in every
-    )
-    return any(isinstance(name, str) and name.startswith("__") and not name.endswith("__") for name in said) or any(
-        getattr(item, "id", "") == "__class__" for item in every_node(node)
     )
 
 
@@ -152,7 +142,7 @@ def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.
     """A class with what its first base has, less the methods that this leaves to it; None where it is another's, or
     where both have something else of one name."""
     first = below.bases[0] if below.bases else None
-    if not isinstance(first, ast.Name) or first.id != base.name or _has_private(below):
+    if not isinstance(first, ast.Name) or first.id != base.name or has_private(below):
         return None
     if base.bases and (len(below.bases) > 1 or base.keywords):
         return None
@@ -230,7 +220,7 @@ def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: ModuleNam
     """Whether a function of the module does the same as a method of a class, and is nothing else."""
     if len(known.names.loads.get(helper.name, ())) != 1 or not known.is_fixed(helper) or helper.decorator_list:
         return False
-    if _has_private(helper) or not _is_still(helper, known):
+    if has_private(helper) or not _is_still(helper, known):
         return False
     if any(isinstance(item, ast.Name) and item.id == "super" for item in every_node(helper)):
         return False

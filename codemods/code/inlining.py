@@ -169,11 +169,12 @@ def _functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     return tree
 
 
-def has_private(helper: ast.FunctionDef | ast.ClassDef) -> bool:
+def has_private(node: ast.AST) -> bool:
     """Whether a function or class says a name that a class would take for one of its own."""
-    every = every_node(helper)
-    said = (getattr(item, "attr", getattr(item, "id", getattr(item, "arg", None))) or "" for item in every)
-    return any(name.startswith("__") and not name.endswith("__") for name in said if isinstance(name, str))
+    every = [*every_node(node)]
+    said = (getattr(item, name, None) for item in every for name in ("attr", "id", "arg", "name"))
+    private = any(isinstance(name, str) and name.startswith("__") and not name.endswith("__") for name in said)
+    return private or any(getattr(item, "id", "") == "__class__" for item in every)
 
 
 def _in_class(node: ast.ClassDef, helper: ast.FunctionDef) -> ast.ClassDef | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, demands, is_open
 
 Era = Literal["before", "after", "unknown"]
@@ -34,7 +34,8 @@ def era(facts: Facts, release: str) -> Era:
 def speaks_of_1x(facts: Facts) -> bool:
     """Whether the code has hooks or Trainer arguments that 2.0 removed."""
     if "eras.1x" not in facts.memo:
-        hooks = any(not _HOOKS.isdisjoint(item.methods) for item in facts.modules)
+        hooked = (item for item in facts.classes() if not _HOOKS.isdisjoint(item.methods))
+        hooks = any(facts.kind(item) == MODULE for item in hooked)
         arguments = any(argument.name in _ARGUMENTS for trainer in facts.trainers for argument in trainer.arguments)
         facts.memo["eras.1x"] = hooks or arguments
     spoken: bool = facts.memo["eras.1x"]

@@ -18,8 +18,12 @@ def kind_of_mixin(facts: Facts, item: ClassFact) -> str | None:
     if any((base or "").startswith("torch.") for member in facts.ancestry(item) for base in member.bases):
         return None  # such a class is a part of others as well
     below = list(facts.subclasses(item))
-    kinds = {facts.kind(each) if _is_first(facts, item, each) else None for each in below}
-    if len(kinds) != 1 or not kinds <= KINDS or not _is_mixed_in_alone(facts, item, frozenset(below)):
+    kinds: set[str | None] = set()
+    for each in below:
+        kinds.add(facts.kind(each) if _is_first(facts, item, each) else None)
+        if len(kinds) > 1 or not kinds <= KINDS:
+            return None
+    if not kinds or not _is_mixed_in_alone(facts, item, frozenset(below)):
         return None
     if "__init__" in item.methods and any("__init__" in each.methods and each.path != item.path for each in below):
         return None
@@ -33,13 +37,20 @@ def _is_first(facts: Facts, item: ClassFact, below: ClassFact) -> bool:
     return not any(each in KINDS or each.startswith(CALLBACKS) for each in ahead)
 
 
+def _speaking_of(facts: Facts, name: str) -> list[str]:
+    """The Python files and notebooks that hold a name."""
+    every: dict[str, list[str]] = facts.of_sources.setdefault("files by name", {})
+    if name not in every:
+        spoken = re.compile(rb"\b%b\b" % re.escape(name.encode()))
+        code = (item for item in facts.sources.items() if item[1].kind in ("python", "notebook"))
+        every[name] = [path for path, source in code if spoken.search(source.unescaped)]
+    return every[name]
+
+
 def _is_mixed_in_alone(facts: Facts, item: ClassFact, below: frozenset[ClassFact]) -> bool:
     """Whether the project speaks of a class as of a base of some others, and otherwise not at all."""
     name = item.name.rpartition(".")[2]
-    spoken = re.compile(rb"\b%b\b" % re.escape(name.encode()))
-    for path, source in facts.sources.items():
-        if source.kind not in ("python", "notebook") or not spoken.search(source.unescaped):
-            continue
+    for path in _speaking_of(facts, name):
         file, known = facts.open(path), facts.files.get(path)
         if file is None or known is None:
             return False

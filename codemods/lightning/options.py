@@ -368,18 +368,21 @@ def _bindings(file: PythonFile, call: CallNode, name: str) -> list[AssignNode]:
 
 
 def _statements(file: PythonFile, name: str) -> list[AssignNode]:
-    direct = file.assignments_to(name)
-    unpacked = [
-        item
-        for item in file.assignments
-        if isinstance(item.node, ast.Assign)
-        and any(
-            isinstance(target, ast.Tuple | ast.List)
-            and any(isinstance(part, ast.Name) and part.id == name for part in target.elts)
-            for target in item.node.targets
-        )
-    ]
-    return [*direct, *unpacked]
+    if "unpacked" not in file.memo:
+        file.memo["unpacked"] = _unpacked(file)
+    unpacked: dict[str, list[AssignNode]] = file.memo["unpacked"]
+    return [*file.assignments_to(name), *unpacked.get(name, ())]
+
+
+def _unpacked(file: PythonFile) -> dict[str, list[AssignNode]]:
+    """The assignments that give the parts of something to several names, by each of these."""
+    found: dict[str, list[AssignNode]] = {}
+    for item in file.assignments:
+        targets = item.node.targets if isinstance(item.node, ast.Assign) else []
+        parts = (part for target in targets if isinstance(target, ast.Tuple | ast.List) for part in target.elts)
+        for name in {part.id for part in parts if isinstance(part, ast.Name)}:
+            found.setdefault(name, []).append(item)
+    return found
 
 
 def _called(node: ast.expr | None) -> str | None:

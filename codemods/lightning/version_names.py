@@ -25,7 +25,7 @@ _FOLLOWED = (
 _CALLED = STRING_METHODS | {"parse", "get_distribution", "RequirementCache"}
 
 
-class _Origins:
+class _NameOrigins:
     """Where the names of a file come from: `imports` are those that may bring a version, None where a star may bring
     any, `given` what else each is bound to; no version comes from those in `quiet`."""
 
@@ -57,8 +57,8 @@ def may_speak(file: PythonFile, facts: Facts, test: ast.expr) -> bool:
     """Whether an expression of a file may be worked out from Lightning's version: whether it reads a name that comes,
     in whatever order, from an import of what tells it or of the project."""
     if "version names" not in file.memo:
-        file.memo["version names"] = _Origins(file, _packages(facts))
-    origins: _Origins = file.memo["version names"]
+        file.memo["version names"] = _NameOrigins(file, _packages(facts))
+    origins: _NameOrigins = file.memo["version names"]
     return origins.speak(test)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -19,18 +20,12 @@ _MINORS = {1: range(0, 20), 2: range(0, 40), 4: range(0, 58)}
 
 def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
     """Whether the pins on those packages admit a release before `limit`; where none says a version, they do."""
-    asked = f"versions.below.{' '.join(names)}.{limit}"
-    if asked not in facts.memo:
-        bound = Version(limit)
-        specifiers = _specifiers(facts, frozenset(names))
-        facts.memo[asked] = not specifiers or any(_admits(item, bound) for item in specifiers)
-    admitted: bool = facts.memo[asked]
-    return admitted
+    return _any_admits(facts.pins, frozenset(names), "0.dev0", limit)
 
 
 def demands(facts: Facts, names: Iterable[str], limit: str) -> bool:
     """Whether a pin on those packages admits no release before `limit`, as the one of a part of the project may."""
-    return any(not _admits(item, Version(limit)) for item in _specifiers(facts, frozenset(names)))
+    return any(not _any_admits((pin,), frozenset(names), "0.dev0", limit) for pin in facts.pins)
 
 
 def pinned_names(facts: Facts) -> frozenset[str]:
@@ -44,12 +39,13 @@ def pinned_names(facts: Facts) -> frozenset[str]:
 
 def is_open(facts: Facts, names: Iterable[str]) -> bool:
     """Whether no pin on those packages says a version."""
-    return not _specifiers(facts, frozenset(names))
+    return not _specifiers(facts.pins, frozenset(names))
 
 
-def _specifiers(facts: Facts, names: frozenset[str]) -> list[Requirement]:
+@lru_cache(maxsize=1000)
+def _specifiers(pins: tuple[str, ...], names: frozenset[str]) -> list[Requirement]:
     found = []
-    for text in facts.pins:
+    for text in pins:
         try:
             requirement = Requirement(text)
         except InvalidRequirement:
@@ -57,13 +53,6 @@ def _specifiers(facts: Facts, names: frozenset[str]) -> list[Requirement]:
         if canonicalize_name(requirement.name) in names and requirement.specifier:
             found.append(requirement)
     return found
-
-
-def _admits(requirement: Requirement, bound: Version) -> bool:
-    return any(
-        version < bound and requirement.specifier.contains(version, prereleases=True)
-        for version in (*_RELEASES, *_named(requirement))
-    )
 
 
 def _named(requirement: Requirement) -> list[Version]:
@@ -85,18 +74,18 @@ _RELEASES = tuple(
 def admits_from(facts: Facts, names: Iterable[str], limit: str, below: str = "999") -> bool:
     """Whether the pins on those packages admit a release from `limit` on and before `below`; where none says a version,
     they do."""
-    every = frozenset(names)
-    asked = f"versions.from.{' '.join(sorted(every))}.{limit}.{below}"
-    if asked not in facts.memo:
-        bound, end = Version(limit), Version(below)
-        specifiers = _specifiers(facts, every)
-        facts.memo[asked] = not specifiers or any(
-            bound <= version < end and item.specifier.contains(version, prereleases=True)
-            for item in specifiers
-            for version in (*_RELEASES, *_named(item))
-        )
-    admitted: bool = facts.memo[asked]
-    return admitted
+    return _any_admits(facts.pins, frozenset(names), limit, below)
+
+
+@lru_cache(maxsize=1000)
+def _any_admits(pins: tuple[str, ...], names: frozenset[str], limit: str, below: str) -> bool:
+    bound, end = Version(limit), Version(below)
+    specifiers = _specifiers(pins, names)
+    return not specifiers or any(
+        bound <= version < end and item.specifier.contains(version, prereleases=True)
+        for item in specifiers
+        for version in (*_RELEASES, *_named(item))
+    )
 
 
 def reaches(facts: Facts, release: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from codemods.testing.neutral_program import SCOPES, Edited, Program, is_head, with_import
+from codemods.testing.neutral_program import SCOPES, Edited, Program, above, with_import
 
 COMPOUND = (*SCOPES, ast.For, ast.While, ast.With, ast.If, ast.Try, ast.Match)
 TIMED = """\
@@ -19,14 +19,7 @@ def timed(function):
 
     return wrapper
 """
-MAKE = ("def make_of(cls, *args, **kwargs):", "    return cls(*args, **kwargs)", "", "")
-
-
-def _above(text: str, *lines: str) -> str:
-    program = Program(text)
-    head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
-    first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
-    return program.put(first - 1, *lines)
+MAKE = ("def make_of(cls, *args, **kwargs):", "    return cls(*args, **kwargs)")
 
 
 def over_one(program: Program) -> Edited:
@@ -72,7 +65,7 @@ def _is_plain(call: ast.Call) -> bool:
 def handed_class(program: Program) -> Edited:
     for _node, call in _built(program):
         given = ", ".join(map(program.source, (call.func, *call.args, *call.keywords)))
-        yield call.lineno, _above(program.replace((call, f"make_of({given})")), *MAKE)
+        yield call.lineno, above(program.replace((call, f"make_of({given})")), *MAKE)
 
 
 def filled(*lines: str) -> Callable[[Program], Edited]:

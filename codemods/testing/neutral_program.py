@@ -126,6 +126,14 @@ def is_head(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
 
 
+def above(text: str, *lines: str) -> str:
+    """The text with lines in front of its first definition."""
+    program = Program(text)
+    head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
+    first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
+    return program.put(first - 1, *lines, "", "")
+
+
 def is_class(node: ast.AST) -> bool:
     return isinstance(node, ast.ClassDef)
 

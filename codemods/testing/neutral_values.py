@@ -10,8 +10,8 @@ from codemods.testing.neutral_program import (
     Edited,
     Function,
     Program,
+    above,
     assignments,
-    is_head,
     is_plain,
     with_import,
 )
@@ -43,14 +43,14 @@ def constant(form: str, top: str = "", kinds: tuple[type, ...] = (object,)) -> C
     return edit
 
 
-def kept_above(*lines: str, read: str, top: str = "") -> Callable[[Program], Edited]:
+def keptabove(*lines: str, read: str, top: str = "") -> Callable[[Program], Edited]:
     """The constant of each keyword by a name of the module, of an object of it, or the like."""
 
     def edit(program: Program) -> Edited:
         for call, keyword, node in _constants(program):
             words = {"name": keyword.arg, "value": program.source(node), "type": type(node.value).__name__}
             text = program.replace((node, read.format(**words)))
-            yield call.lineno, with_import(_above(text, *(item.format(**words) for item in lines)), top)
+            yield call.lineno, with_import(above(text, *(item.format(**words) for item in lines)), top)
 
     return edit
 
@@ -60,13 +60,6 @@ def _constants(program: Program) -> Iterator[tuple[ast.Call, ast.keyword, ast.Co
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
             if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(call, ast.Call):
                 yield call, keyword, keyword.value
-
-
-def _above(text: str, *lines: str) -> str:
-    program = Program(text)
-    head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
-    first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
-    return program.put(first - 1, *lines, "", "")
 
 
 def renamed(program: Program) -> Edited:
@@ -316,26 +309,26 @@ VALUES = {
     "first of list": value("[{value}][0]"),
     "of a dict": value('{{"it": {value}}}["it"]'),
     "if true else": value("{value} if True else None"),
-    "settings by key": kept_above('SETTINGS = {{"{name}": {value}}}', read='SETTINGS["{name}"]'),
-    "settings by get": kept_above("SETTINGS = dict({name}={value})", read='SETTINGS.get("{name}")'),
-    "settings in a class": kept_above("class Settings:", "    {name} = {value}", read="Settings.{name}"),
-    "settings in a dataclass": kept_above(
+    "settings by key": keptabove('SETTINGS = {{"{name}": {value}}}', read='SETTINGS["{name}"]'),
+    "settings by get": keptabove("SETTINGS = dict({name}={value})", read='SETTINGS.get("{name}")'),
+    "settings in a class": keptabove("class Settings:", "    {name} = {value}", read="Settings.{name}"),
+    "settings in a dataclass": keptabove(
         "@dataclass",
         "class Settings:",
         "    {name}: {type} = {value}",
         read="Settings().{name}",
         top="from dataclasses import dataclass",
     ),
-    "settings in a namespace": kept_above(
+    "settings in a namespace": keptabove(
         "SETTINGS = SimpleNamespace({name}={value})", read="SETTINGS.{name}", top="from types import SimpleNamespace"
     ),
-    "given back": kept_above("def chosen():", "    return {value}", read="chosen()"),
+    "given back": keptabove("def chosen():", "    return {value}", read="chosen()"),
     "last of two": constant("(None, {value})[-1]"),
     "next of one": constant("next(iter([{value}]))"),
     "got": constant('{{"it": {value}}}.get("it")'),
     "default of a lambda": constant("(lambda it={value}: it)()"),
-    "global constant": kept_above("{name}_DEFAULT = {value}", read="{name}_DEFAULT"),
-    "global final": kept_above("GIVEN: Final = {value}", read="GIVEN", top="from typing import Final"),
+    "global constant": keptabove("{name}_DEFAULT = {value}", read="{name}_DEFAULT"),
+    "global final": keptabove("GIVEN: Final = {value}", read="GIVEN", top="from typing import Final"),
     "rename local": renamed,
     "rename class": class_renamed,
     "module import": module_import(),

@@ -6,18 +6,11 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from codemods.testing.neutral_lines import wrap
-from codemods.testing.neutral_program import Edited, Function, Program, is_head, is_plain, with_import
+from codemods.testing.neutral_program import Edited, Function, Program, above, is_plain, with_import
 
 TQDM = "from tqdm import tqdm"
 TOOLS = "import itertools"
 CONTEXTS = "import contextlib"
-
-
-def _above(text: str, *lines: str) -> str:
-    program = Program(text)
-    head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
-    first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
-    return program.put(first - 1, *lines, "", "")
 
 
 def over(form: str, target: str = "{target}", top: str = "") -> Callable[[Program], Edited]:
@@ -80,7 +73,7 @@ def by_identity(program: Program) -> Edited:
         for node in block:
             if isinstance(owner, Function) and isinstance(node, ast.Assign) and is_plain(node.value):
                 text = program.replace((node.value, f"same({program.source(node.value)})"))
-                yield node.lineno, _above(text, "def same(it):", "    return it")
+                yield node.lineno, above(text, "def same(it):", "    return it")
 
 
 def _methods(program: Program) -> Iterator[ast.FunctionDef]:
@@ -161,7 +154,7 @@ def context_of_a_function(*lines: str, top: str = "") -> Callable[[Program], Edi
             local = {item.arg for item in ast.walk(owner) if isinstance(item, ast.arg)}
             local |= {n.id for n in ast.walk(owner) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
             if all(item.id not in local for item in ast.walk(context) if isinstance(item, ast.Name)):
-                made = _above(program.replace((context, "entered()")), *(line.format(text=text) for line in lines))
+                made = above(program.replace((context, "entered()")), *(line.format(text=text) for line in lines))
                 yield node.lineno, with_import(made, top)
 
     return edit

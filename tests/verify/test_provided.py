@@ -197,7 +197,7 @@ def test_what_was_made_up_for_a_script_is_there_for_modules_alone(
     spoiled: tuple[str, str], verdict: str, tmp_path: Path, kept: Request
 ) -> None:
     other = (project("starts_with_tensors")["train.py"], NEVER_FITTED)
-    evidence = proven(tmp_path, "starts_with_tensors", [], spoiled, other, kept)
+    evidence = proven(tmp_path, "starts_with_tensors", [], spoiled, other, request=kept)
     assert (evidence.verdict, len(evidence.alone)) == (verdict, 1), evidence
     assert any("data/weights.csv" in note for note in evidence.alone[0].notes), evidence.alone[0].notes
 

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -83,6 +84,7 @@ class Server:
         _STARTED.append(process)
         assert process.stdout is not None
         if not process.stdout.readline():
+            shutil.rmtree(folder)
             raise OSError(f"{python} has nothing loaded: it ended with {process.wait()}")
 
     def connected(self) -> socket.socket:

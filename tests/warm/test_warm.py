@@ -51,6 +51,16 @@ sys.stdout.flush()
 """
 
 
+@pytest.fixture
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for processes that no other tests use."""
+    monkeypatch.setattr(warm, "FOLDER", tmp_path / "apart")
+    monkeypatch.setattr(warm, "_SERVED", {})
+    monkeypatch.setattr(warm, "_STARTED", [])
+    (tmp_path / "apart").mkdir()
+    return tmp_path / "apart"
+
+
 def hot(command: Sequence[str], **how: Any) -> warm.Started:
     """The start that is tested, which must not have been one anew."""
     child = warm.opened(command, **how)
@@ -111,7 +121,7 @@ def test_a_program_that_does_not_end_is_ended_with_what_it_started(
     assert not Path("/proc", outcome.output.strip()).exists()
 
 
-def test_a_program_of_an_interpreter_without_torch_is_started_anew(tmp_path: Path) -> None:
+def test_a_program_of_an_interpreter_without_torch_is_started_anew(tmp_path: Path, apart: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
     spec = {"mode": "train", "script": "train.py", "args": [], "seconds": 100, "record": str(tmp_path / "record"),
             "namespaces": ["lightning.pytorch"], "scratch": str(tmp_path)}  # fmt: skip
@@ -119,6 +129,7 @@ def test_a_program_of_an_interpreter_without_torch_is_started_anew(tmp_path: Pat
     assert warm.run(tmp_path / "spec.json", tmp_path, tmp_path / "bare" / "bin" / "python").returncode == 3
     (event,) = map(json.loads, (tmp_path / "record").read_text().splitlines())
     assert (event["event"], event["type"]) == ("unusable", "ModuleNotFoundError")
+    assert list(apart.iterdir()) == []
 
 
 def test_programs_that_start_at_once_have_one_process_for_all() -> None:
@@ -147,15 +158,6 @@ def test_the_harness_records_the_same_of_a_training(tmp_path: Path) -> None:
     assert {"start", "loss", "step", "fitted", "loaded", "end"} <= {event["event"] for event in events[0]}
 
 
-@pytest.fixture
-def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own for processes that no other tests use."""
-    monkeypatch.setattr(warm, "FOLDER", tmp_path)
-    monkeypatch.setattr(warm, "_SERVED", {})
-    monkeypatch.setattr(warm, "_STARTED", [])
-    return tmp_path
-
-
 def test_a_process_that_ended_is_replaced(apart: Path) -> None:
     first = warm.serving(sys.executable)
     (started,) = warm._STARTED
@@ -167,8 +169,8 @@ def test_a_process_that_ended_is_replaced(apart: Path) -> None:
 
 
 def test_it_serves_all_processes_of_a_run_and_ends_with_the_last(apart: Path) -> None:
-    first = warm.Server(sys.executable, apart)
-    second = warm.Server(sys.executable, apart)
+    first = warm.Server(sys.executable, apart / "one")
+    second = warm.Server(sys.executable, apart / "one")
     (started,) = warm._STARTED
     del first
     with second.connected():

@@ -32,15 +32,17 @@ _PARTNERS = 16
 
 
 def write(plan: Iterable[Entry], root: Path, where: Callable[[str, Path], Path] | None = None) -> None:
-    """Make what a plan says that is not there yet: where the code looks for it, or `where` a path is to be."""
+    """Make what a plan says that is not there yet: where the code looks for it, or `where` a path is to be. What cannot
+    be written there is left out: the code says itself what it lacks."""
     entries = list(plan)
     data_sets.PLANNED.clear()
     data_sets.PLANNED.update({entry["path"]: entry for entry in entries if entry.get("form") == "hub"})
     for entry in entries:
         for place, make in _files(entry, (where or place_of)(entry["path"], root)):
-            if not place.exists():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                make(place)
+            with contextlib.suppress(OSError):
+                if not place.exists():
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    make(place)
 
 
 def place_of(path: str, root: Path) -> Path:

@@ -110,6 +110,7 @@ RULE = Rule(
     text_triggers=tuple(name.encode() for name in (*COUNTS, *NAMES)),
     kinds=("python", "yaml", "json"),
     check=_check,
+    spelled=lambda text: STEP in text,
     collect_text=_configured,
     examples=(Example(SKIPPING, SKIPPING), Example(ALONE, ALONE)),
     rows=partial(best_levels, (("G19918", "manual"),)),

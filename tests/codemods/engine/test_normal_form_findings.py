@@ -215,3 +215,13 @@ def test_a_file_that_a_rule_cannot_read_is_left_out_and_said() -> None:
     made = plan(sources({"a.py": SCRIPT, "b.py": "import os\n"}), Options((broken,)))
     [(path, why)] = made.skipped
     assert path == "a.py" and "KeyError" in why and "please report it" in why
+
+
+def test_a_place_in_a_helper_is_told_where_the_class_that_calls_it_is_rewritten() -> None:
+    text = rule("OPT005").examples[0].before
+    helper = "def part(self, batch):\n    self.manual_backward(self.loss(batch))\n    self.untoggle_optimizer(0)\n\n\n"
+    last = "        self.manual_backward(self.loss(batch))\n        self.untoggle_optimizer(0)\n"
+    parted = text.replace("class GAN", f"{helper}class GAN").replace(last, "        part(self, batch)\n")
+    assert parted.count("untoggle") == 1
+    found = run_rules({"a.py": parted}, rule("OPT005")).findings
+    assert [(item.fix, item.span.line) for item in found] == [("manual", 6), ("safe", 12)]

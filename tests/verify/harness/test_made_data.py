@@ -520,3 +520,16 @@ def test_a_text_is_long_enough_for_several_batches_of_its_pieces(tmp_path: Path)
     text = (tmp_path / "input.txt").read_text()
     assert len(text) // 128 >= 8 * 8
     assert len(text.splitlines()) > 64
+
+
+@pytest.mark.parametrize("name", ["name", "n" * 300])
+def test_what_cannot_be_written_ends_nothing(name: str, tmp_path: Path) -> None:
+    if name == "name":
+        (tmp_path / "sounds").write_text("a file where a folder is to be")
+    plan: list[Entry] = [
+        {"path": f"sounds/{name}.wav", "kind": "file", "suffix": ".wav", "seed": 0},
+        {"path": "other.txt", "kind": "file", "suffix": ".txt", "seed": 1},
+    ]
+    write(plan, tmp_path)
+    assert (tmp_path / "other.txt").is_file()
+    assert not list(tmp_path.glob("sounds/*"))

@@ -257,7 +257,7 @@ LINES = st.tuples(
 ).map(lambda parts: parts[2].format(parts[0], parts[1]))  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(LINES, max_size=8), st.one_of(st.none(), st.integers(), st.lists(st.integers(), max_size=7)))
 def test_whatever_is_written_is_read_within_bounds(tmp_path: Path, lines: list[str], value: Any) -> None:
     kept = [line for line in lines if _parses(line)]
@@ -274,7 +274,7 @@ def test_whatever_is_written_is_read_within_bounds(tmp_path: Path, lines: list[s
         assert not shape.sides or (len(shape.sizes) == 2 and all(8 <= side <= 1024 for side in shape.sizes))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300), st.text(max_size=300))
 def test_no_file_is_too_strange_to_be_read(tmp_path: Path, code: bytes, readme: str) -> None:
     (tmp_path / "model.py").write_bytes(code)

@@ -171,7 +171,7 @@ def kept(text: str) -> list[str]:
     return [str(clause).strip() for clause in clauses(text) if clause.operator == "!="]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(st.data(), st.sampled_from(["pep440", "poetry", "conda"]))
 def test_changed_ones_hold(data: st.DataObject, language: Language) -> None:
     text = data.draw(specifiers(language))
@@ -188,7 +188,7 @@ def test_changed_ones_hold(data: st.DataObject, language: Language) -> None:
             assert guarded(result, T, language) == result
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(specifiers())
 def test_guarding_changes_nothing_else(text: str) -> None:
     result = guarded(text, T)
@@ -197,7 +197,7 @@ def test_guarding_changes_nothing_else(text: str) -> None:
             assert admits(result, version) == admits(text, version)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(specifiers())
 def test_clauses_give_the_text_back(text: str) -> None:
     assert ",".join(map(str, clauses(text))) == text
