@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, parameters
+from codemods.lightning.calls_by_name import asked_otherwise
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.rewrite.advice import head
@@ -65,7 +67,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name, hook in hooks.items():
             if name in item.methods and not _is_its_own(file, facts, item, name):
                 first = kind == MODULE and fact is not None and _is_first(file, facts, fact, name)
-                yield from _hook_match(file, item, name, hook, first)
+                yield from _hook_match(file, facts, item, name, hook, first)
 
 
 def _is_first(file: PythonFile, facts: Facts, fact: ClassFact, name: str) -> bool:
@@ -84,7 +86,9 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
-def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature, first: bool) -> Iterator[Match]:
+def _hook_match(
+    file: PythonFile, facts: Facts, item: ClassNode, name: str, hook: HookSignature, first: bool
+) -> Iterator[Match]:
     method = item.methods[name]
     if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
         return  # the fourth argument is the closure, which OPT006 speaks of
@@ -102,6 +106,9 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
         return
+    if path := _given(file, facts, name, hook, dead):
+        yield _manual(file, item, name, f"{name} is called in {path}, perhaps with the index", dead)
+        return
     yield Match(
         file.head(method),
         _message(item, name, dead),
@@ -110,6 +117,18 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
         ROWS[name],
         edits=(NodeEdit(method, partial(_without, dead=dead, told=index if told else None)),),
     )
+
+
+def _given(file: PythonFile, facts: Facts, name: str, hook: HookSignature, dead: tuple[str, ...]) -> str | None:
+    """The file in which something else than Lightning may give a hook more than it would take."""
+    left = hook.arguments - len(hook.gone)
+    for path, _, call in asked_otherwise(file, facts, name):
+        if call is None:
+            continue
+        spread = any(isinstance(each, ast.Starred) for each in call.args)
+        if spread or len(call.args) > left or any(each.arg in (None, *dead) for each in call.keywords):
+            return path
+    return None
 
 
 TAKEN = {
@@ -228,5 +247,6 @@ RULE = Rule(
     collect=collect,
     context=context,
     present=_present,
+    mentions=tuple(f".{name}".encode() for name in HOOKS),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
 )

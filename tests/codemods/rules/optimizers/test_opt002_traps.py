@@ -279,6 +279,29 @@ def test_hook_that_reads_more_than_the_index_of_one_optimizer_is_left(text: str)
     assert "Not rewritten" in refusals({"train.py": text}, "OPT004")[0]
 
 
+@pytest.mark.parametrize("reads", ["optimizer", "optimizer_idx"])
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [
+        ("self.optimizer_zero_grad(0, 0, self.it, 1)", True),
+        ("super().optimizer_zero_grad(0, 0, self.it, 1)", True),
+        ("self.optimizer_zero_grad(*self.given)", True),
+        ("self.optimizer_zero_grad(0, 0, optimizer=self.it, optimizer_idx=1)", True),
+        ("self.optimizer_zero_grad(0, 0, self.it)", False),
+    ],
+)
+def test_hook_that_something_else_may_give_the_index_is_left(reads: str, call: str, left: bool) -> None:
+    text = of_one(SHORTER["zero_grad"][0], reads)
+    below = f"class Child(Model):\n    def on_train_start(self):\n        {call}\n"
+    for files in (
+        {"train.py": f"{text}\n\n{below}"},
+        {"train.py": text, "b.py": f"from train import Model\n\n\n{below}"},
+    ):
+        made = run_rules(files, OPT004)
+        assert bool(made.changes) is not left
+        assert ["perhaps with the index" in each.reason for each in made.findings] == [left]
+
+
 @pytest.mark.parametrize(
     ("head", "kind", "told"),
     [
