@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import BLOCKS
-from codemods.rule import TextEdit
+from codemods.rule import NodeEdit, TextEdit
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 def without_statement(file: PythonFile, statement: ast.stmt, others: Collection[ast.stmt] = ()) -> TextEdit:
@@ -20,6 +24,26 @@ def without_statement(file: PythonFile, statement: ast.stmt, others: Collection[
     if shared or file.text[:first].endswith(("\\\n", "\\\r\n")) or _holds(file, statement, others):
         return TextEdit(start, end, "pass")
     return TextEdit(first, last + 1, "")
+
+
+def removal(file: PythonFile, statement: ast.stmt, others: Collection[ast.stmt] = ()) -> NodeEdit:
+    """The same as an edit of nodes, which goes together with others; what is explained leaves a `pass` behind."""
+    if without_statement(file, statement, others).replacement:
+        return NodeEdit(statement, _passed)
+    return NodeEdit(statement, _removed, line=True)
+
+
+def _passed(_: cst.Expr) -> cst.Pass:
+    import libcst as cst
+
+    return cst.Pass()
+
+
+def _removed(line: cst.SimpleStatementLine) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+    import libcst as cst
+
+    said = any(each.comment for each in line.leading_lines)
+    return line.with_changes(body=[cst.Pass()]) if said else cst.RemoveFromParent()
 
 
 def _holds(file: PythonFile, statement: ast.stmt, others: Collection[ast.stmt]) -> bool:

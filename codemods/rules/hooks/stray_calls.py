@@ -11,7 +11,7 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.rewrite.whole_statements import without_statement
+from codemods.rewrite.whole_statements import removal
 from codemods.rule import Match
 from codemods.rules.hooks.certain import PLAIN_BASES, outside_bases
 from codemods.rules.hooks.removed_hooks import HOOKS
@@ -95,7 +95,7 @@ def _match(
     if statement is None or did != NOTHING or _is_spoken(facts, name):
         reason = f"Not rewritten: {did}; remove `{ast.unparse(call)}`."
         return Match(file.span(call), message, "manual", reason, hook.row, stops=True)
-    edit = without_statement(file, statement, gone)
+    edit = removal(file, statement, gone)
     return Match(file.span(call), message, "safe", f"{did}: the call is taken out.", hook.row, (edit,))
 
 

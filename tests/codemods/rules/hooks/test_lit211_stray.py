@@ -115,3 +115,17 @@ def test_a_hook_keeps_its_name_where_another_method_calls_it(call: str) -> None:
     assert "used by name in b.py" in refusals(files, "LIT211")[0]
     assert run_rules({"a.py": f"{ASKED}\n\n{below}"}, rule("LIT211"), unsafe=True).changes == ()
     assert "def on_train_epoch_end" in rewritten({"a.py": ASKED}, rule("LIT211"))["a.py"]
+
+
+def test_a_call_goes_beside_a_hook_that_gets_its_new_name() -> None:
+    beside = (
+        "class Watch(Callback):\n    def on_keyboard_interrupt(self, trainer, pl_module):\n        print('stopped')\n"
+    )
+    text = f"{STRAY.replace('import LightningModule', 'import Callback, LightningModule')}\n\n{beside}"
+    after = rewritten({"a.py": text}, rule("LIT211"))["a.py"]
+    assert "def on_exception" in after and "super().on_epoch_start" not in after
+
+
+def test_what_is_said_above_a_call_stays() -> None:
+    text = STRAY.replace("        super()", "        # as ever\n        super()")
+    assert "        # as ever\n        pass\n        self" in rewritten({"a.py": text}, rule("LIT211"))["a.py"]
