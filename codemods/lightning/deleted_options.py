@@ -26,7 +26,7 @@ def deletions(file: PythonFile, names: Collection[str], parsed: Collection[str])
 
 
 def _said(file: PythonFile, found: Mapping[str, Sequence[ast.Delete]]) -> set[str]:
-    """The names that a file says as a text or as a keyword, but where it deletes them or asks whether they are there."""
+    """The names that a file says as a text or by a keyword, but where it deletes them or asks whether they are in."""
     every = list(walk(file.tree))
     targets = (target for statements in found.values() for item in statements for target in item.targets)
     known = {id(target.slice) for target in targets if isinstance(target, ast.Subscript)}
