@@ -54,7 +54,8 @@ def _called_otherwise(method: ast.stmt) -> list[ast.AST]:
     names = [item for item in every if isinstance(item, ast.Name) and item.id == this.arg]
     bound = [item for item in every if isinstance(item, ast.arg) and item.arg in (this.arg, SELF)]
     said = any(getattr(item, "id", "") == SELF for item in every) or any(
-        isinstance(item, ast.Global | ast.Nonlocal) or getattr(item, "name", "") in (this.arg, SELF) for item in every
+        isinstance(item, ast.Global | ast.Nonlocal | ast.ClassDef) or getattr(item, "name", "") in (this.arg, SELF)
+        for item in every
     )
     if said or bound != [this] or not all(isinstance(item.ctx, ast.Load) for item in names):
         return []

@@ -393,7 +393,7 @@ class _SubstitutionReader:
     def is_own_method(self, node: ast.Attribute) -> bool:
         """Whether it is a method of `self`, as far as its name and the module say."""
         own = isinstance(node.value, ast.Name) and node.value.id == "self" and self.names.stores["self"] == 1
-        method = node.attr in ALWAYS or node.attr in self.known.methods
+        method = node.attr in ALWAYS - self.known.decorated or node.attr in self.known.methods
         return own and "self" in self.names.parameters and method and node.attr not in self.known.said
 
 

@@ -839,6 +839,64 @@ class A:
         return 5
 A().f()
 """,
+    "a guard that does something": """
+class Kept:
+    def step(self):
+        give("step")
+def f(rows):
+    if hasattr(rows.pop(), "step"):
+        rows.pop().step()
+    give(len(rows))
+f([Kept(), Kept(), Kept()])
+""",
+    "a guard for what may be None": """
+class A:
+    def __init__(self, log=None):
+        self.log = log
+    def f(self):
+        if callable(self.log):
+            self.log(1)
+        give("end")
+A().f()
+""",
+    "a guard by a function of its own": """
+def hasattr(x, name):
+    return give(False)[0]
+class A:
+    def step(self):
+        give("step")
+    def f(self):
+        if hasattr(self, "step"):
+            self.step()
+A().f()
+""",
+    "a method that is a property of another class": """
+class A:
+    def step(self):
+        give("a")
+class B:
+    @property
+    def step(self):
+        give("asked")
+        return lambda: give("called")
+    def f(self):
+        step = self.step
+        give("begun")
+        step()
+        step()
+B().f()
+""",
+    "two instances, one in a class inside": """
+class A:
+    n = 1
+    def f(this):
+        class B:
+            n = 2
+            def g(it):
+                return it.n + this.n
+        return give(B().g())
+A().f()
+""",
     "a name of the class that its dictionary has not": """
 class A:
     def f(self):
