@@ -15,7 +15,7 @@ from codemods.code.spreads import nodes_run_here
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
-NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
 ONCE = ("range(1)", "range(0, 1)")
 CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")

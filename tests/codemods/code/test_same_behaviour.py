@@ -886,6 +886,20 @@ class B:
         step()
 B().f()
 """,
+    "the name of an exception in what never runs": """
+e = 5
+def f():
+    if False:
+        try:
+            give(1)
+        except ValueError as e:
+            give(2)
+    try:
+        give(e)
+    except UnboundLocalError:
+        give("unbound")
+f()
+""",
     "two instances, one in a class inside": """
 class A:
     n = 1
