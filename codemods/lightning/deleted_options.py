@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
 
 _ASKING = (ast.In, ast.NotIn)
@@ -44,8 +44,24 @@ def _keys(statement: ast.Delete) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _is_parsed(file: PythonFile, holder: ast.expr, parsed: Collection[str]) -> bool:
-    values = [item.node.value for item in file.assignments_to(holder.id)] if isinstance(holder, ast.Name) else [holder]
-    return bool(values) and all(value is not None and _is_all(value, parsed) for value in values)
+    if not isinstance(holder, ast.Name):
+        return _is_all(holder, parsed)
+    made = file.assignments_to(holder.id)
+    return (
+        bool(made)
+        and all(item.node.value is not None and _is_all(item.node.value, parsed) for item in made)
+        and _bindings(file, holder.id) == len(made)
+    )
+
+
+def _bindings(file: PythonFile, name: str) -> int:
+    """How often a file binds a name, as a parameter too."""
+    nodes = every_node(file.tree)
+    return sum(
+        (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.arg) and node.arg == name)
+        for node in nodes
+    )
 
 
 def _is_all(value: ast.expr, parsed: Collection[str]) -> bool:

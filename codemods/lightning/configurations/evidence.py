@@ -133,7 +133,7 @@ def _reads(file: PythonFile) -> Iterator[KeyUse]:
     found = [node for node in every if (node.attr if isinstance(node, ast.Attribute) else _taken(node)) in words]
     for node in sorted(found, key=lambda item: (item.lineno, item.col_offset)):
         base: Any = node.func if isinstance(node, ast.Call) else node
-        if name := _name(base.value):
+        for name in _names(file, base.value):
             key = node.attr if isinstance(node, ast.Attribute) else str(_taken(node))
             off = _switched_off(file, node) if key == "gpus" else ()
             stores = isinstance(getattr(node, "ctx", None), ast.Store)
@@ -201,6 +201,17 @@ def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> 
 def _word(node: ast.expr) -> str | None:
     """What is called, by its last name: a project's own `instantiate` hands on to Hydra's."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
+def _names(file: PythonFile, node: ast.expr) -> list[str]:
+    """The last names of what a key is taken from: its own, and those of what the file binds a variable to."""
+    own = _name(node)
+    if own is None:
+        return []
+    values = [item.node.value for item in file.assignments_to(node.id)] if isinstance(node, ast.Name) else []
+    kept = [each.args[0] if isinstance(each, ast.Call) and each.args else each for each in values]
+    others = [_name(each) for each in kept if isinstance(each, ast.Attribute | ast.Subscript)]
+    return list(dict.fromkeys([own, *(name for name in others if name)]))
 
 
 def _name(node: ast.expr) -> str | None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import admits_from
 from codemods.rule import Example, Match, Rule
@@ -60,10 +61,11 @@ def _imported(file: PythonFile) -> Iterator[tuple[ast.alias, str]]:
 
 
 def _named(file: PythonFile) -> Iterator[tuple[ast.Attribute, str]]:
-    for last in sorted({name.rpartition(".")[2] for name in GONE}):
-        for node in file.attributes(last):
-            dotted = file.scope.resolve(node)
-            if dotted is not None and dotted in GONE and isinstance(node.ctx, ast.Load):
+    lasts = {name.rpartition(".")[2] for name in GONE}
+    for node, within in file.nodes_near(lasts):
+        if isinstance(node, ast.Attribute) and node.attr in lasts and isinstance(node.ctx, ast.Load):
+            dotted = file.scope_within(within).resolve(node)
+            if dotted in GONE:
                 yield node, dotted
 
 
@@ -74,12 +76,17 @@ def _gone(dotted: str) -> str | None:
 
 def _with_a_way_out(file: PythonFile) -> frozenset[int]:
     """What is tried where its absence is caught."""
-    tries = [node for node in every_node(file.tree) if isinstance(node, ast.Try) and any(map(_catches, node.handlers))]
-    return frozenset(id(node) for each in tries for statement in each.body for node in every_node(statement))
+    blocks = [node for node in every_node(file.tree) if isinstance(node, ast.Try | ast.With) and _catches(node)]
+    return frozenset(id(node) for each in blocks for statement in each.body for node in every_node(statement))
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+def _catches(block: ast.Try | ast.With) -> bool:
+    if isinstance(block, ast.Try):
+        types = [handler.type for handler in block.handlers]
+        caught = [each for kind in types for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+    else:
+        calls = [item.context_expr for item in block.items if isinstance(item.context_expr, ast.Call)]
+        caught = [each for call in calls if last_name(call.func) == "suppress" for each in call.args]
     return any(each is None or getattr(each, "id", "") in _CAUGHT for each in caught)
 
 

@@ -323,11 +323,13 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     """The places of the code that read a key of the configuration which Trainer takes no more, where they stand now:
     other rules may have moved them."""
     known = read_evidence(file)
+    done = set()
     for read in known.reads if known else ():
         sections = sorted(name for name in project.sections if speaks_of(read.base, name))
         name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
-        if name is None:
+        if name is None or read.span in done:
             continue
+        done.add(read.span)
         message = f"{removal(read.key, read.key)}, and is read from its configuration here"
         if _all_renamed(project, name, read.key) and read.at:
             reason = "Every configuration gives it a number or a list, which is `devices` now."

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, Scope
-from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, always_leaves, is_super_call, parameters, self_name
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, always_leaves, parameters, self_name
 from codemods.finding import Fix
+from codemods.lightning.calls_by_name import asked_otherwise, methods_around, of_base
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
@@ -206,21 +207,16 @@ def _called(file: PythonFile, name: str) -> bool:
     return any(
         isinstance(call.node.func, ast.Attribute)
         and call.node.func.attr == name
-        and not _of_base(call.node, name)
-        and not (name in STEP_ENDS and STEP_ENDS.keys() & _methods_around(call))
+        and not of_base(call.node, name)
+        and not (name in STEP_ENDS and STEP_ENDS.keys() & methods_around(call))
         for call in file.calls_near([name])
     )
 
 
-def _methods_around(call: CallNode) -> set[str]:
-    return {item.name for item in call.within if isinstance(item, ast.FunctionDef)}
-
-
-def _of_base(call: ast.Call, name: str) -> bool:
-    """Whether a call of a hook is the hook's own of its base: `super().hook()` or `Base.hook(self)`."""
-    owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-    first = call.args[0] if call.args else None
-    return is_super_call(call, name) or (isinstance(first, ast.Name) and first.id == "self" != owner)
+def _asked(file: PythonFile, facts: Facts, name: str) -> str | None:
+    """Why a hook keeps its name: something asks for it otherwise than the same hook of another class."""
+    path = next((path for path, _, _ in asked_otherwise(file, facts, name)), None)
+    return f"{name} is used by name in {path}" if path else None
 
 
 def _match(
@@ -242,7 +238,7 @@ def _match(
     unit = f"{file.path}:{item.qualname}"
     if name == EPOCH_END and kind == MODULE and (found := at_each_stage(facts, fact, item)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
-    refusal = _refusal(facts, fact, item, name, method, hook, kind)
+    refusal = _refusal(facts, fact, item, name, method, hook, kind) or _asked(file, facts, name)
     if refusal:
         plain = len(parameters(method)) == hook.takes + (2 if kind == CALLBACK else 0)
         new = head(method, name=hook.new, adds=hook.adds) if plain else f"def {hook.new}(self, ...)"
@@ -308,7 +304,7 @@ def _refusal(
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
     if any(isinstance(node, ast.Name) and node.id == "super" for node in walk(method)) or any(
-        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node, name)
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and of_base(node, name)
         for node in walk(method)
     ):
         return "it calls its base class"
@@ -415,7 +411,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
-        *(f"super().{name}(".encode() for name in HOOKS),
+        *(f").{name}(".encode() for name in HOOKS),
     ),
     check=_check,
     examples=(
@@ -429,5 +425,5 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
-    mentions=(*PRECISION, *PARALLEL, *STEPS),
+    mentions=(*PRECISION, *PARALLEL, *STEPS, *(f".{name}".encode() for name, hook in HOOKS.items() if hook.new)),
 )

@@ -127,8 +127,30 @@ def _refusal(
     given = _is_given(method, node.value) or _becomes_mapping(item, method, node.value)
     if not (given or (_may_be_mapping(item, node.value) if plain else _is_kept(node.value))):
         return "fixer cannot tell whether what is set is a Namespace or a mapping"
+    if plain and (late := _changed_after(method, node)):
+        return f"line {late} changes what is set, and save_hyperparameters keeps a copy"
     whole = _used_whole(item)
     return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
+
+
+def _changed_after(method: Function, node: ast.Assign) -> int | None:
+    """The line behind a statement that may change the value of the name that it keeps."""
+    name = node.value.id if isinstance(node.value, ast.Name) else None
+    for each in own_nodes(method):
+        if getattr(each, "lineno", 0) <= node.lineno:
+            continue
+        owner = each.value if isinstance(each, ast.Attribute | ast.Subscript) else None
+        stored = isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load)
+        called = isinstance(each, ast.Attribute) and each.attr in _CHANGING
+        handed = (
+            each.args[0] if isinstance(each, ast.Call) and last_name(each.func) == "setattr" and each.args else None
+        )
+        if name and name in (getattr(owner if stored or called else None, "id", ""), getattr(handed, "id", "")):
+            return getattr(each, "lineno", None)
+    return None
+
+
+_CHANGING = ("update", "setdefault", "pop", "popitem", "clear", "__dict__")
 
 
 def _is_given(method: Function, value: ast.expr) -> bool:

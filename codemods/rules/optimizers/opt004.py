@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
+<<<<<<< HEAD
 from codemods.code.syntax import Function, is_super_call, parameters
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
+=======
+from codemods.code.syntax import is_super_call, parameters
+from codemods.lightning.calls_by_name import asked_otherwise
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+>>>>>>> rev-rules
 from codemods.lightning.optimization import optimization
 from codemods.rewrite.advice import head
 from codemods.rewrite.manual.closure import closure_parameter
@@ -65,8 +71,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
         for name, hook in hooks.items():
             if name in item.methods and not _is_its_own(file, facts, item, name):
-                one = kind == MODULE and fact is not None and one_optimizer(facts, fact, CODE)
-                yield from _hook_match(file, item, name, hook, one)
+                first = kind == MODULE and fact is not None and _is_first(file, facts, fact, name)
+                yield from _hook_match(file, facts, item, name, hook, first)
+
+
+def _is_first(file: PythonFile, facts: Facts, fact: ClassFact, name: str) -> bool:
+    """Whether a hook was always given the index 0: of the only optimizer. manual_backward gives none."""
+    if name == "backward" and optimization(facts, file, fact) != "automatic":
+        return False
+    return one_optimizer(facts, fact, CODE)
 
 
 def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
@@ -78,7 +91,9 @@ def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> b
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"
 
 
-def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignature, one: bool) -> Iterator[Match]:
+def _hook_match(
+    file: PythonFile, facts: Facts, item: ClassNode, name: str, hook: HookSignature, first: bool
+) -> Iterator[Match]:
     method = item.methods[name]
     if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
         return  # the fourth argument is the closure, which OPT006 speaks of
@@ -91,10 +106,18 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     read = [left] if left else read_elsewhere(method, name, dead)
     if not dead and not read:
         return
+<<<<<<< HEAD
     index = index_parameter(method, hook) if one and not left else None
     told = index is not None and read == [index] and not _is_handed_on(method, name, index)
+=======
+    index = index_parameter(method, hook) if first and not left else None
+    told = index is not None and read == [index]
+>>>>>>> rev-rules
     if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
+        return
+    if path := _given(file, facts, name, hook, dead):
+        yield _manual(file, item, name, f"{name} is called in {path}, perhaps with the index", dead)
         return
     yield Match(
         file.head(method),
@@ -106,10 +129,23 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: HookSignatur
     )
 
 
+<<<<<<< HEAD
 def _is_handed_on(method: Function, name: str, index: str) -> bool:
     """Whether a hook gives the index to one of the same name, as that of a base by its name, which takes none."""
     calls = [node for node in walk(method) if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name]
     return any(isinstance(node, ast.Name) and node.id == index for call in calls for node in walk(call))
+=======
+def _given(file: PythonFile, facts: Facts, name: str, hook: HookSignature, dead: tuple[str, ...]) -> str | None:
+    """The file in which something else than Lightning may give a hook more than it would take."""
+    left = hook.arguments - len(hook.gone)
+    for path, _, call in asked_otherwise(file, facts, name):
+        if call is None:
+            continue
+        spread = any(isinstance(each, ast.Starred) for each in call.args)
+        if spread or len(call.args) > left or any(each.arg in (None, *dead) for each in call.keywords):
+            return path
+    return None
+>>>>>>> rev-rules
 
 
 TAKEN = {
@@ -228,5 +264,6 @@ RULE = Rule(
     collect=collect,
     context=context,
     present=_present,
+    mentions=tuple(f".{name}".encode() for name in HOOKS),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
 )

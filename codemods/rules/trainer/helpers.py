@@ -251,7 +251,8 @@ def beside(
 def _imported(file: PythonFile, names: Sequence[str], newline: str) -> Iterator[TextEdit]:
     """The edits that import modules of the standard library, in order where they are so far, else ahead of others."""
     imports = [node for node in file.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    first = next(node for node in imports if getattr(node, "module", "") != "__future__")
+    usual = [node for node in imports if getattr(node, "module", "") != "__future__"]
+    first = next((node for node in usual if node.col_offset == 0), usual[0])
     together = list(takewhile(lambda node: isinstance(node, ast.Import | ast.ImportFrom | ast.Expr), file.tree.body))
     places: dict[int, list[str]] = {}
     for name in names:

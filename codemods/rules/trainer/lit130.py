@@ -191,7 +191,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
     if any(site.trainer for site in sites):
         shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
-        shared += [without_statement(file, item) for found in deleted(file).values() for item in found]
+        gone = [item for found in deleted(file).values() for item in found]
+        shared += [without_statement(file, item, gone) for item in gone]
     shared += [edit for change in made for edit in change.edits]
     listed = checkpoint_of(file, sites).listed
     loaded = not admits_from(facts, LIGHTNING, "1.5", "2.0")

@@ -49,6 +49,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for target in item.node.targets
         if isinstance(target, ast.Subscript) and ast.unparse(target.value).rpartition(".")[2] == "environ"
     }
+    gone = [item for item in settings.values() if _is_deleted(item)]
     for node in walk(file.tree):
         name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if not isinstance(node, ast.Constant) or name not in VARIABLES:
@@ -61,7 +62,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.", variable.row)
         else:
             reason = "The feature was removed: the statement is deleted."
-            yield Match(file.span(node), message, "safe", reason, variable.row, (without_statement(file, setting),))
+            edit = without_statement(file, setting, gone)
+            yield Match(file.span(node), message, "safe", reason, variable.row, (edit,))
+
+
+def _is_deleted(setting: ast.Assign) -> bool:
+    key = getattr(setting.targets[0], "slice", None)
+    variable = VARIABLES.get(key.value) if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+    return variable is not None and not variable.advice
 
 
 BEFORE = """\

@@ -29,6 +29,8 @@ def test_each_name_is_found_where_it_is_imported_and_where_it_is_read(name: str)
         ("from torchaudio import (\n    info as told,\n    load,\n    set_audio_backend,\n)\n", [2, 4]),
         ("import torchaudio\n\ntorchaudio.sox_effects.apply_effects_tensor(x, 1, [])\n", [3]),
         ("from torchaudio import io\n\nreader = io.StreamReader('a.mp4')\n", [1]),
+        ("def read(path):\n    import torchaudio as ta\n\n    return ta.info(path)\n", [4]),
+        ("import torchaudio\nwith lock():\n    torchaudio.info('a.wav')\n", [3]),
         ("try:\n    import torchaudio.io\nfinally:\n    print()\n", [2]),
         ("try:\n    import torchaudio.io\nexcept ValueError:\n    print()\n", [2]),
     ],
@@ -42,6 +44,8 @@ def test_it_is_found_however_it_is_written(text: str, lines: list[int]) -> None:
     [
         "import torchaudio\n\ntorchaudio.load('a.wav')\ntorchaudio.functional.resample(x, 1, 2)\n",
         "from torchaudio.transforms import MelSpectrogram\n",
+        "import torchaudio\n\n\ndef told(torchaudio):\n    return torchaudio.info('a.wav')\n",
+        "import torchaudio\nwith suppress(AttributeError):\n    torchaudio.set_audio_backend('sox_io')\n",
         "import soundfile\n\nsoundfile.info('a.wav')\n",
         "from .torchaudio import info\n",
         "from torchaudio_augmentations import io, info\n",

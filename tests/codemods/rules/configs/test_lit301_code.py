@@ -74,6 +74,22 @@ def test_code_that_does_more_with_the_gpus_keeps_them(old: str, new: str) -> Non
     assert any("reads or sets it" in finding.reason for finding in made.findings)
 
 
+@pytest.mark.parametrize(
+    "held", ["cfg.trainer", "cfg['trainer']", "dict(cfg.trainer)", "OmegaConf.to_container(cfg.trainer)"]
+)
+def test_code_that_reads_the_gpus_by_a_name_for_the_section(held: str) -> None:
+    code = SWITCH.replace('if cfg.trainer.get("gpus"):', f"options = {held}\n    if options['gpus'] > 1:")
+    code = code.replace("cfg.trainer.gpus = 0", "print(options['gpus'])")
+    files = {"m.py": code, **GROUP, "conf/trainer/default.yaml": f"{TARGET}gpus: 1\n"}
+    after = run_rules(files, rule("LIT301")).final()
+    assert after["m.py"].decode() == code.replace("'gpus'", "'devices'")
+    added = "options.update(more)\n        print(options.gpus, options.get('gpus', 3))"
+    made = run_rules({**files, "m.py": code.replace("print(options['gpus'])", added)}, rule("LIT301"))
+    assert "conf/trainer/default.yaml" not in made.final() and any(
+        "reads or sets it" in each.reason for each in made.findings
+    )
+
+
 @pytest.mark.parametrize("read", ['if cfg.trainer.get("gpus"):', "if cfg.trainer.gpus > 1:"])
 @pytest.mark.parametrize(
     ("path", "text"),

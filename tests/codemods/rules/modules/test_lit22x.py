@@ -131,6 +131,16 @@ def test_hparams_of_a_datamodule_that_are_made_something_else_stay(turned: str) 
     assert "cannot tell whether" in refusals({"a.py": text}, "LIT220")[0]
 
 
+@pytest.mark.parametrize(
+    "later", ["hparams.late = 1", "hparams['late'] = 1", "hparams.update(late=1)", "setattr(hparams, 'late', 1)"]
+)
+def test_hparams_of_a_datamodule_that_are_changed_later_stay(later: str) -> None:
+    text = OF_DATA + INIT + f"        self.hparams = hparams\n        {later}\n"
+    assert "keeps a copy" in refusals({"a.py": text}, "LIT220")[0]
+    before = OF_DATA + INIT + f"        {later}\n        self.hparams = hparams\n"
+    assert "save_hyperparameters" in rewritten({"a.py": before}, rule("LIT220"))["a.py"]
+
+
 @pytest.mark.parametrize("made", ["hparams", "dict(hparams)", "{**hparams}", "self.given", "Namespace(**hparams)"])
 def test_whatever_a_module_kept_is_kept(made: str) -> None:
     given = "        self.given = hparams = dict(hparams)\n"

@@ -248,6 +248,9 @@ STEPS = (
 )
 
 
+MANUAL = "\n    def __init__(self):\n        super().__init__()\n        self.automatic_optimization = False\n"
+
+
 def of_one(head: str, reads: str = "optimizer_idx", below: str = "") -> str:
     return "import torch\n" + hook(head, reads) + ONE + below
 
@@ -268,11 +271,35 @@ def test_hook_of_one_optimizer_is_told_its_index(case: tuple[str, str]) -> None:
         + of_one(STEPS[0]).replace("torch.optim.SGD(self.parameters(), lr=0.1)", "optimizer()"),
         of_one(STEPS[0], "optimizer_idx, on_tpu"),
         of_one(SHORTER["backward"][0], "optimizer, optimizer_idx"),
+        of_one(SHORTER["backward"][0], below=MANUAL),
     ],
-    ids=["several-below", "unknown", "another-is-read", "the-optimizer-is-read"],
+    ids=["several-below", "unknown", "another-is-read", "the-optimizer-is-read", "by-hand"],
 )
 def test_hook_that_reads_more_than_the_index_of_one_optimizer_is_left(text: str) -> None:
     assert "Not rewritten" in refusals({"train.py": text}, "OPT004")[0]
+
+
+@pytest.mark.parametrize("reads", ["optimizer", "optimizer_idx"])
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [
+        ("self.optimizer_zero_grad(0, 0, self.it, 1)", True),
+        ("super().optimizer_zero_grad(0, 0, self.it, 1)", True),
+        ("self.optimizer_zero_grad(*self.given)", True),
+        ("self.optimizer_zero_grad(0, 0, optimizer=self.it, optimizer_idx=1)", True),
+        ("self.optimizer_zero_grad(0, 0, self.it)", False),
+    ],
+)
+def test_hook_that_something_else_may_give_the_index_is_left(reads: str, call: str, left: bool) -> None:
+    text = of_one(SHORTER["zero_grad"][0], reads)
+    below = f"class Child(Model):\n    def on_train_start(self):\n        {call}\n"
+    for files in (
+        {"train.py": f"{text}\n\n{below}"},
+        {"train.py": text, "b.py": f"from train import Model\n\n\n{below}"},
+    ):
+        made = run_rules(files, OPT004)
+        assert bool(made.changes) is not left
+        assert ["perhaps with the index" in each.reason for each in made.findings] == [left]
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,7 @@ HANDED = (
 TOLD = (
     "def told(model, trainer, **more):\n    trainer.logger.log_hyperparams(model.hparams)\n    trainer.callbacks = []\n"
 )
+NEXT = "\n    "
 
 
 @pytest.mark.parametrize("call", ["model, trainer", "model, trainer=trainer", "trainer=trainer, model=model"])
@@ -335,7 +336,15 @@ def test_a_trainer_that_a_function_only_reads_is_fitted_where_it_was_built(call:
         ("model, trainer", TOLD + "    more['it'] = trainer\n"),
         ("model, trainer", TOLD + "    print(locals())\n"),
         ("model, trainer", TOLD + "    return lambda: trainer\n"),
+        ("model, trainer", TOLD + "    print(vars())\n"),
         ("model, trainer", "@made\n" + TOLD),
+        (
+            "model, trainer",
+            f"if made:\n    {TOLD.replace(NEXT, NEXT + NEXT[1:])}else:\n\n    def told(m, t):\n        t.fit(m)\n",
+        ),
+        ("model, trainer", TOLD + "\n\ndef told(model, trainer):\n    trainer.fit(model)\n"),
+        ("model, trainer", TOLD + "\n\ntold = made(told)\n"),
+        ("model, trainer", TOLD + "\n\ndef change():\n    global told\n    told = made(told)\n"),
         ("model, model, it=trainer", TOLD),
         ("*model, trainer", TOLD),
         ("model, trainer", "told = made()\n"),

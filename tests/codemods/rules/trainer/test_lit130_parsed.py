@@ -175,6 +175,8 @@ def test_an_option_that_is_only_deleted_goes_with_the_statement(holder: str) -> 
 def test_what_is_deleted_alone_in_its_block() -> None:
     text = script("max_epochs=3", "if args.fast_dev_run:\n        del vars(args)['tpu_cores']")
     assert "if args.fast_dev_run:\n        pass\n" in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    both = text.replace("['tpu_cores']", "['tpu_cores']\n        del vars(args)['terminate_on_nan']")
+    assert "if args.fast_dev_run:\n        pass\n" in rewritten({"a.py": both}, rule("LIT130"))["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +189,20 @@ def test_what_is_deleted_alone_in_its_block() -> None:
         "vars(args).pop('tpu_cores')",
         "given = vars(args)\n    given.update({'tpu_cores': 1})\n    del given['tpu_cores']",
         "given = vars(args)\n    given.update(tpu_cores=1)\n    del given['tpu_cores']",
+        "given = vars(args)\n    for given in others:\n        del given['tpu_cores']",
+        "given = vars(args)\n\n    def less(given):\n        del given['tpu_cores']\n\n    less(made)",
     ],
-    ids=["read", "read-as-a-key", "of-something-else", "with-another", "popped", "put-in", "put-in-by-a-keyword"],
+    ids=[
+        "read",
+        "read-as-a-key",
+        "of-something-else",
+        "with-another",
+        "popped",
+        "put-in",
+        "put-in-by-a-keyword",
+        "of-others",
+        "a-parameter-too",
+    ],  # fmt: skip
 )
 def test_an_option_that_is_used_otherwise_stays(sets: str) -> None:
     assert "the option tpu_cores" in refusals({"a.py": script("max_epochs=3", sets)}, "LIT130")[0]
@@ -224,3 +238,15 @@ def test_an_own_option_that_the_call_reads_itself() -> None:
 @pytest.mark.parametrize("given", ["devices=2", "devices=other.gpus", "accelerator='gpu'"])
 def test_an_own_option_that_the_call_does_not_read_is_left(given: str) -> None:
     assert "--gpus of its own" in refusals({"a.py": HEAD + OWN.replace("KEYWORDS", given)}, "LIT130")[0]
+
+
+@pytest.mark.parametrize("line", ["import json as inspect\n", "ast = made()\n", "for inspect in ():\n    pass\n"])
+def test_a_file_that_gives_a_module_its_name_is_left(line: str) -> None:
+    text = script("max_epochs=3", "pass").replace("\n\n\ndef", f"\n{line}\n\ndef", 1)
+    assert "uses the name" in refusals({"a.py": text}, "LIT130")[0]
+
+
+def test_imports_are_put_behind_a_line_that_begins_with_something_else() -> None:
+    for head in ("from __future__ import annotations; import os\n", '"""Told."""; import os\n'):
+        after = rewritten({"a.py": head + script("max_epochs=3", "pass")}, rule("LIT130"))["a.py"]
+        assert after.startswith(f"{head}import ast\nimport inspect\n")

@@ -31,6 +31,12 @@ def test_the_only_statement_of_a_block_leaves_a_pass() -> None:
     assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "import os\n\nif fast:\n    pass\n"
 
 
+def test_statements_that_are_all_of_a_block_leave_one_pass() -> None:
+    gone = [f'    os.environ["{name}"] = "1"\n' for name, variable in VARIABLES.items() if not variable.advice]
+    text = "import os\n\nif fast:\n" + gone[0] * 2
+    assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "import os\n\nif fast:\n    pass\n"
+
+
 def test_what_had_an_effect_is_a_finding() -> None:
     [reason] = refusals({"a.py": 'import os\n\nos.environ["PL_TORCH_DISTRIBUTED_BACKEND"] = "gloo"\n'}, "LIT240")
     assert "process_group_backend" in reason
