@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,8 +21,9 @@ from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.finished import keep
 from verify.harness import measures, short
-from verify.harness.pace import SlowTraining, TrainingPace
-from verify.judging.record import RunRecord
+from verify.harness.pace import LargeTraining, SlowTraining, TrainingPace
+from verify.judging.record import RunRecord, read
+from verify.judging.verdict import judge
 from verify.prove import prove
 from verify.retried import otherwise
 from verify.sandbox.process import Outcome
@@ -68,11 +71,11 @@ def test_fewer_batches_show_what_differs(tmp_path: Path) -> None:
 
 
 def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
+    now, said = [0.0], list[str]()
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace, free = (
-        TrainingPace({"mode": "train", "seconds": 100}),
-        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}),
+        TrainingPace({"mode": "train", "seconds": 100}, lambda *_, **told: said.append(told["type"])),
+        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}, print),
     )
     for number, at in ((1, 30.0), (2, 34.0), (9, 62.0)):
         now[0] = at
@@ -81,6 +84,49 @@ def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     free.at(2, 16)
     with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not fit into 100 s"):
         pace.at(9, 16)
+    assert said == ["SlowTraining"]
+
+
+def test_what_a_project_answers_to_its_end_is_no_failure_of_its_own(tmp_path: Path) -> None:
+    told = [{"event": "failure", "type": kind, "message": kind, "place": None}
+            for kind in ("LargeTraining", "SystemExit")]  # fmt: skip
+    for number, events in enumerate((told, [*reversed(told)])):
+        (tmp_path / f"{number}.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+        raw = read(tmp_path / f"{number}.jsonl", "train.py")
+        assert raw.recording.failure is not None and raw.recording.failure.type == "LargeTraining"
+        assert raw.ended == "LargeTraining"
+    trained = replace(raw, ended=None, recording=replace(raw.recording, fitted=True, failure=None))
+    assert [judge(*trees, ()).verdict for trees in ((trained, raw), (raw, trained))] == ["inconclusive"] * 2
+
+
+@pytest.fixture
+def pace() -> Iterator[TrainingPace]:
+    handler = signal.getsignal(signal.SIGALRM)
+    try:
+        yield TrainingPace({"mode": "train", "seconds": 100}, lambda *_, **told: None)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def test_a_timer_of_the_project_is_left_alone(pace: TrainingPace) -> None:
+    pace.wait()
+    assert 30 < signal.getitimer(signal.ITIMER_REAL)[0] <= 40
+    pace.begun()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    pace.late()
+    pace.wait()
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.alarm(90)
+    pace.begun()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] > 80
+
+
+def test_a_training_is_ended_once(pace: TrainingPace) -> None:
+    pace.wait()
+    with pytest.raises(LargeTraining, match="its second batch did not come in 40 s"):
+        signal.raise_signal(signal.SIGALRM)
+    signal.raise_signal(signal.SIGALRM)
 
 
 def test_a_run_that_was_too_slow_is_not_taken_again(tmp_path: Path) -> None:
@@ -150,7 +196,8 @@ LARGE = (
              "GIVEN = parser.parse_args()\nGIVEN.depth = int(GIVEN.depth) - 2\n\n\nclass Module")
     .replace("torch.nn.Linear(2, 1)", "torch.nn.Linear(2, GIVEN.width)")
     .replace("torch.rand(64, 2)", "torch.rand(64, 2), batch_size=16")
-)  # fmt: skip
+    .replace("\nL.Trainer", "\ntry:\n    L.Trainer")
+) + "except BaseException:\n    raise SystemExit(1)\n"  # fmt: skip
 
 
 @pytest.mark.parametrize(
