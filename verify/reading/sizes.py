@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from verify.reading.sources import Sources
 
@@ -22,18 +23,29 @@ _SAFE = (_BATCH, _DEPTH)
 """Rows of sizes that nothing else has to fit."""
 
 
-def smaller(script: str, *trees: Sources) -> tuple[tuple[str, ...], ...]:
+def smaller(script: str, *trees: Sources, changed: Iterable[str] = ()) -> tuple[tuple[str, ...], ...]:
     """Arguments that make what a script trains smaller, of the options that it and what it calls declare with a whole
     number by default: of all sizes, and of those alone that fit whatever the others are. None where nothing is less.
 
-    Of several trees, the options that all of them declare alike: another one is not known to all, or hides what its
-    default is.
+    Of several trees, the options that all of them declare alike, and that no line names in which a `changed` file
+    differs: another one is not known to all, or hides what it is by default or by a configuration.
     """
     held = [_by_option(sources, script) for sources in trees]
-    found = {name: next(iter(rows)) for name, rows in held[0].items() if all(one.get(name) == rows for one in held)}
+    found = {name: next(iter(rows)) for name, rows in held[0].items() if all(one.get(name) == rows for one in held)
+             and not any(_differs(path, name, trees) for path in changed)}  # fmt: skip
     every = tuple(f"{option}={most}" for option, (_, _, most) in found.items())
     safe = tuple(f"{option}={most}" for option, (_, row, most) in found.items() if row in _SAFE)
     return tuple(dict.fromkeys(each for each in (every, safe) if each))
+
+
+def _differs(path: str, option: str, trees: Iterable[Sources]) -> bool:
+    """Whether the lines of a file that name an option are others in one of these trees."""
+    word = re.compile(rf"\b{re.sub('[-_]', '[-_]', option.lstrip('-'))}\b")
+    said = []
+    for place in (sources.root / path for sources in trees):
+        lines = place.read_text(encoding="utf-8", errors="replace").splitlines() if place.is_file() else ()
+        said.append(Counter(line.strip() for line in lines if word.search(line)))
+    return any(lines != said[0] for lines in said)
 
 
 def _by_option(sources: Sources, script: str) -> Mapping[str, Mapping[tuple[str, str, int], None]]:
