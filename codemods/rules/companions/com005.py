@@ -65,7 +65,7 @@ def _named(file: PythonFile) -> Iterator[tuple[ast.Attribute, str]]:
     for node, within in file.nodes_near(lasts):
         if isinstance(node, ast.Attribute) and node.attr in lasts and isinstance(node.ctx, ast.Load):
             dotted = file.scope_within(within).resolve(node)
-            if dotted in GONE:
+            if dotted is not None and dotted in GONE:
                 yield node, dotted
 
 

@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-<<<<<<< HEAD
 from codemods.code.syntax import Function, is_super_call, parameters
-from codemods.lightning.facts import CALLBACK, MODULE, Facts
-=======
-from codemods.code.syntax import is_super_call, parameters
 from codemods.lightning.calls_by_name import asked_otherwise
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
->>>>>>> rev-rules
 from codemods.lightning.optimization import optimization
 from codemods.rewrite.advice import head
 from codemods.rewrite.manual.closure import closure_parameter
@@ -106,13 +101,8 @@ def _hook_match(
     read = [left] if left else read_elsewhere(method, name, dead)
     if not dead and not read:
         return
-<<<<<<< HEAD
-    index = index_parameter(method, hook) if one and not left else None
-    told = index is not None and read == [index] and not _is_handed_on(method, name, index)
-=======
     index = index_parameter(method, hook) if first and not left else None
-    told = index is not None and read == [index]
->>>>>>> rev-rules
+    told = index is not None and read == [index] and not _is_handed_on(method, name, index)
     if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
         return
@@ -129,12 +119,12 @@ def _hook_match(
     )
 
 
-<<<<<<< HEAD
 def _is_handed_on(method: Function, name: str, index: str) -> bool:
     """Whether a hook gives the index to one of the same name, as that of a base by its name, which takes none."""
     calls = [node for node in walk(method) if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name]
     return any(isinstance(node, ast.Name) and node.id == index for call in calls for node in walk(call))
-=======
+
+
 def _given(file: PythonFile, facts: Facts, name: str, hook: HookSignature, dead: tuple[str, ...]) -> str | None:
     """The file in which something else than Lightning may give a hook more than it would take."""
     left = hook.arguments - len(hook.gone)
@@ -145,7 +135,6 @@ def _given(file: PythonFile, facts: Facts, name: str, hook: HookSignature, dead:
         if spread or len(call.args) > left or any(each.arg in (None, *dead) for each in call.keywords):
             return path
     return None
->>>>>>> rev-rules
 
 
 TAKEN = {

@@ -202,7 +202,7 @@ def test_what_is_deleted_alone_in_its_block() -> None:
         "put-in-by-a-keyword",
         "of-others",
         "a-parameter-too",
-    ],  # fmt: skip
+    ],
 )
 def test_an_option_that_is_used_otherwise_stays(sets: str) -> None:
     assert "the option tpu_cores" in refusals({"a.py": script("max_epochs=3", sets)}, "LIT130")[0]
