@@ -374,7 +374,7 @@ Tuner(trainer).scale_batch_size(model, datamodule=data, mode="binsearch")
 trainer.fit(model, datamodule=data)
 """
 HAND = f"{_IMPORT}\ntrainer = Trainer()\nfound = trainer.tuner.lr_find(model)\n"
-TUNER = f"""\
+TUNED = f"""\
 {_IMPORT}from pytorch_lightning.tuner import Tuner
 
 trainer = Trainer()
@@ -396,7 +396,7 @@ RULE = Rule(
     triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner", b".tune("),
     check=_check,
     rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
-    examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),
+    examples=(Example(BEFORE, AFTER), Example(HAND, TUNED), Example(LEFT, LEFT)),
     mentions=(TUNE,),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.code.scopes import ROOT, Scope
@@ -114,14 +115,22 @@ def _built(file: PythonFile) -> frozenset[str]:
 
 
 def _annotation(file: PythonFile, functions: list[Function], text: str) -> bool | None:
-    """Whether the parameter of that name is annotated as a Trainer, None where it is not annotated at all."""
+    """Whether the parameter of that name is annotated as a Trainer, None where it is not annotated at all, or may be
+    something else by then."""
     scope: Scope = file.scope
     for function in reversed(functions):
         for argument in [*function.args.args, *function.args.kwonlyargs]:
-            if argument.arg == text and argument.annotation is not None:
-                note = _named(scope, argument.annotation)
-                return None if note is None else scope.resolve(note) == TRAINER
+            if argument.arg == text:
+                note = _named(scope, argument.annotation) if argument.annotation else None
+                known = note is not None and not _is_replaced(file, function, text)
+                return scope.resolve(note) == TRAINER if known and note else None
     return None
+
+
+def _is_replaced(file: PythonFile, function: Function, name: str) -> bool:
+    """Whether a function binds its parameter to what says nothing of it or of a Trainer."""
+    values = (item.node.value for item in file.assignments_to(name) if function in item.within)
+    return any(value is not None and not re.search(rf"\b{name}\b|Trainer", ast.unparse(value)) for value in values)
 
 
 def _named(scope: Scope, note: ast.expr) -> ast.expr | None:

@@ -293,3 +293,9 @@ def test_a_trainer_that_is_tuned_where_it_is_built_is_named(flags: str) -> None:
 def test_a_model_by_its_name_is_tuned_too() -> None:
     body = "def f(trainer: pl.Trainer):\n    trainer.tune(model=m)\n"
     assert len(refusals({"a.py": HEAD + body}, "LIT113")) == 1
+
+
+def test_the_advice_names_the_import() -> None:
+    text = "from pytorch_lightning import Trainer\n\n\ndef ask(trainer: Trainer):\n    return trainer.tuner.lr_find\n"
+    (reason,) = refusals({"a.py": text}, "LIT113")
+    assert "`Tuner(trainer).lr_find(...)`, with `from lightning.pytorch.tuner import Tuner`" in reason

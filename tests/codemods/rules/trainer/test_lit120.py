@@ -99,6 +99,25 @@ def test_a_parameter_that_may_be_a_trainer_or_none(note: str, is_one: bool | Non
     assert [finding.fix for finding in found] == (["manual", "safe"] if is_one else [])
 
 
+@pytest.mark.parametrize(
+    ("body", "is_one"),
+    [
+        ("told = told or pl.Trainer()\n", True),
+        ("told = other()\n", False),
+        ("told = None if told is None else told\n", True),
+    ],
+)
+def test_a_parameter_that_is_bound_again(body: str, is_one: bool) -> None:
+    text = f"import pytorch_lightning as pl\n\n\ndef f(told: pl.Trainer):\n    {body}    return told.use_amp\n"
+    assert bool(run_rules({"a.py": text}, rule("LIT120")).changes) is is_one
+
+
+def test_a_parameter_of_a_function_inside_is_another() -> None:
+    inner = "    def g(told):\n        return told.use_amp\n\n    return g\n"
+    text = f"import pytorch_lightning as pl\n\n\ndef f(told: pl.Trainer):\n{inner}"
+    assert run_rules({"a.py": text}, rule("LIT120")).changes == ()
+
+
 @pytest.mark.parametrize("old", PRECISIONS)
 def test_precisions(old: int | str) -> None:
     kept = Trainer(logger=False, accelerator="cpu", enable_checkpointing=False, precision=old)  # type: ignore[arg-type]
