@@ -94,7 +94,7 @@ def compare(
     old = sources_of(before)
     pins = pins_of(old)
     then = replace(options, pins=pins, forked=is_forked(old))
-    below = None if conforms else broken_in(find(old, then).findings, then, pins)
+    below = None if conforms else broken_in(find(old, then).findings, then, pins, old)
     with scratch() as folder:
         if conforms:
             _write_what_names_lightning(after, folder / "after")

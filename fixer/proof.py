@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -15,6 +17,7 @@ from codemods.code.source import Source
 from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
 from codemods.finding import Finding
+from codemods.lightning.arguments import first
 from codemods.lightning.pins.stated import pins_of
 from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone
@@ -206,13 +209,28 @@ def _lasted() -> dict[str, str]:
     return names | hooks
 
 
-def broken_in(findings: Iterable[Finding], options: Options, pins: Iterable[str]) -> str | None:
-    """The release that code with these pins must be older than in which this is found: by the rules, and by what a
-    message says of the last release that had a name; None if that is not known."""
+def broken_in(
+    findings: Iterable[Finding], options: Options, pins: Iterable[str], sources: Iterable[Source]
+) -> str | None:
+    """The release that the code of these sources, with these pins, must be older than in which this is found: by the
+    rules, and by what a message says of the last release that had a name; None if that is not known. A release before
+    which a Trainer does not take what the code gives it is none: a find that asks for one is of other code."""
     broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in options.rules}
     said = {(finding.code, finding.message) for finding in findings}
     limits = (limit for code, message in sorted(said) for limit in (broken.get(code), _gone_in(message)))
-    return oldest(filter(None, limits), pins)
+    least = max((Version(first(name)) for name in _given(sources)), default=Version("0"))
+    return oldest((limit for limit in limits if limit and Version(limit) > least), pins)
+
+
+def _given(sources: Iterable[Source]) -> Iterator[str]:
+    """The arguments by name that a Trainer is made with."""
+    for source in sources:
+        if source.kind != "python" or b"Trainer(" not in source.data:
+            continue
+        with suppress(SyntaxError, ValueError):
+            calls = (node for node in ast.walk(ast.parse(source.data)) if isinstance(node, ast.Call))
+            made = (call for call in calls if ast.unparse(call.func).rpartition(".")[2] == "Trainer")
+            yield from (word.arg for call in made for word in call.keywords if word.arg)
 
 
 def _gone_in(message: str) -> str | None:
@@ -243,7 +261,7 @@ def prove_plan(
     with scratch() as folder:
         before = folder / "before"
         export(project, before, {})
-        below = broken_in(made.findings, options, options.pins)
+        below = broken_in(made.findings, options, options.pins, sources)
         how = replace(how, clock=clock)
         proven = partial(_prove, how)
         case = Case(project, sources, options, before, folder, progress, clock, proven, below)

@@ -190,11 +190,12 @@ class Recording:
     how many of those change a type: where states are carried on uncut, the first grows. `autocast` is the type that a
     training step's layers are cast to, None where they are not. `planned` has the `batches` of an epoch, `epochs`,
     `max_steps` and optimizer `steps` of the whole training, by the project's own limits and loader, the `devices` and
-    `nodes` that it asks for, and how many epochs lie between validations (`every`). `unheld` names the trainable
-    parameters that no optimizer holds. Where a script calls `fit` more than once, `metrics` and `weights` hold those of
-    each call, the earlier ones as `fit 1: name`. `devices` is how many trained together: what is here is what the first
-    of them saw. `digest` is of all weights and buffers at the end, `peak_memory` in bytes, `step_seconds` the usual
-    time from step to step. `output` is the end of what the process wrote.
+    `nodes` that it asks for, how many epochs lie between validations (`every`), and where batches are of fewer, the
+    `samples` that they were to have. `unheld` names the trainable parameters that no optimizer holds. Where a script
+    calls `fit` more than once, `metrics` and `weights` hold those of each call, the earlier ones as `fit 1: name`.
+    `devices` is how many trained together: what is here is what the first of them saw. `digest` is of all weights and
+    buffers at the end, `peak_memory` in bytes, `step_seconds` the usual time from step to step. `output` is the end of
+    what the process wrote.
     """
 
     script: str

@@ -71,7 +71,8 @@ def run_both(
     """Run a script in both trees; again, and otherwise watched, where what we put there fails and can be spared."""
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
-        again = otherwise(old, new, bench.watching.get(entry.script, {}), sizes.smaller(after, entry.script))
+        less = sizes.smaller(entry.script, after, before, changed=bench.request.changed)
+        again = otherwise(old, new, bench.watching.get(entry.script, {}), less)
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break

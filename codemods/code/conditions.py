@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from codemods.code.imports import ModuleNames
+from codemods.code.nodes import every_node
 from codemods.code.tree_copies import changed, made_from
 
 SWAPPED: Mapping[type, type[ast.cmpop]] = {
@@ -26,6 +27,8 @@ ALWAYS = frozenset({
     "zero_grad",
 })  # fmt: skip
 """Methods that what is asked for one of them has had in every release."""
+GUARDS = frozenset({"hasattr", "callable", "getattr"})
+"""Functions that ask whether an object has something."""
 DECIDED: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.Eq: lambda one, other: one == other,
     ast.NotEq: lambda one, other: one != other,
@@ -64,7 +67,9 @@ def guarded(node: ast.AST) -> ast.Attribute | None:
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) and _is_none(test.comparators[0]):
         test = test.left if getattr(getattr(test.left, "func", None), "id", "") == "getattr" else test
     name, given = (getattr(test.func, "id", ""), test.args) if isinstance(test, ast.Call) else ("", [])
-    if not isinstance(function, ast.Attribute) or not given or name not in ("hasattr", "callable", "getattr"):
+    if not isinstance(function, ast.Attribute) or not given or name not in GUARDS:
+        return None
+    if not all(isinstance(item, ast.Name | ast.Attribute | ast.Load) for item in every_node(function)):
         return None
     if name == "callable" and isinstance(given[0], ast.Call) and getattr(given[0].func, "id", "") == "getattr":
         given = given[0].args

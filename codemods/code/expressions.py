@@ -125,7 +125,7 @@ def _of_lambda(function: ast.Lambda, node: ast.Call, known: ModuleNames) -> ast.
         return None
     if not given:
         return function.body
-    if any(isinstance(item, ast.arg | ast.comprehension) for item in every):
+    if any(isinstance(item, ast.Lambda | ast.comprehension) for item in every):
         return None
     by_name = dict(zip((item.arg for item in given), values, strict=True))
 

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
-from codemods.code.conditions import ALWAYS, guarded
+from codemods.code.conditions import ALWAYS, GUARDS, guarded
 from codemods.code.contexts import Contexts
 from codemods.code.imports import ModuleNames
 from codemods.code.iterating import is_repeated_once, plain_turns
@@ -15,7 +15,7 @@ from codemods.code.spreads import nodes_run_here
 from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
 
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
-NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
 ONCE = ("range(1)", "range(0, 1)")
 CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
@@ -204,6 +204,9 @@ class _Blocks:
 
     def has(self, asked: ast.Attribute) -> bool:
         """Whether an object has the method that it is asked for, as far as its name and the module say."""
+        bound = any(item.id == asked.attr and isinstance(item.ctx, ast.Store) for item in self.known.nodes[ast.Name])
+        if bound or asked.attr in self.known.set_attributes or not GUARDS.isdisjoint(self.known.taken):
+            return False
         if asked.attr in ALWAYS:
             return True
         return getattr(asked.value, "id", "") == "self" and asked.attr in self.known.methods

@@ -190,6 +190,8 @@ def _of_instance(node: ast.Subscript, known: ModuleNames) -> ast.Attribute | Non
     name = key.value if isinstance(key, ast.Constant) else None
     if getattr(owner, "id", "") != "self" or owner is None or not is_attribute(name) or name in known.taken:
         return None
+    if name.startswith("__"):
+        return None
     return made_from(node, ast.Attribute(value=owner, attr=name, ctx=ast.Load()))
 
 

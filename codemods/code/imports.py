@@ -114,9 +114,18 @@ class ModuleNames:
 
     @cached_property
     def methods(self) -> frozenset[str]:
-        """The methods that classes of the module define, without decorators."""
+        """The methods that classes of the module define, and none with a decorator."""
+        return frozenset(item.name for item in self._in_classes) - self.decorated
+
+    @cached_property
+    def decorated(self) -> frozenset[str]:
+        """The methods that classes of the module define with a decorator, which may make properties of them."""
+        return frozenset(item.name for item in self._in_classes if item.decorator_list)
+
+    @cached_property
+    def _in_classes(self) -> list[ast.FunctionDef]:
         every = (item for node in self.nodes[ast.ClassDef] for item in node.body)
-        return frozenset(item.name for item in every if isinstance(item, ast.FunctionDef) and not item.decorator_list)
+        return [item for item in every if isinstance(item, ast.FunctionDef)]
 
     def is_steady(self, node: ast.expr) -> bool:
         """Whether nothing that the module calls gives a name, or an attribute of one, another meaning."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from codemods.code.imports import ModuleNames
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
+from codemods.code.spreads import nodes_run_here
 from codemods.code.tree_copies import (
     BLOCKS,
     DEFINING,
@@ -232,7 +233,7 @@ def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], inde
     at_once = (
         isinstance(following, ast.Call) and following.func is loads[0] and not (following.args or following.keywords)
     )
-    local = frozenset(names.stores) - names.elsewhere if at_once else _settled(owner)
+    local = _bound_here(owner) - names.elsewhere if at_once else _settled(names, helper)
     if not _can_stand_elsewhere(helper, returning=True, local=local):
         return None
     given: Called = lambda call: call.args if call.func is loads[0] else None  # noqa: E731
@@ -253,12 +254,17 @@ def _less(node: ast.AST, helper: ast.FunctionDef) -> ast.AST | None:
     return None
 
 
-def _settled(owner: Owner) -> frozenset[str]:
-    """The parameters of a function that nothing binds anew."""
-    every = list(every_node(owner))
-    inner = {name for item in every if isinstance(item, ast.Nonlocal) for name in item.names}
-    bound = {item.id for item in every if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
-    return frozenset({item.arg for item in every_node(owner.args) if isinstance(item, ast.arg)} - bound - inner)
+def _bound_here(owner: Owner) -> frozenset[str]:
+    """The parameters of a function, and what its own statements bind."""
+    every = [*nodes_run_here(owner), *every_node(owner.args)]
+    names = {item.id for item in every if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
+    return frozenset(names | {item.arg for item in every if isinstance(item, ast.arg)})
+
+
+def _settled(names: Names, helper: ast.FunctionDef) -> frozenset[str]:
+    """The parameters of a function that nothing binds anew; what a helper inside calls its own is another's."""
+    stores = names.stores - Names(helper).stores
+    return frozenset(name for name in names.parameters - names.elsewhere if stores[name] == 1)
 
 
 def _can_stand_elsewhere(

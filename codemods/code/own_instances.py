@@ -54,7 +54,8 @@ def _called_otherwise(method: ast.stmt) -> list[ast.AST]:
     names = [item for item in every if isinstance(item, ast.Name) and item.id == this.arg]
     bound = [item for item in every if isinstance(item, ast.arg) and item.arg in (this.arg, SELF)]
     said = any(getattr(item, "id", "") == SELF for item in every) or any(
-        isinstance(item, ast.Global | ast.Nonlocal) or getattr(item, "name", "") in (this.arg, SELF) for item in every
+        isinstance(item, ast.Global | ast.Nonlocal | ast.ClassDef) or getattr(item, "name", "") in (this.arg, SELF)
+        for item in every
     )
     if said or bound != [this] or not all(isinstance(item.ctx, ast.Load) for item in names):
         return []
@@ -75,7 +76,8 @@ def _may_ask_above(call: ast.Call) -> bool:
 
 
 def _asking_above(node: ast.ClassDef) -> list[ast.Call]:
-    """The calls in methods of a class of what its one base has, by the name of that."""
+    """The calls in methods of a class of the method of the same name that its one base has, by the name of that:
+    another may be given no instance, as a static method or a class."""
     if len(node.bases) != 1 or not isinstance(node.bases[0], ast.Name | ast.Attribute):
         return []
     base, found = ast.dump(node.bases[0]), []
@@ -86,7 +88,8 @@ def _asking_above(node: ast.ClassDef) -> list[ast.Call]:
         if any(isinstance(item, ast.Name) and item.id == SELF and not isinstance(item.ctx, ast.Load) for item in here):
             continue
         calls = (item for item in here if isinstance(item, ast.Call) and _may_ask_above(item))
-        found += [item for item in calls if ast.dump(item.func.value) == base]  # type: ignore[attr-defined]
+        above = (item for item in calls if item.func.attr == method.name)  # type: ignore[attr-defined]
+        found += [item for item in above if ast.dump(item.func.value) == base]  # type: ignore[attr-defined]
     return found
 
 

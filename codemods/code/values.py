@@ -269,7 +269,9 @@ class _SubstitutionReader:
             return is_super(value) or part
         given = [*call.args, *(item.value for item in call.keywords)]
         first = [call.func, *itertools.takewhile(lambda item: not _is_of(item, load), given)]
-        if len(first) > len(given) or not all(self.is_plain(item, beside=value) for item in first):
+        if len(first) > len(given) or not (self.is_method(call.func, value) or self.is_plain(call.func, value)):
+            return False
+        if not all(self.is_plain(item, beside=value) for item in first[1:]):
             return False
         if row and any(isinstance(item, ast.Subscript) and item.value is load for item in given):
             return True
@@ -285,7 +287,7 @@ class _SubstitutionReader:
         if self.known.is_quiet(beside):
             calls = any(isinstance(item, ast.Call) for item in every_node(node))
             return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
-        if not _does(node) and (not _does(beside) or self.is_apart(node, beside) or self.is_method(node, beside)):
+        if not _does(node) and (not _does(beside) or self.is_apart(node, beside)):
             return True
         return all(
             isinstance(item, ast.Constant | ast.expr_context)
@@ -391,7 +393,7 @@ class _SubstitutionReader:
     def is_own_method(self, node: ast.Attribute) -> bool:
         """Whether it is a method of `self`, as far as its name and the module say."""
         own = isinstance(node.value, ast.Name) and node.value.id == "self" and self.names.stores["self"] == 1
-        method = node.attr in ALWAYS or node.attr in self.known.methods
+        method = node.attr in ALWAYS - self.known.decorated or node.attr in self.known.methods
         return own and "self" in self.names.parameters and method and node.attr not in self.known.said
 
 

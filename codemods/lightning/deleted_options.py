@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
+
+_ASKING = (ast.In, ast.NotIn)
 
 
 def deletions(file: PythonFile, names: Collection[str], parsed: Collection[str]) -> dict[str, list[ast.Delete]]:
-    """The statements `del DICTIONARY["NAME"]`, by name, where the dictionary is all that was parsed, or a copy of it.
-    `parsed` are the texts of what was."""
+    """The statements `del DICTIONARY["NAME"]`, by name, where the dictionary is all that was parsed, or a copy of it,
+    and nothing may put the name into it. `parsed` are the texts of what was."""
     found: dict[str, list[ast.Delete]] = {}
     for statement in file.statements if "del " in file.text else ():
         if not isinstance(statement, ast.Delete):
@@ -19,7 +21,19 @@ def deletions(file: PythonFile, names: Collection[str], parsed: Collection[str])
         for name, holder in _keys(statement):
             if name in names and _is_parsed(file, holder, parsed):
                 found.setdefault(name, []).append(statement)
-    return found
+    kept = _said(file, found) if found else set()
+    return {name: statements for name, statements in found.items() if name not in kept}
+
+
+def _said(file: PythonFile, found: Mapping[str, Sequence[ast.Delete]]) -> set[str]:
+    """The names that a file says as a text or by a keyword, but where it deletes them or asks whether they are in."""
+    every = list(walk(file.tree))
+    targets = (target for statements in found.values() for item in statements for target in item.targets)
+    known = {id(target.slice) for target in targets if isinstance(target, ast.Subscript)}
+    known |= {id(item.left) for item in every if isinstance(item, ast.Compare) and isinstance(item.ops[0], _ASKING)}
+    texts = {item.value for item in every if isinstance(item, ast.Constant) and id(item) not in known}
+    texts |= {item.arg for item in every if isinstance(item, ast.keyword)}
+    return {name for name in found if name in texts}
 
 
 def _keys(statement: ast.Delete) -> Iterator[tuple[str, ast.expr]]:

@@ -107,12 +107,31 @@ def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
         return call.with_changes(args=[*args[:end], new.with_changes(comma=comma), *args[end:]])
     if not args:
         return call.with_changes(args=[new])
-    last = args[-1]
-    comma = cst.Comma(whitespace_after=_between(call, len(args) - 1))
-    new = new.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    last, between = args[-1], _between(call, len(args) - 1)
+    comma, behind, between = _noted(last.comma, last.whitespace_after_arg, between)
+    new = new.with_changes(comma=comma, whitespace_after_arg=behind)
+    comma = cst.Comma(whitespace_after=between)
     return call.with_changes(
         args=[*args[:-1], last.with_changes(comma=comma, whitespace_after_arg=cst.SimpleWhitespace("")), new]
     )
+
+
+def _noted(comma: Any, behind: Any, between: Any) -> tuple[Any, Any, Any]:
+    """The comma and the space behind what was the last argument, and what stands `between` it and the new one: the
+    comment in its line stays there."""
+    import libcst as cst
+
+    space: Any = comma.whitespace_after if isinstance(comma, cst.Comma) else behind
+    if (
+        not all(isinstance(each, cst.ParenthesizedWhitespace) for each in (space, between))
+        or not space.first_line.comment
+    ):
+        return comma, behind, between
+    between = between.with_changes(first_line=space.first_line)
+    space = space.with_changes(first_line=clean_break(space).first_line)
+    if isinstance(comma, cst.Comma):
+        return comma.with_changes(whitespace_after=space), behind, between
+    return comma, space, between
 
 
 def with_callback(call: cst.Call, text: str, held: Literal["list", "optional", "one"] = "list") -> cst.Call:

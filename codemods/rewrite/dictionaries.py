@@ -234,9 +234,38 @@ def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
     ]
     if made:
         made[-1] = made[-1].with_changes(comma=item.comma)
-    elif index == len(elements) - 1 and index:
-        elements[index - 1] = elements[index - 1].with_changes(comma=item.comma)
-    return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+        return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+    return _without(old, index)
+
+
+def _without(old: cst.Dict, index: int) -> cst.Dict:
+    """The dictionary without an entry; comments on lines of their own, which speak of its neighbours, stay."""
+    import libcst as cst
+
+    from codemods.rewrite.edits import comment_lines, followed
+
+    elements, comma = list(old.elements), old.elements[index].comma
+    left = [*elements[:index], *elements[index + 1 :]]
+    if not left or (not index and not isinstance(comma, cst.Comma)):
+        return old.with_changes(elements=left)
+    if not index:
+        space = cst.ensure_type(comma, cst.Comma).whitespace_after
+        above = followed(old.lbrace.whitespace_after, space, bool(comment_lines(space)))
+        return old.with_changes(elements=left, lbrace=old.lbrace.with_changes(whitespace_after=above))
+    own = cst.ensure_type(elements[index - 1].comma, cst.Comma)
+    if index < len(elements) - 1:
+        space = cst.ensure_type(comma, cst.Comma).whitespace_after
+        own = own.with_changes(whitespace_after=followed(own.whitespace_after, space, True))
+        left[index - 1] = elements[index - 1].with_changes(comma=own)
+        return old.with_changes(elements=left)
+    space, end = own.whitespace_after, old.rbrace.whitespace_before
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        if not isinstance(end, cst.ParenthesizedWhitespace):
+            return old.with_changes(elements=left)
+        lines = [*comment_lines(space), *end.empty_lines]
+        end = end.with_changes(first_line=space.first_line, empty_lines=lines)
+    left[-1] = left[-1].with_changes(comma=comma)
+    return old.with_changes(elements=left, rbrace=old.rbrace.with_changes(whitespace_before=end))
 
 
 def with_callback_in(node: Any, *, text: str) -> Any:

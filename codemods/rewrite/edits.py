@@ -155,9 +155,9 @@ def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
         elif not isinstance(item.comma, cst.Comma):
             continue
         elif not kept:
-            before = _followed(before, item.comma.whitespace_after, bool(_comments(item.comma.whitespace_after)))
+            before = followed(before, item.comma.whitespace_after, bool(comment_lines(item.comma.whitespace_after)))
         elif isinstance(kept[-1].comma, cst.Comma):
-            space = _followed(kept[-1].comma.whitespace_after, item.comma.whitespace_after, True)
+            space = followed(kept[-1].comma.whitespace_after, item.comma.whitespace_after, True)
             kept[-1] = kept[-1].with_changes(comma=kept[-1].comma.with_changes(whitespace_after=space))
     if not call.args:
         return call
@@ -168,25 +168,25 @@ def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
     return call.with_changes(args=kept, whitespace_before_args=before)
 
 
-def _followed(space: Any, other: Any, breaks: bool) -> Any:
+def followed(space: Any, other: Any, breaks: bool) -> Any:
     """The whitespace of two that an argument stood between which is gone: the first, with the other's comments, or the
     other one where that `breaks` the line and the first does not."""
     if not isinstance(space, cst.ParenthesizedWhitespace):
         return other if breaks and isinstance(other, cst.ParenthesizedWhitespace) else space
-    return space.with_changes(empty_lines=[*space.empty_lines, *_comments(other)])
+    return space.with_changes(empty_lines=[*space.empty_lines, *comment_lines(other)])
 
 
 def _emptied(before: Any, last: cst.Arg) -> Any:
     """The whitespace of a call that has no argument any more."""
     spaces = (getattr(last.comma, "whitespace_after", None), last.whitespace_after_arg)
     behind = next((space for space in spaces if isinstance(space, cst.ParenthesizedWhitespace)), None)
-    lines = _comments(before) + [line for line in _comments(behind) if line not in _comments(before)]
+    lines = comment_lines(before) + [line for line in comment_lines(behind) if line not in comment_lines(before)]
     if not lines or behind is None:
         return cst.SimpleWhitespace("")
     return behind.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=lines)
 
 
-def _comments(space: Any) -> list[cst.EmptyLine]:
+def comment_lines(space: Any) -> list[cst.EmptyLine]:
     """The lines behind the first of a whitespace, where a comment is among them."""
     lines = list(space.empty_lines) if isinstance(space, cst.ParenthesizedWhitespace) else []
     return lines if any(line.comment for line in lines) else []
@@ -194,7 +194,7 @@ def _comments(space: Any) -> list[cst.EmptyLine]:
 
 def _as_last(item: cst.Arg, removed: cst.Arg) -> cst.Arg:
     """An argument in the place of the last one, which was removed."""
-    own = _comments(getattr(item.comma, "whitespace_after", None))
+    own = comment_lines(getattr(item.comma, "whitespace_after", None))
     behind = removed.whitespace_after_arg
     if not isinstance(removed.comma, cst.Comma) and isinstance(behind, cst.ParenthesizedWhitespace):
         behind = behind.with_changes(empty_lines=[*own, *behind.empty_lines])
@@ -218,7 +218,7 @@ def _last_comma(own: Any, removed: Any) -> Any:
         for comma in (own, removed)
     ):
         return removed
-    line, lines = own.whitespace_after.first_line, _comments(own.whitespace_after)
+    line, lines = own.whitespace_after.first_line, comment_lines(own.whitespace_after)
     behind = [each for each in removed.whitespace_after.empty_lines if each not in lines]
     space = removed.whitespace_after.with_changes(first_line=line, empty_lines=[*lines, *behind])
     return removed.with_changes(whitespace_after=space)

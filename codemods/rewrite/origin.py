@@ -107,12 +107,19 @@ class Origin:
             lost = (part == "whole" and _binds(own, self.hidden)) or self._speaks(own) or self._is_commented(own)
             return [] if lost else [replace(edit, node=own)]
         if isinstance(own, DEFINITIONS):
+            if any(map(self._names_a_base, every_node(edit.node))):
+                return []
             if _is_but_decorated(own, edit.node) or (part == "head" and self._keeps_head(own, edit.node)):
                 return [replace(edit, node=own)]
             carry = getattr(edit.change, "for_written", None)
             change = carry(edit.node, own, self.hidden, self.unbound) if carry else None
             return [replace(edit, node=own, change=change)] if change else []
         return self.respelled(edit, own)
+
+    def _names_a_base(self, seen: ast.AST) -> bool:
+        """Whether a call asks by its name for the base that the normal form asks by `super()`."""
+        own = made_of(seen, self.written) if isinstance(seen, ast.Call) else None
+        return _gives_itself(own) and not _gives_itself(seen)
 
     def _is_at_home(self, words: set[str], nodes: Sequence[ast.AST]) -> bool:
         """Whether nodes may be edited with some words, as far as they stand in helpers or call them."""

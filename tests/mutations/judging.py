@@ -51,18 +51,22 @@ def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judg
     return replace(judgement, verdict="regressed", reason=told) if told else judgement
 
 
-def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False) -> RunRecord:
+def recorded(
+    files: Files, release: str, devices: int = 1, nudged: bool = False, samples: tuple[str, ...] = ()
+) -> RunRecord:
     """What the harness writes about `train.py` of these files on a release of Lightning; the same files are run once in
     a process."""
-    return _recorded(tuple(sorted(files.items())), release, devices, nudged)
+    return _recorded(tuple(sorted(files.items())), release, devices, nudged, samples)
 
 
 @functools.cache
-def _recorded(texts: tuple[tuple[str, str], ...], release: str, devices: int, nudged: bool) -> RunRecord:
+def _recorded(
+    texts: tuple[tuple[str, str], ...], release: str, devices: int, nudged: bool, samples: tuple[str, ...]
+) -> RunRecord:
     files = dict(texts)
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
-    spec |= {"devices": devices, "nudged": nudged, "made": plan(files)}
+    spec |= {"devices": devices, "nudged": nudged, "samples": list(samples), "made": plan(files)}
     return _read(_asked(files, release, spec))
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from tests.mutations.judging import recorded
+from tests.training.interpreters import TARGET
 from tests.verify.test_provided import REQUEST, failed
 from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.finished import keep
-from verify.harness import short
-from verify.harness.pace import SlowTraining, TrainingPace
-from verify.judging.record import RunRecord
+from verify.harness import measures, short
+from verify.harness.pace import LargeTraining, SlowTraining, TrainingPace
+from verify.judging.record import RunRecord, read
+from verify.judging.verdict import judge
 from verify.prove import prove
 from verify.retried import otherwise
 from verify.sandbox.process import Outcome
@@ -65,11 +71,11 @@ def test_fewer_batches_show_what_differs(tmp_path: Path) -> None:
 
 
 def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
+    now, said = [0.0], list[str]()
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace, free = (
-        TrainingPace({"mode": "train", "seconds": 100}),
-        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}),
+        TrainingPace({"mode": "train", "seconds": 100}, lambda *_, **told: said.append(told["type"])),
+        TrainingPace({"mode": "train", "seconds": 100, "shorter": ("x",)}, print),
     )
     for number, at in ((1, 30.0), (2, 34.0), (9, 62.0)):
         now[0] = at
@@ -78,6 +84,49 @@ def test_a_pace_that_is_enough_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     free.at(2, 16)
     with pytest.raises(SlowTraining, match="a step takes 5 s, and 16 of them do not fit into 100 s"):
         pace.at(9, 16)
+    assert said == ["SlowTraining"]
+
+
+def test_what_a_project_answers_to_its_end_is_no_failure_of_its_own(tmp_path: Path) -> None:
+    told = [{"event": "failure", "type": kind, "message": kind, "place": None}
+            for kind in ("LargeTraining", "SystemExit")]  # fmt: skip
+    for number, events in enumerate((told, [*reversed(told)])):
+        (tmp_path / f"{number}.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+        raw = read(tmp_path / f"{number}.jsonl", "train.py")
+        assert raw.recording.failure is not None and raw.recording.failure.type == "LargeTraining"
+        assert raw.ended == "LargeTraining"
+    trained = replace(raw, ended=None, recording=replace(raw.recording, fitted=True, failure=None))
+    assert [judge(*trees, ()).verdict for trees in ((trained, raw), (raw, trained))] == ["inconclusive"] * 2
+
+
+@pytest.fixture
+def pace() -> Iterator[TrainingPace]:
+    handler = signal.getsignal(signal.SIGALRM)
+    try:
+        yield TrainingPace({"mode": "train", "seconds": 100}, lambda *_, **told: None)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def test_a_timer_of_the_project_is_left_alone(pace: TrainingPace) -> None:
+    pace.wait()
+    assert 30 < signal.getitimer(signal.ITIMER_REAL)[0] <= 40
+    pace.begun()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    pace.late()
+    pace.wait()
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.alarm(90)
+    pace.begun()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] > 80
+
+
+def test_a_training_is_ended_once(pace: TrainingPace) -> None:
+    pace.wait()
+    with pytest.raises(LargeTraining, match="its second batch did not come in 40 s"):
+        signal.raise_signal(signal.SIGALRM)
+    signal.raise_signal(signal.SIGALRM)
 
 
 def test_a_run_that_was_too_slow_is_not_taken_again(tmp_path: Path) -> None:
@@ -143,12 +192,21 @@ LARGE = (
     SLOW.replace("import time\n", "import argparse\nimport time\n")
     .replace("time.sleep(3)", "[time.sleep(1) for _ in range(GIVEN.depth * 5)]")
     .replace("class Module", "parser = argparse.ArgumentParser()\nparser.add_argument('--depth', default=90)\n"
+             "parser.add_argument('--width', default=64, type=int)\n"
              "GIVEN = parser.parse_args()\nGIVEN.depth = int(GIVEN.depth) - 2\n\n\nclass Module")
-)  # fmt: skip
+    .replace("torch.nn.Linear(2, 1)", "torch.nn.Linear(2, GIVEN.width)")
+    .replace("torch.rand(64, 2)", "torch.rand(64, 2), batch_size=16")
+    .replace("\nL.Trainer", "\ntry:\n    L.Trainer")
+) + "except BaseException:\n    raise SystemExit(1)\n"  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("spoiled", "verdict"), [(("pow(2)", "abs().pow(2)"), "preserved"), (("pow(2)", "pow(4)"), "changed")]
+    ("spoiled", "verdict"),
+    [
+        (("pow(2)", "abs().pow(2)"), "preserved"),
+        (("pow(2)", "pow(4)"), "changed"),
+        (("batch_size=16", "batch_size=32"), "changed"),
+    ],
 )
 def test_a_large_training_shows_what_differs(spoiled: tuple[str, str], verdict: str, tmp_path: Path) -> None:
     said: list[str] = []
@@ -157,12 +215,37 @@ def test_a_large_training_shows_what_differs(spoiled: tuple[str, str], verdict: 
     request = replace(REQUEST, before_pins=pins, after_pins=pins, baseline_below=None, timeout=30)
     evidence = prove(*trees, request, said.append)
     assert evidence.verdict == verdict, evidence.reason
-    assert any(
-        "with --depth=2 and at most 8 samples a batch, on fewer batches: its second batch did not come in 12 s" in line
-        for line in said
-    ), said
+    how = "with --depth=2 --width=32 and at most 8 samples a batch, on fewer batches: its second batch did not come in"
+    assert any(f"{how} 12 s" in line for line in said), said
     assert any("arguments that make what is trained smaller" in fact.text and "--depth=2" in fact.text
                for fact in evidence.facts)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "verdict"),
+    [
+        (("'--width', default=64", "'--width', default=128"), "changed"),
+        (("'--width'", "'--hidden', dest='width'"), "preserved"),
+    ],
+)
+def test_options_that_the_trees_declare_otherwise_make_none_smaller(
+    spoiled: tuple[str, str], verdict: str, tmp_path: Path
+) -> None:
+    trees = tree(tmp_path / "before", train=LARGE), tree(tmp_path / "after", train=LARGE.replace(*spoiled))
+    pins = ("lightning==2.6.6",)
+    request = replace(REQUEST, before_pins=pins, after_pins=pins, baseline_below=None, timeout=30)
+    evidence = prove(*trees, request, lambda _: None)
+    assert evidence.verdict == verdict, evidence.reason
+    assert not any("--width" in fact.text or "--hidden" in fact.text for fact in evidence.facts)
+
+
+@pytest.mark.parametrize("release", ["1.4.9", "1.9.5", TARGET])
+def test_how_many_samples_a_batch_was_to_have_is_recorded(release: str) -> None:
+    text = SLOW.replace("time.sleep(3)", "pass").replace("lightning as L", "pytorch_lightning as L")
+    text = text.replace("torch.rand(64, 2)", "torch.rand(64, 2), batch_size=16, shuffle=True")
+    run = recorded({"train.py": text}, release, samples=("8",)).recording
+    assert dict(run.planned)["samples"] == 16 and dict(run.planned)["batches"] == 8
+    assert "samples" not in dict(recorded({"train.py": text}, release).recording.planned)
 
 
 def test_loaders_put_few_samples_into_a_batch() -> None:
@@ -175,5 +258,7 @@ def test_loaders_put_few_samples_into_a_batch() -> None:
         made += [loaders(rows, batch_size=None), loaders(rows, batch_sampler=[[1, 2, 3]])]
         assert [each.batch_size for each in made] == [8, 8, 2, None, None]
         assert [len(each) for each in made] == [3, 2, 10, 20, 1]
+        trainer: Any = SimpleNamespace(train_dataloader={"one": made[0], "two": made[2], "plain": made[3]})
+        assert measures._samples(trainer) == {"samples": 16}
     finally:
         loaders.__init__ = plain

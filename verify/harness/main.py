@@ -274,6 +274,7 @@ def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
     try:
         return run_script(watch.spec, root, script, watch.record)
     finally:
+        watch.pace.begun()
         tell()
 
 

@@ -161,7 +161,7 @@ def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | 
     nodes, every = asked.get("num_nodes"), asked.get("check_val_every_n_epoch")
     return {"batches": batches, "epochs": epochs if isinstance(epochs, int) else None, "max_steps": most,
             "steps": min(limits, default=None), "devices": _devices(asked), "nodes": nodes if isinstance(nodes, int)
-            else None, "every": every if isinstance(every, int) else 1}  # fmt: skip
+            else None, "every": every if isinstance(every, int) else 1, **_samples(trainer)}  # fmt: skip
 
 
 def _devices(asked: dict[str, Any]) -> int | None:
@@ -189,6 +189,15 @@ def _batches(trainer: Any, limit: Any) -> int | None:
     if isinstance(limit, float):
         return int(count * limit)
     return min(count, limit) if isinstance(limit, int) and not isinstance(limit, bool) else count
+
+
+def _samples(trainer: Any) -> dict[str, int]:
+    """How many samples the training loaders were to put into a batch, where they put fewer."""
+    loader = trainer.train_dataloader
+    loader = getattr(loader, "loaders", loader)
+    every = loader.values() if isinstance(loader, dict) else loader if isinstance(loader, (list, tuple)) else [loader]
+    asked = [size for each in every if isinstance(size := getattr(each, "_asked", None), int)]
+    return {"samples": sum(asked)} if asked else {}
 
 
 def short(texts: Iterator[str], most: int = 50) -> list[str]:

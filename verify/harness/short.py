@@ -186,7 +186,7 @@ def steady_loaders(seed: int, *, workers: bool = False) -> None:
 
 
 def few_samples(most: int) -> None:
-    """Let every loader that is made put no more than so many samples into a batch."""
+    """Let every loader that is made put no more than so many samples into a batch, and keep how many it was to."""
     from torch.utils.data import DataLoader
 
     loaders: Any = DataLoader
@@ -194,8 +194,10 @@ def few_samples(most: int) -> None:
 
     @functools.wraps(build)
     def init(self: Any, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
-        size = min(batch_size, most) if isinstance(batch_size, int) else batch_size
-        build(self, dataset, size, *args, **kwargs)
+        is_large = isinstance(batch_size, int) and batch_size > most
+        build(self, dataset, most if is_large else batch_size, *args, **kwargs)
+        if is_large:
+            self.__dict__["_asked"] = batch_size
 
     loaders.__init__ = init
 

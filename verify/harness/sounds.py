@@ -54,7 +54,7 @@ def _instead(plain: Any, made: Callable[..., Any], told: str, used: dict[str, No
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = taken.bind(*args, **kwargs)
         try:
-            result = made(*bound.args, **bound.kwargs)
+            result = made(**bound.arguments)
         except (wave.Error, NotImplementedError):
             return plain(*args, **kwargs)
         used[f"{told} to {asking(__name__)}"] = None

@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, record: Callable[..., None], spec: dict[str, Any]) -> None:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
-        self.pace = TrainingPace(spec)
+        self.pace = TrainingPace(spec, record)
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:

@@ -202,7 +202,7 @@ def _of_time(tried: Iterable[Evidence], sources: Sources) -> Iterator[str]:
         is_slow = run.failure is not None and run.failure.type in SLOW
         if not is_slow and not (run.failure is None and _ENDED.search(item.reason)):
             continue
-        sizes = () if any(_SMALLER in fact.text for fact in item.facts) else smaller(sources, run.script)
+        sizes = () if any(_SMALLER in fact.text for fact in item.facts) else smaller(run.script, sources)
         args = f"`script = {json.dumps(run.script)}` and `args = {json.dumps([*sizes[0]])}`" if sizes else ""
         yield f"it is too large for its time here: start it smaller, with {args} {SETTINGS}" if sizes else _MORE_TIME
 

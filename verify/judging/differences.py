@@ -24,6 +24,7 @@ _PLANNED = {
     "devices": "devices",
     "nodes": "nodes",
     "every": "epochs from validation to validation",
+    "samples": "samples of a batch, as the loader was asked for them",
 }
 _PRECISIONS = {"16": "16-mixed", "bf16": "bf16-mixed", "32": "32-true", "64": "64-true", "mixed": "16-mixed"}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from verify.evidence import Failure, Gradient, LostGradient, Recording, Scheduler
+from verify.harness.pace import SLOW
 from verify.harness.standins import STAND_INS
 
 LIMIT = 2**28
@@ -161,8 +162,10 @@ def _read(path: Path, script: str) -> RunRecord:
             raw = replace(raw, evaluated=(*raw.evaluated, str(event["name"])))
         elif kind == "gradients":
             flow = event
-        elif kind == "failure":
+        elif kind == "failure" and raw.ended is None:
             failure = Failure(event["type"], event["message"], event["place"])
+            # what follows is the project's answer to it
+            raw = replace(raw, ended=failure.message if failure.type in SLOW else None)
             raw = replace(raw, stands_for=stand_in if (stand_in := event.get("stands_for")) in STAND_INS else None)
             raw = replace(raw, lacks=lacks if (lacks := event.get("lacks")) in ("data", "weights", "hub") else None)
         elif kind == "unusable":

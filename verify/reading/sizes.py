@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from verify.reading.sources import Sources
 
@@ -22,20 +23,42 @@ _SAFE = (_BATCH, _DEPTH)
 """Rows of sizes that nothing else has to fit."""
 
 
-def smaller(sources: Sources, script: str) -> tuple[tuple[str, ...], ...]:
+def smaller(script: str, *trees: Sources, changed: Iterable[str] = ()) -> tuple[tuple[str, ...], ...]:
     """Arguments that make what a script trains smaller, of the options that it and what it calls declare with a whole
-    number by default: of all sizes, and of those alone that fit whatever the others are. None where nothing is less."""
-    tree = sources.tree(script)
-    if tree is None:
-        return ()
-    found = list(dict.fromkeys(_options(sources, script, tree)))
-    every = tuple(dict.fromkeys(f"{option}={most}" for option, _, most in found))
-    safe = tuple(dict.fromkeys(f"{option}={most}" for option, row, most in found if row in _SAFE))
+    number by default: of all sizes, and of those alone that fit whatever the others are. None where nothing is less.
+
+    Of several trees, the options that all of them declare alike, and that no line names in which a `changed` file
+    differs: another one is not known to all, or hides what it is by default or by a configuration.
+    """
+    held = [_by_option(sources, script) for sources in trees]
+    found = {name: next(iter(rows)) for name, rows in held[0].items() if all(one.get(name) == rows for one in held)
+             and not any(_differs(path, name, trees) for path in changed)}  # fmt: skip
+    every = tuple(f"{option}={most}" for option, (_, _, most) in found.items())
+    safe = tuple(f"{option}={most}" for option, (_, row, most) in found.items() if row in _SAFE)
     return tuple(dict.fromkeys(each for each in (every, safe) if each))
 
 
-def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[str, str, int]]:
-    """The options that can be less, each with the row that says how much."""
+def _differs(path: str, option: str, trees: Iterable[Sources]) -> bool:
+    """Whether the lines of a file that name an option are others in one of these trees."""
+    word = re.compile(rf"\b{re.sub('[-_]', '[-_]', option.lstrip('-'))}\b")
+    said = []
+    for place in (sources.root / path for sources in trees):
+        lines = place.read_text(encoding="utf-8", errors="replace").splitlines() if place.is_file() else ()
+        said.append(Counter(line.strip() for line in lines if word.search(line)))
+    return any(lines != said[0] for lines in said)
+
+
+def _by_option(sources: Sources, script: str) -> Mapping[str, Mapping[tuple[str, str, int], None]]:
+    """The options that can be less, each with how it is declared and the row that says how much."""
+    found: dict[str, dict[tuple[str, str, int], None]] = {}
+    tree = sources.tree(script)
+    for option, declared, row, most in _options(sources, script, tree) if tree else ():
+        found.setdefault(option, {})[declared, row, most] = None
+    return found
+
+
+def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[str, str, str, int]]:
+    """The options that can be less, each with its declaration and the row that says how much."""
     called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     yield from _declared(tree, _settings(sources, script, tree))
@@ -49,7 +72,7 @@ def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[
                 yield from (found for each in methods for found in _declared(each, {}))
 
 
-def _declared(scope: ast.AST, settings: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:
+def _declared(scope: ast.AST, settings: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
     for node in ast.walk(scope):
         if not isinstance(node, ast.Call) or _last(node.func) not in ("add_argument", "option"):
             continue
@@ -62,7 +85,7 @@ def _declared(scope: ast.AST, settings: Mapping[str, int]) -> Iterator[tuple[str
         given = {option: value} if option else {f"--{name}": held for name, held in settings.items()}
         for name, held in given.items() if option or _is_of_settings(node) else ():
             if type(held) is int and (row := _row(name, held)):
-                yield name, *row
+                yield name, f"{ast.unparse(node)} of {held}", *row
 
 
 def _row(option: str, value: int) -> tuple[str, int] | None:

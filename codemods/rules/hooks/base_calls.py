@@ -15,17 +15,20 @@ if TYPE_CHECKING:
 
 
 def base_calls(item: ClassNode, method: Function, name: str) -> list[ast.Call]:
-    """The calls of a hook of the base class, by `super()` or by the name of a class of Lightning."""
+    """The calls of a hook of the base class, by `super()` or by the name of a base or of a class of Lightning."""
     calls = [node for node in walk(method) if isinstance(node, ast.Call)]
-    return [node for node in calls if is_super_call(node, name) or _is_of_lightnings(item, method, node, name)]
+    return [node for node in calls if is_super_call(node, name) or _is_by_name(item, method, node, name)]
 
 
-def _is_of_lightnings(item: ClassNode, method: Function, node: ast.Call, name: str) -> bool:
-    """`Callback.on_train_batch_end(self, ...)`, of a class that is Lightning's."""
+def _is_by_name(item: ClassNode, method: Function, node: ast.Call, name: str) -> bool:
+    """`Callback.on_train_batch_end(self, ...)`, of a class that is Lightning's, or a base of the method's class."""
     first = node.args[0] if node.args else None
     if not (isinstance(node.func, ast.Attribute) and node.func.attr == name and isinstance(first, ast.Name)):
         return False
-    return first.id == self_name(method) and (item.scope.resolve(node.func.value) or "").startswith(f"{ROOT}.")
+    if first.id != self_name(method):
+        return False
+    named = ast.dump(node.func.value) in map(ast.dump, item.node.bases)
+    return named or (item.scope.resolve(node.func.value) or "").startswith(f"{ROOT}.")
 
 
 def owners_of(calls: list[ast.Call]) -> frozenset[str]:

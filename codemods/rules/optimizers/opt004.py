@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_super_call, parameters
+from codemods.code.syntax import Function, is_super_call, parameters
 from codemods.lightning.calls_by_name import asked_otherwise
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.optimization import optimization
@@ -102,7 +102,7 @@ def _hook_match(
     if not dead and not read:
         return
     index = index_parameter(method, hook) if first and not left else None
-    told = index is not None and read == [index]
+    told = index is not None and read == [index] and not _is_handed_on(method, name, index)
     if read and not told:
         yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}", dead)
         return
@@ -117,6 +117,12 @@ def _hook_match(
         ROWS[name],
         edits=(NodeEdit(method, partial(_without, dead=dead, told=index if told else None)),),
     )
+
+
+def _is_handed_on(method: Function, name: str, index: str) -> bool:
+    """Whether a hook gives the index to one of the same name, as that of a base by its name, which takes none."""
+    calls = [node for node in walk(method) if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name]
+    return any(isinstance(node, ast.Name) and node.id == index for call in calls for node in walk(call))
 
 
 def _given(file: PythonFile, facts: Facts, name: str, hook: HookSignature, dead: tuple[str, ...]) -> str | None:

@@ -15,8 +15,8 @@ from codemods.lightning.trainer_variables import calls_of
 from codemods.rule import TextEdit
 from codemods.rules.trainer import helpers
 
-HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes", "strategy", "plugins")
-"""What in a call says which hardware is meant, so that nothing has to be added."""
+HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes")
+"""What in a call says which hardware is meant, so that nothing is to be added. A strategy alone left 1.x on the CPU."""
 
 EVALUATING = ("test", "validate", "predict")
 """The methods of a Trainer that may run in the place of `fit`."""

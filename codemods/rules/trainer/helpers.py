@@ -67,6 +67,8 @@ def from_options(cls, options, *handled, **kwargs):
     return cls(**{**given, **kwargs})
 '''
 OF_OPTIONS = "from_options"
+INDENT = "    "
+BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
 NAMES = ("add_arguments", "from_arguments", "plain_value")
 MODULE = "trainer_arguments"
 """What the module is called that several scripts share."""
@@ -238,7 +240,7 @@ def beside(
     above = file.text[:place].replace("\r\n", "\n")
     blank = len(above) - len(above.rstrip("\n")) - 1 if above else 2
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    functions = "\n" * max(0, 2 - blank) + text(adds, builds, configured)
+    functions = "\n" * max(0, 2 - blank) + _indented(text(adds, builds, configured), _indentation(file))
     edits = [TextEdit(place, place, functions.replace("\n", newline))]
     missing = [name for name in modules(adds, builds) if file.scope.lookup(name) != name]
     if missing:
@@ -259,6 +261,18 @@ def _imported(file: PythonFile, names: Sequence[str], newline: str) -> Iterator[
         places.setdefault(sum(map(len, file.lines[:line])), []).append(name)
     for at, some in places.items():
         yield TextEdit(at, at, "".join(f"import {name}{newline}" for name in some))
+
+
+def _indentation(file: PythonFile) -> str:
+    """What the blocks of a file are indented by, going by the first one."""
+    inner = (node.body[0] for node in file.tree.body if isinstance(node, BLOCKS))
+    spaces = (file.lines[item.lineno - 1][: item.col_offset] for item in inner if item.col_offset)
+    return next((space for space in spaces if not space.strip()), INDENT)
+
+
+def _indented(code: str, unit: str) -> str:
+    """Code of ours with another indentation."""
+    return re.sub(rf"^(?:{INDENT})+", lambda found: unit * (len(found[0]) // len(INDENT)), code, flags=re.MULTILINE)
 
 
 def _imports(body: Sequence[ast.stmt]) -> int:

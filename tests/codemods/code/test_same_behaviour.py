@@ -768,6 +768,173 @@ join = importlib.import_module("os.path").join
 path = importlib.import_module("os.path")
 give(join("a", "b"), path.basename("a/b"))
 """,
+    "a default that a name of an exception hides": """
+def f(x):
+    def inner(y=x):
+        give(y)
+        give("inner")
+    try:
+        raise ValueError("a")
+    except ValueError as x:
+        give("caught")
+    inner()
+f(1)
+""",
+    "a default that an import hides": """
+def f(os):
+    def inner(y=os):
+        give(y)
+        give("inner")
+    import os
+    give(os is None)
+    inner()
+f(1)
+""",
+    "a default that a case hides": """
+def f(x, z):
+    def inner(y=x):
+        give(y)
+        give("inner")
+    match z:
+        case {"a": x}:
+            give(x)
+    inner()
+f(1, {"a": 2})
+""",
+    "a default of a global name that changes": """
+z = 1
+def change():
+    global z
+    z = 2
+def f():
+    def other():
+        z = 5
+        give(z)
+    def inner(y=z):
+        change()
+        give(y)
+        return y
+    inner()
+    other()
+    other()
+f()
+""",
+    "an argument that is read later": """
+def f(x):
+    later = (lambda a: lambda: a)(x)
+    x = 2
+    give(later(), x)
+f(1)
+""",
+    "an attribute that goes by another, in front of an item": """
+class A:
+    def f(self):
+        rows = [self.step()]
+        give(self.n, rows[0])
+    @property
+    def n(self):
+        return self.__dict__.get("_n", 0)
+    def step(self):
+        self._n = 1
+        return 5
+A().f()
+""",
+    "a guard that does something": """
+class Kept:
+    def step(self):
+        give("step")
+def f(rows):
+    if hasattr(rows.pop(), "step"):
+        rows.pop().step()
+    give(len(rows))
+f([Kept(), Kept(), Kept()])
+""",
+    "a guard for what may be None": """
+class A:
+    def __init__(self, log=None):
+        self.log = log
+    def f(self):
+        if callable(self.log):
+            self.log(1)
+        give("end")
+A().f()
+""",
+    "a guard by a function of its own": """
+def hasattr(x, name):
+    return give(False)[0]
+class A:
+    def step(self):
+        give("step")
+    def f(self):
+        if hasattr(self, "step"):
+            self.step()
+A().f()
+""",
+    "a method that is a property of another class": """
+class A:
+    def step(self):
+        give("a")
+class B:
+    @property
+    def step(self):
+        give("asked")
+        return lambda: give("called")
+    def f(self):
+        step = self.step
+        give("begun")
+        step()
+        step()
+B().f()
+""",
+    "the name of an exception in what never runs": """
+e = 5
+def f():
+    if False:
+        try:
+            give(1)
+        except ValueError as e:
+            give(2)
+    try:
+        give(e)
+    except UnboundLocalError:
+        give("unbound")
+f()
+""",
+    "two instances, one in a class inside": """
+class A:
+    n = 1
+    def f(this):
+        class B:
+            n = 2
+            def g(it):
+                return it.n + this.n
+        return give(B().g())
+A().f()
+""",
+    "a name of the class that its dictionary has not": """
+class A:
+    def f(self):
+        try:
+            give(vars(self)["__class__"])
+        except KeyError:
+            give("none")
+A().f()
+""",
+    "what a base has that is given no instance": """
+class Part:
+    def __init__(self, whole):
+        give(type(whole).__name__)
+class Base:
+    kind = Part
+    @staticmethod
+    def told(whole, x):
+        give(type(whole).__name__, x)
+class Whole(Base):
+    def f(self):
+        Base.told(self, 3)
+        Base.kind(self)
+Whole().f()
+""",
 }
 
 

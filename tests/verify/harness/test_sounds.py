@@ -75,6 +75,14 @@ def test_what_it_cannot_read_is_left_to_torchaudio(imported: Any, tmp_path: Path
     assert not used
 
 
+def test_all_arguments_that_torchaudio_takes_are_taken(imported: Any, tmp_path: Path) -> None:
+    audio, _ = imported(PACKAGE)
+    place = tmp_path / "a.wav"
+    audio.save(place, torch.zeros(1, 50), 8000, channels_first=True, format="wav", encoding="PCM_S")
+    found, _ = audio.load(place, 0, -1, normalize=True, channels_first=True, format="wav", buffer_size=1)
+    assert found.shape == (1, 50)
+
+
 def test_names_of_backends_are_answered_and_told(imported: Any) -> None:
     audio, used = imported(PACKAGE)
     assert audio.set_audio_backend("sox_io") is None

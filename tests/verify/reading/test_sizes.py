@@ -14,7 +14,7 @@ HEAD = "import argparse\nimport model\nfrom model import Net\nparser = argparse.
 
 
 def found(folder: Path, options: str, model: str = "") -> tuple[tuple[str, ...], ...]:
-    return smaller(Sources(tree(folder / "project", train=HEAD + options, model=model)), "train.py")
+    return smaller("train.py", Sources(tree(folder / "project", train=HEAD + options, model=model)))
 
 
 def declared(*words: str) -> str:
@@ -88,7 +88,37 @@ def test_options_that_are_the_keys_of_a_configuration_count_too(
     root = tree(tmp_path / "project", train=HEAD + options, model="")
     (root / "config").mkdir()
     (root / "config" / "main.yaml").write_text(text)
-    assert smaller(Sources(root), "train.py") == sizes
-    assert (
-        smaller(Sources(tree(tmp_path / "other", train=HEAD + options.replace("f'", "'"), model="")), "train.py") == ()
-    )
+    assert smaller("train.py", Sources(root)) == sizes
+    other = tree(tmp_path / "other", train=HEAD + options.replace("f'", "'"), model="")
+    assert smaller("train.py", Sources(other)) == ()
+
+
+def test_of_two_trees_only_options_that_both_declare_alike(tmp_path: Path) -> None:
+    before = declared("'--n_layer', default=22", "'--dim', default=64", "'--heads', default=16", "'--bs', default=99")
+    after = declared("'--n_layer', default=22", "'--dim', default=128", "'--n_heads', default=16",
+                     "'--bs', type=str, default=99")  # fmt: skip
+    trees = [Sources(tree(tmp_path / str(number), train=HEAD + text, model=""))
+             for number, text in enumerate((before, after))]  # fmt: skip
+    assert smaller("train.py", *trees) == smaller("train.py", *reversed(trees)) == (("--n_layer=2",),)
+    assert smaller("train.py", trees[0], Sources(tree(tmp_path / "none", model=""))) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "sizes"),
+    [
+        ("main.yaml", "n_layer: 40\nrate: 1\n", "rate: 2\nn_layer: 40\n", ("--n_layer=2", "--batch-size=8")),
+        ("main.yaml", "n_layer: 40\n", "n_layer: 50\n", ("--batch-size=8",)),
+        ("main.yaml", "batch_size: 40\n", "", ("--n_layer=2",)),
+        ("model.py", "parser.set_defaults(n_layer=40)\n", "parser.set_defaults(n_layer=50)\n", ("--batch-size=8",)),
+    ],
+)
+def test_an_option_that_a_changed_line_names_is_left(
+    path: str, before: str, after: str, sizes: tuple[str, ...], tmp_path: Path
+) -> None:
+    options = declared("'--n_layer', default=22", "'--batch-size', default=99")
+    trees = []
+    for name, text in (("before", before), ("after", after)):
+        root = tree(tmp_path / name, train=HEAD + options, model="")
+        (root / path).write_text(text)
+        trees.append(Sources(root))
+    assert smaller("train.py", *trees, changed=(path, "gone.py")) == (sizes,)

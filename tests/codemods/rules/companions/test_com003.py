@@ -24,6 +24,9 @@ def rewritten(text: str, pins: tuple[str, ...] = ()) -> str:
     [
         ("torch.load(path)", "torch.load(path, weights_only=False)"),
         ("read(path, 'cpu')", "read(path, 'cpu', weights_only=False)"),
+        ("torch.load(\n    path,  # why\n)", "torch.load(\n    path,  # why\n    weights_only=False,\n)"),
+        ("torch.load(\n    path  # why\n)", "torch.load(\n    path,  # why\n    weights_only=False\n)"),
+        ("torch.load(path  # why\n)", "torch.load(path, weights_only=False  # why\n)"),
         ("torch.load(\n    path,\n)", "torch.load(\n    path,\n    weights_only=False,\n)"),
     ],
 )

@@ -371,3 +371,12 @@ def test_the_base_class_is_given_what_it_takes_whatever_the_hook_calls_it(given:
     assert [item.fix for item in made.findings] == [level] and made.bugs == ()
     after = made.final().get("a.py", b"").decode()
     assert after == ("" if level == "manual" else CALLBACK + hook.format(taken, taken))
+
+
+def test_what_is_handed_on_to_a_base_by_its_name_is_left_with_its_arguments() -> None:
+    given = "batch, device"
+    hook = "transfer_batch_to_device"
+    text = f"{MODULE}    def {hook}(self, {given}):\n        return LightningModule.{hook}(self, {given})\n"
+    made = run_rules({"a.py": text}, rule("LIT210"))
+    assert [item.fix for item in made.findings] == ["manual"]
+    assert made.bugs == () and not made.final()

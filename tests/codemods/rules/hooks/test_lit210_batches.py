@@ -109,3 +109,15 @@ def test_a_base_class_that_is_named_gets_no_index_either(owner: str) -> None:
 def test_what_other_calls_get_stays(call: str) -> None:
     text = f"from ours import Other\n{HANDED}        {call}\n"
     assert after(text) == text.replace(", index):", ", index=0):")
+
+
+@pytest.mark.parametrize("read", ["", "        print(index)\n"])
+def test_a_base_class_of_the_project_that_is_named_gets_no_index_either(read: str) -> None:
+    mine = HANDED.replace("class Watch(Callback)", "class Watch(Base)")
+    text = (
+        f"from base import Base\n{mine}"
+        f"        Base.on_train_batch_end(self, trainer, module, outputs, batch, batch_idx, index)\n{read}"
+    )
+    base = "from pytorch_lightning import Callback\n\n\nclass Base(Callback):\n    pass\n"
+    wanted = text.replace(", index):", ", index=0):" if read else "):").replace("batch_idx, index)\n", "batch_idx)\n")
+    assert rewritten({"base.py": base, "a.py": text}, rule("LIT210"))["a.py"] == wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import refusals, rewritten, rule
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = """\
 import torch
@@ -55,3 +55,18 @@ def test_the_loss_is_what_stays(before: str, wanted: str) -> None:
 def test_what_reads_more_or_is_not_seen_is_left(body: str, why: str) -> None:
     [reason] = refusals({"a.py": f"{HEAD}    def backward{body}\n"}, "OPT004")
     assert why in reason
+
+
+@pytest.mark.parametrize(
+    ("hook", "given"),
+    [
+        ("backward", "loss, optimizer, optimizer_idx"),
+        ("lr_scheduler_step", "scheduler, optimizer_idx, metric"),
+        ("on_before_optimizer_step", "optimizer, optimizer_idx"),
+    ],
+)
+def test_what_a_base_by_its_name_is_given_is_left(hook: str, given: str) -> None:
+    text = f"{HEAD}    def {hook}(self, {given}):\n        LightningModule.{hook}(self, {given})\n"
+    made = run_rules({"a.py": text}, rule("OPT004"))
+    assert [item.fix for item in made.findings] == ["manual"]
+    assert made.bugs == () and not made.final()

@@ -362,3 +362,9 @@ def test_a_class_that_is_chosen_among_the_projects_own(old: str, new: str, level
     text = CHOSEN.replace(old, new) if old else CHOSEN
     found = run_rules({"a.py": text}, rule("LIT130")).findings
     assert [finding.fix for finding in found] == [level, level]
+
+
+@pytest.mark.parametrize("argument", ["strategy='ddp'", "plugins=[]"])
+def test_with_a_strategy_alone_the_cpu_is_the_default_as_it_was(argument: str) -> None:
+    after = rewritten({"a.py": SCRIPT.replace("logger=False", argument)}, rule("LIT130"), unsafe=True)["a.py"]
+    assert 'add_arguments(Trainer, parser, accelerator="cpu")' in after

@@ -187,10 +187,22 @@ def test_what_is_deleted_alone_in_its_block() -> None:
         "given = made(vars(args))\n    del given['tpu_cores']",
         "del vars(args)['tpu_cores'], vars(args)['gpus']",
         "vars(args).pop('tpu_cores')",
+        "given = vars(args)\n    given.update({'tpu_cores': 1})\n    del given['tpu_cores']",
+        "given = vars(args)\n    given.update(tpu_cores=1)\n    del given['tpu_cores']",
         "given = vars(args)\n    for given in others:\n        del given['tpu_cores']",
         "given = vars(args)\n\n    def less(given):\n        del given['tpu_cores']\n\n    less(made)",
     ],
-    ids=["read", "read-as-a-key", "of-something-else", "with-another", "popped", "of-others", "a-parameter-too"],
+    ids=[
+        "read",
+        "read-as-a-key",
+        "of-something-else",
+        "with-another",
+        "popped",
+        "put-in",
+        "put-in-by-a-keyword",
+        "of-others",
+        "a-parameter-too",
+    ],
 )
 def test_an_option_that_is_used_otherwise_stays(sets: str) -> None:
     assert "the option tpu_cores" in refusals({"a.py": script("max_epochs=3", sets)}, "LIT130")[0]

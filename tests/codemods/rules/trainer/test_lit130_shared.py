@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 from typing import Any
 
 import pytest
@@ -186,3 +187,14 @@ def test_what_was_parsed_may_be_named() -> None:
         in rewritten({"a.py": turned}, rule("LIT130"))["a.py"]
     )
     assert run_rules({"a.py": text}, rule("LIT110")).findings == ()
+
+
+@pytest.mark.parametrize("unit", ["\t", "  ", "    "])
+def test_the_functions_are_indented_as_the_script_is(unit: str) -> None:
+    script = (
+        f"from pytorch_lightning import Trainer\n\n\ndef main(args):\n{unit}return Trainer.from_argparse_args(args)\n"
+    )
+    after = rewritten({"a.py": script}, rule("LIT130"), unsafe=True)["a.py"]
+    (added,) = [node for node in ast.parse(after).body if getattr(node, "name", "") == "from_arguments"]
+    lines = after.splitlines()[added.lineno : added.end_lineno]
+    assert all(line.startswith(unit) and not line.removeprefix(unit).startswith((" ", "\t")) for line in lines if line)
