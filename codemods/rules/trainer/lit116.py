@@ -14,7 +14,9 @@ from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, re
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.builders import HARDWARE
 
-SAID = frozenset({*HARDWARE, "devices", "distributed_backend", "num_nodes", "auto_select_gpus"})
+SAID = frozenset({
+    *HARDWARE, "devices", "distributed_backend", "num_nodes", "auto_select_gpus", "strategy", "plugins",
+})  # fmt: skip
 TESTS = frozenset({"test", "tests"})
 CPU = (
     "1.x trained on the CPU here, 2.x takes every accelerator that it finds; delete accelerator= if that is what "
