@@ -250,8 +250,9 @@ def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
     if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
         return "the file asks whether the method is there"
     taken = [name for name in (*helpers.NAMES, helpers.OF_OPTIONS) if name in file.scope.bindings]
-    taken += [name for name in helpers.modules(True, True) if file.scope.lookup(name) not in (name, None)]
-    taken += [name for name in helpers.modules(True, True) if OPAQUE in file.scope.bindings.get(name, ())]
+    own = [name for name in helpers.modules(True, True) if name in file.scope.bindings]
+    taken += [name for name in own if file.scope.lookup(name) not in (name, None)]
+    taken += [name for name in own if OPAQUE in file.scope.bindings[name]]
     if taken:
         return f"the file uses the name {taken[0]} already"
     for site in sites:

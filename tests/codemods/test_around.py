@@ -21,7 +21,7 @@ ELSEWHERE = "what keeps the nodes, or the hook, may be what the other class uses
 WHICH = "there are two classes of the name, and which one others mean is not known"
 BESIDE = {
     **dict.fromkeys(("BWD004-0", "BWD004-1"), ELSEWHERE),
-    **dict.fromkeys(("LIT201-0", "LIT201-1", "LIT201-2", "LIT201-3", "OPT001-0", "OPT002-0"), WHICH),
+    **dict.fromkeys(("LIT201-0", "LIT201-1", "LIT201-2", "LIT201-3", "OPT001-0", "OPT002-0", "OPT002-1"), WHICH),
     **dict.fromkeys(("TBP001-0", "TBP001-1"), WHICH),
 }
 """What is left to a person where the file has a class twice, by example."""

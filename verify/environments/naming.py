@@ -156,7 +156,8 @@ def said(left: Mapping[str, str]) -> str:
 
 def advice(package: str, why: str) -> str:
     """What to do about a package that was left out."""
+    told = f"it {why}" if why.startswith("is ") else why
     return (
-        f"{package} was not installed: {why}; name the distribution that brings it in the project's requirements, or "
+        f"{package} was not installed: {told}; name the distribution that brings it in the project's requirements, or "
         "with `packages = [...]` under [tool.fixer.verify] in pyproject.toml"
     )

@@ -368,3 +368,8 @@ def test_a_class_that_is_chosen_among_the_projects_own(old: str, new: str, level
 def test_with_a_strategy_alone_the_cpu_is_the_default_as_it_was(argument: str) -> None:
     after = rewritten({"a.py": SCRIPT.replace("logger=False", argument)}, rule("LIT130"), unsafe=True)["a.py"]
     assert 'add_arguments(Trainer, parser, accelerator="cpu")' in after
+
+
+def test_a_star_takes_no_name_of_the_modules_that_are_needed() -> None:
+    script = SCRIPT.replace("import Trainer", "import *")
+    assert "import inspect" in rewritten({"a.py": script}, rule("LIT130"), unsafe=True)["a.py"]
