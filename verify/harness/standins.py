@@ -80,8 +80,8 @@ STAND_INS = {
     ),
     "variables": StandIn(
         "an environment variable that the code reads by `os.environ[...]` and nothing sets",
-        "a folder, a number, an address or a word, as its use or its name tells",
-        "what is read from there: the folder is empty",
+        "a folder or a file in the run's home, a number, an address or a word, as its use or its name tells",
+        "what is read from there: the folder is empty, the file is not there",
     ),
     "questions": StandIn(
         "the person whom the code asks at its terminal (`input`, `getpass`)",
