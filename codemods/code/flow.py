@@ -186,9 +186,8 @@ class _Blocks:
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if (way := self.decided(node.test)) is not None:
             taken, gone = (node.body, node.orelse) if way else (node.orelse, node.body)
-            if any(_makes_local(item, owner) for item in gone):
-                return [self.inside(node, owner)]
-            return self.block(taken, owner) if taken else []
+            if not any(_makes_local(item, owner) for item in gone):
+                return self.block(taken, owner) if taken else []
         if _is_debug(node.test) and not node.orelse:
             return self.block(node.body, owner)
         if (asked := guarded(node)) is not None and self.has(asked):

@@ -28,6 +28,10 @@ FORMS = {
         "def f(x):\n    g(x)",
     ),
     "what no type checker reads": (f"{CHECKING}if not TYPE_CHECKING:\n    g()", f"{CHECKING}g()"),
+    "imported in both cases": (
+        f"{CHECKING}if TYPE_CHECKING:\n    from a import b\nelse:\n    from a import b\nb()",
+        f"{CHECKING}from a import b\nb()",
+    ),
     "nothing is nothing": ("if None is None:\n    g()", "g()"),
     "what never runs": (
         "def f(x):\n    y = h()\n    if False:\n        y = None\n    return y", "def f(x):\n    return h()"
