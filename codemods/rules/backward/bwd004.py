@@ -26,6 +26,7 @@ from codemods.rules.backward.hooks import (
     find_hook,
     followed,
     gives_back,
+    may_give_back,
     reads,
     takes_anything,
     use_of,
@@ -228,6 +229,8 @@ def _followed(
     elif level == "safe" and (steps or any(asks_first(*each) for each in known[0])):
         looks = "steps" if steps else "looks whether there is a gradient"
         level, why = "unsafe", f"The hook {looks}, so it ran, one backward pass late."
+    elif level == "safe" and (given := may_give_back(hook, call, file)) is not None:
+        level, why = "unsafe", f"fixer assumes that `{ast.unparse(given)}` gives None, as such a hook has to."
     yield Match(file.span(call.node), message, level, f"{told} {why}".strip(), edits=found)
 
 

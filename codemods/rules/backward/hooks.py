@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, own_nodes
+from codemods.code.syntax import Function, is_none, own_nodes
+from codemods.lightning.calls import last_name
 
 Use = Literal["reads", "steps"]
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -191,9 +193,12 @@ def _steps_own(function: AnyFunction, name: str) -> bool:
 
 
 def gives_back(function: AnyFunction) -> list[ast.expr]:
-    """What a function returns, None left out; nothing of a lambda, whose body may be a call for its effect."""
+    """What a function returns, None left out; of a lambda not what a call gives, which may be there for its effect, but
+    for the methods of tensors that change them in place, which give the tensor."""
     if isinstance(function, ast.Lambda):
-        return []
+        called = function.body.func if isinstance(function.body, ast.Call) else None
+        changes = isinstance(called, ast.Attribute) and _IN_PLACE.fullmatch(called.attr)
+        return [function.body] if (called is None and not is_none(function.body)) or changes else []
     return [
         node.value
         for node in own_nodes(function)
@@ -201,6 +206,28 @@ def gives_back(function: AnyFunction) -> list[ast.expr]:
         and node.value is not None
         and not (isinstance(node.value, ast.Constant) and node.value.value is None)
     ]
+
+
+_IN_PLACE = re.compile(r"[a-z]\w*[a-z0-9]_")
+_NOTHING = frozenset({
+    "add_histogram", "add_scalar", "append", "clear", "debug", "extend", "info", "insert", "log", "print", "put",
+    "setattr", "step", "update", "warning", "zero_grad",
+})  # fmt: skip
+"""Functions and methods that are called for their effect, and give None."""
+
+
+def may_give_back(hook: GradientHook, call: CallNode, file: PythonFile) -> ast.expr | None:
+    """The call that is the whole of a lambda, where it is not known to give None."""
+    body = hook.function.body
+    if not isinstance(hook.function, ast.Lambda) or not isinstance(body, ast.Call):
+        return None
+    own = _function(body.func, call, file)
+    if own is not None:
+        return body if gives_back(own) else None
+    reduced = call.scope.resolve(body.func) == "torch.distributed.all_reduce"
+    if reduced and not any(item.arg == "async_op" for item in body.keywords):
+        return None
+    return None if last_name(body.func) in _NOTHING else body
 
 
 def asks_first(function: AnyFunction, name: str) -> bool:

@@ -163,7 +163,8 @@ EARLY = {
 @pytest.mark.parametrize("name", EARLY)
 def test_hook_that_reads_the_accumulated_gradient(name: str) -> None:
     before, after = EARLY[name]
-    assert rewritten({"hooks.py": before}, RULE)["hooks.py"] == after
+    assert [finding.fix for finding in findings(before)] == ["unsafe" if "lambda" in before else "safe"]
+    assert rewritten({"hooks.py": before}, RULE, unsafe=True)["hooks.py"] == after
 
 
 @pytest.mark.parametrize("name", [name for name in EARLY if "bound to" in name and "method" not in name])
@@ -180,6 +181,31 @@ def test_hook_bound_to_its_parameter_reads_what_was_accumulated(name: str) -> No
         assert [parameter.grad is None for parameter in net.parameters()] == [False, False]
     assert seen[0] == [None, None]
     assert sorted(gradient.dim() for gradient in seen[1]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        ("print(p.grad)", "safe"),
+        ("seen.append(p.grad)", "safe"),
+        ("report(p.grad)", "safe"),
+        ("scaled(p.grad)", "unsafe"),
+        ("unknown(p.grad)", "unsafe"),
+        ("p.grad.mul_(0.9)", "manual"),
+        ("p.grad", "manual"),
+        ("p.grad * 0.9", "manual"),
+    ],
+)
+def test_a_lambda_must_not_give_anything_back(body: str, level: str) -> None:
+    """What a tensor hook gives back replaces the gradient; torch refuses it of the other hook."""
+    functions = "def report(g):\n    print(g)\n\n\ndef scaled(g):\n    return g * 2\n\n\n"
+    text = f"{functions}{LOOP}        p.register_hook(lambda grad, p=p: {body})\n"
+    assert [finding.fix for finding in findings(text)] == [level]
+    if level == "manual":
+        net = torch.nn.Linear(1, 1)
+        net.weight.register_post_accumulate_grad_hook(eval(f"lambda p: {body}"))
+        with pytest.raises(RuntimeError, match="should return None"):
+            net(torch.ones(1, 1)).sum().backward()
 
 
 def test_closures_over_the_loop_variable_are_unsafe() -> None:
