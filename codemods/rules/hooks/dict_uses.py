@@ -64,8 +64,12 @@ class DictUses:
 
     def origin(self, name: str) -> str:
         """The name that a name is another one for, by one statement `name = other`."""
-        bound = bound_by(self.method, name)
-        return self.origin(bound[0].id) if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
+        seen: set[str] = set()
+        while name not in seen:
+            seen.add(name)
+            bound = bound_by(self.method, name)
+            name = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
+        return name
 
     def _changed(self, name: str) -> bool:
         """Whether a method of the dict is called that may change its keys."""

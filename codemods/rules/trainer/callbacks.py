@@ -34,29 +34,27 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
 
 
 def are_callbacks(
-    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, seen: frozenset[str] = frozenset()
 ) -> Literal["yes", "one", "perhaps", "no"]:
-    """Whether a value is a list to which one more callback can be added; "one" where it is a callback itself."""
+    """Whether a value is a list to which one more callback can be added; "one" where it is a callback itself. Names
+    that were `seen` on the way are not followed again."""
     made = built(facts, file, call, node)
     if made and all(_is_of_callbacks(file, facts, call, item) for item in made):
         return "one"
     if isinstance(node, ast.List | ast.ListComp) or literal(node) == (True, None):
         return "yes"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return (
-            "yes"
-            if "yes" in (are_callbacks(facts, file, call, node.left), are_callbacks(facts, file, call, node.right))
-            else "no"
-        )
+        sides = (are_callbacks(facts, file, call, side, seen) for side in (node.left, node.right))
+        return "yes" if "yes" in sides else "no"
     if isinstance(node, ast.IfExp):
-        arms = {are_callbacks(facts, file, call, node.body), are_callbacks(facts, file, call, node.orelse)}
+        arms = {are_callbacks(facts, file, call, arm, seen) for arm in (node.body, node.orelse)}
         empty = any(literal(arm) == (True, None) for arm in (node.body, node.orelse))
         return "no" if {"no", "one"} & arms or empty else "yes" if arms == {"yes"} else "perhaps"
     if isinstance(node, ast.Name):
-        value = bound_once(facts, file, call, node.id)
+        value = bound_once(facts, file, call, node.id) if node.id not in seen else None
         if value is None or literal(value) == (True, None):
             return "perhaps"
-        return are_callbacks(facts, file, call, value)
+        return are_callbacks(facts, file, call, value, seen | {node.id})
     if isinstance(node, ast.Call):
         named = node.func.id if isinstance(node.func, ast.Name) else ""
         return "yes" if named == "list" or _gives_lists(file, named) else "perhaps"

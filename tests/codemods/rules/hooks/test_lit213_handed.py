@@ -264,3 +264,10 @@ def test_what_another_file_asks_a_module_for_stays(call: str, left: str | None) 
     after = made.final()["model.py"].decode()
     assert after.count("self.log") == (1 if left else 2)
     assert not left or f'"log": {{"{"test" if left == "test_epoch_end" else "train"}"' in after
+
+
+def test_names_that_lead_to_each_other_end() -> None:
+    around = "        kept = logs\n        logs = other\n        other = kept\n"
+    text = HANDED.replace('        logs = {"train_loss": loss}\n', around)
+    [found] = run_rules({"a.py": text}, LIT).findings
+    assert found.message == "Lightning ignores a returned `log` or `progress_bar` since 1.3"

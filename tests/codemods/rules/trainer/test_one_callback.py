@@ -70,3 +70,10 @@ def test_a_tuple_is_no_list() -> None:
         "is not a list"
         in refusals({"a.py": f"{HEAD}Trainer(weights_summary='full', callbacks=(Mine(),))\n"}, "LIT110")[0]
     )
+
+
+def test_names_that_lead_to_each_other_end() -> None:
+    text = f"{HEAD}\ndef main(b):\n    a = c\n    c = a\n    Trainer(progress_bar_refresh_rate=5, callbacks=a)\n"
+    [found] = run_rules({"a.py": text}, rule("LIT110"), unsafe=True).findings
+    assert "could not check" not in found.message
+    assert "`progress_bar_refresh_rate=`" in found.message
