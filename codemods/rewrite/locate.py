@@ -33,6 +33,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.For: cst.For,
     ast.FunctionDef: cst.FunctionDef,
     ast.If: cst.If,
+    ast.IfExp: cst.IfExp,
     ast.Import: cst.Import,
     ast.ImportFrom: cst.ImportFrom,
     ast.Name: cst.Name,

@@ -18,8 +18,8 @@ ONE_CYCLE = "torch.optim.lr_scheduler.OneCycleLR"
 
 
 def one_cycles(function: Function, reader: TermReader) -> Iterator[tuple[ast.Call, Count]]:
-    """The calls of OneCycleLR with `epochs=self.trainer.max_epochs` and a `steps_per_epoch` that is computed by hand,
-    each with the number of steps that they come to."""
+    """The calls of OneCycleLR with a number of epochs and a `steps_per_epoch` that is computed by hand, each with the
+    number of steps that they come to."""
     for node in own_nodes(function):
         if not isinstance(node, ast.Call) or reader.resolve(node.func) != ONE_CYCLE:
             continue
@@ -27,7 +27,7 @@ def one_cycles(function: Function, reader: TermReader) -> Iterator[tuple[ast.Cal
         if not {"epochs", "steps_per_epoch"} <= set(given) or "total_steps" in given:
             continue
         epochs, steps = reader.read(given["epochs"]), reader.read(given["steps_per_epoch"])
-        if epochs is None or steps is None or [leaf.origin for leaf in epochs.over] != ["trainer"]:
+        if epochs is None or steps is None or epochs != Count(epochs.over) or epochs.shape[0] != ("epochs",):
             continue
         if not steps.over and steps.number > 1 and steps.shape[1] and "batch_size" in steps.shape[1]:
             steps = replace(steps, over=(Leaf("samples", given["steps_per_epoch"], "named"),), number=1, cut=1)

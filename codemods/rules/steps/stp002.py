@@ -19,7 +19,8 @@ from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual,
 from codemods.rules.steps.onecycle import with_total
 from codemods.rules.steps.optimization import SCHEDULERS, stepped_by_hand, stepping, times_scheduled
 from codemods.rules.steps.step_count_terms import GONE, Leaf
-from codemods.rules.steps.totals import StepTotal, divided_again, places, reaches_scheduler, used_otherwise
+from codemods.rules.steps.totals import StepTotal, divided_again, limits, places, reaches_scheduler, used_otherwise
+from codemods.rules.steps.trainers import is_never_limited
 from codemods.rules.steps.unread import unread
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
+NEVER = "trainer.max_steps is -1 here, since no Trainer is given it"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
 SCHEDULED = (
     "Lightning's own count{0}, however often the optimizers step. With max_steps, which counts the steps of every "
@@ -39,7 +41,7 @@ STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     by_class: dict[ast.ClassDef, list[StepTotal]] = {}
-    for place in places(file):
+    for place in [*places(file), *(limits(file) if is_never_limited(facts) else ())]:
         by_class.setdefault(place.item.node, []).append(place)
     for found in by_class.values():
         item = found[0].item
@@ -91,7 +93,7 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Step
 def _match(
     file: PythonFile, place: StepTotal, level: Fix, reason: str, wrong: tuple[str, ...] = (), times: str = "1"
 ) -> Match:
-    message = f"{MESSAGE}: {'; '.join(wrong)}" if wrong else MESSAGE
+    message = NEVER if place.count.is_limit else f"{MESSAGE}: {'; '.join(wrong)}" if wrong else MESSAGE
     span = file.span(place.node) if place.node is not None else file.head(place.function)
     if level == "manual":
         return Match(span, message, level, reason)
@@ -116,6 +118,8 @@ def _match(
 def faults(place: StepTotal) -> tuple[str, ...]:
     """What is wrong with a count, in words."""
     count, body = place.count, list(own_nodes(place.function))
+    if count.is_limit:
+        return (NEVER,)
     over, under = count.shape
     inside = body if place.node is None else [*walk(place.node), *_feeding(place)]
     names = {node.attr for node in inside if isinstance(node, ast.Attribute) and place.reader.is_trainer(node.value)}
@@ -243,7 +247,7 @@ def _level(file: PythonFile, facts: Facts, place: StepTotal) -> tuple[Fix, str]:
 def _knows_windows(place: StepTotal) -> bool:
     """Whether a count is one of optimizer steps, not of batches, as it is written."""
     over, under = place.count.shape
-    return "accumulate" in under or "estimated" in over
+    return "accumulate" in under or "estimated" in over or place.count.is_limit
 
 
 def _given(facts: Facts, leaf: Leaf) -> bool:
@@ -282,15 +286,19 @@ def _value(node: Any, *, text: str) -> cst.BaseExpression:
 
 
 def _collect(file: PythonFile) -> bool | None:
-    return bool(places(file)) or None
+    return bool(places(file) or limits(file)) or None
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    return (b"Trainer", *STREAMS, FLAG.encode(), *(word.encode() for word in SCHEDULERS)) if collected else ()
+    return (
+        (b"Trainer", b"max_steps", *STREAMS, FLAG.encode(), *(word.encode() for word in SCHEDULERS))
+        if collected
+        else ()
+    )
 
 
 def _present(file: PythonFile) -> bool:
-    return bool(places(file) or unread(file))
+    return bool(places(file) or limits(file) or unread(file))
 
 
 BEFORE = '''\
@@ -357,7 +365,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="needs Lightning 1.6 or later after the rewrite",
-    triggers=(b".max_epochs", b"num_training_steps", b"total_steps"),
+    triggers=(b".max_epochs", b"num_training_steps", b"total_steps", b"steps_per_epoch", b"trainer.max_steps"),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(INLINE, INLINE_AFTER), Example(WARMUP, WARMUP)),
     needs="1.6.0",

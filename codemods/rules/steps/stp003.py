@@ -18,7 +18,7 @@ from codemods.rules.steps.epoch_counters import BATCH_NAMES, TRIGGERS, anew
 from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
 from codemods.rules.steps.optimization import held_by, optimized, steps_of
 from codemods.rules.steps.step_count_terms import TermReader
-from codemods.rules.steps.totals import whole_method
+from codemods.rules.steps.totals import is_told, whole_method
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -226,13 +226,14 @@ def _untold(file: PythonFile, function: Function, reader: TermReader) -> Iterato
         if isinstance(node, ast.BoolOp) and any(map(_asks_sign, node.values))
         for part in node.values
     }
+    told = {id(node.test) for node in own_nodes(function) if isinstance(node, ast.IfExp) and is_told(node, reader)}
     for node in own_nodes(function):
         tests = [node.test] if isinstance(node, ast.If | ast.IfExp) else []
         for test in node.values if isinstance(node, ast.BoolOp) else tests:
             bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
-            if _is(reader, bare, "max_steps") and not _has_sign(node):
+            if id(test) not in told and _is(reader, bare, "max_steps") and not _has_sign(node):
                 yield manual(file, bare, "trainer.max_steps is used as a condition", f"{UNTOLD}; -1 is true.")
-        alone = id(node) not in signed
+        alone = id(node) not in signed | told
         if alone and isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
             yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
@@ -13,7 +14,7 @@ from codemods.code.syntax import Function, own_nodes, returns, self_name
 from codemods.rules.steps.modules import parents_of, reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES
-from codemods.rules.steps.step_count_terms import ROUNDS, Count, TermReader
+from codemods.rules.steps.step_count_terms import ROUNDS, Count, Leaf, TermReader
 
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
 TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
@@ -109,7 +110,8 @@ def _inline(function: Function, reader: TermReader) -> Iterator[tuple[ast.expr, 
     """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
     parents = parents_of(function)
     for node in _nodes(function):
-        if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
+        whole = isinstance(node, ast.BinOp | ast.Call) or is_told(node, reader)
+        if not (whole and isinstance(node, ast.expr)) or _inside_count(node, parents, reader):
             continue
         count = reader.read(node)
         if not count or not (count.is_total or (count.is_epoch and count.under)):
@@ -161,8 +163,63 @@ def _parameters_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set
     return {item.arg for item in outer.args.args} if within and isinstance(outer, ast.Lambda | Function) else set()
 
 
+def limits(file: PythonFile) -> tuple[StepTotal, ...]:
+    """Every `trainer.max_steps` that a class of a file takes for the number of all steps, whatever it is."""
+    found = []
+    for item in file.classes if file.attributes("max_steps") else ():
+        for function in item.methods.values():
+            reader, parents = reader_of(item, function), parents_of(function)
+            read = [node for node in _nodes(function) if _is_limit(node, reader)]
+            plain = BUILDS.fullmatch(function.name) and not any(_is_judged(node, parents) for node in read)
+            for node in read if plain else ():
+                if _serves_as_steps(node, parents, STEP_NAME) or _is_handed_on(function, node, parents):
+                    found.append(StepTotal(item, function, node, Count((Leaf("max_steps", node, "trainer"),)), reader))
+    return tuple(found)
+
+
+def _is_limit(node: ast.AST, reader: TermReader) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "max_steps" and reader.is_trainer(node.value)
+
+
+def _is_judged(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether a value is compared, chosen, or put beside others."""
+    outer = parents.get(node)
+    return isinstance(outer, ast.Compare | ast.BoolOp | ast.IfExp | ast.If | ast.UnaryOp) or (
+        isinstance(outer, ast.Call) and _is_min(outer)
+    )
+
+
+def is_told(node: ast.AST, reader: TermReader) -> bool:
+    """Whether an expression is `trainer.max_steps` where that was given, and else a count of all steps."""
+    if not isinstance(node, ast.IfExp):
+        return False
+    test, negated = node.test, False
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, negated = test.operand, True
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        given = _GIVEN.get((type(test.ops[0]), ast.unparse(test.comparators[0])))
+        test = test.left
+    else:
+        given = True
+    if given is None or not _is_limit(test, reader):
+        return False
+    limit, count = (node.body, node.orelse) if given is not negated else (node.orelse, node.body)
+    counted = reader.read(count)
+    return _is_limit(limit, reader) and counted is not None and counted.is_total
+
+
+_GIVEN = {
+    (ast.Gt, "0"): True, (ast.GtE, "0"): True, (ast.Gt, "-1"): True, (ast.NotEq, "-1"): True, (ast.IsNot, "None"): True,
+    (ast.NotEq, "None"): True, (ast.Lt, "0"): False, (ast.LtE, "0"): False, (ast.Eq, "-1"): False,
+    (ast.Is, "None"): False, (ast.Eq, "None"): False,
+}  # fmt: skip
+"""How people ask whether a Trainer was given `max_steps`, and what it means where the answer is yes."""
+
+
 def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: TermReader) -> bool:
     outer = parents.get(node)
+    if outer is not None and is_told(outer, reader):
+        return True
     if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
         return False
     count = reader.read(outer)

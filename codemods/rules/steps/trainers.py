@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
@@ -45,6 +46,25 @@ def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:
         and facts.kind(known) == TRAINER
         and all("__init__" not in item.methods for item in facts.ancestry(known))
     )
+
+
+def is_never_limited(facts: Facts) -> bool:
+    """Whether Trainers are seen, and nothing in the project may give one of them `max_steps`."""
+    if not facts.trainers or any(trainer.open_ended for trainer in facts.trainers):
+        return False
+    if any(file.indirect_trainers for file in facts.files.values()):
+        return False
+    known: bool | None = facts.of_sources.get("max_steps never given")
+    if known is None:
+        spoken = (source.unescaped for source in facts.sources.values() if b"max_steps" in source.unescaped)
+        known = all(len(_LIMIT.findall(text)) == len(_LIMIT_READ.findall(text)) for text in spoken)
+        facts.of_sources["max_steps never given"] = known
+    return known
+
+
+_LIMIT = re.compile(rb"max_steps")
+_LIMIT_READ = re.compile(rb"\btrainer\.max_steps\b(?!\s*=[^=])")
+"""Where it is read of a Trainer."""
 
 
 def gives_limit(file: PythonFile) -> bool:
