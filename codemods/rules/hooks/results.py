@@ -121,7 +121,8 @@ def needs_guard(step: Function, value: ast.expr, scope: Scope) -> bool:
     one around the class."""
     if isinstance(value, ast.Name):
         return not (_is_filled(step, value) or _bound_to_something(step, value.id, bind(step, scope=scope)))
-    return not (isinstance(value, ast.BinOp) or _is_thing(value))
+    given = isinstance(value, ast.Call) and _is_loss_call(value, bind(step, scope=scope))
+    return not (given or isinstance(value, ast.BinOp) or _is_thing(value))
 
 
 def _is_filled(step: Function, value: ast.Name) -> bool:
