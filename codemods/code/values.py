@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 
 from codemods.code.conditions import ALWAYS
 from codemods.code.expressions import PARTIAL, takes_something
+from codemods.code.folding import NAMESPACES
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
+from codemods.code.looking import looked_at
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
@@ -20,6 +22,8 @@ from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 PARTS = (ast.Attribute, ast.Subscript)
 ROWS = (ast.Dict, ast.List, ast.Tuple)
+MAKING = ("torch.nn.", "torch.optim.")
+"""The modules whose functions and classes always make something."""
 NEGATIVE = (ast.USub,)
 WITH = (ast.With, ast.AsyncWith)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -106,6 +110,8 @@ class _SubstitutionReader:
         name = node.targets[0].id
         if name.startswith("__") and not self.local:
             return  # a class takes it for a name of its own
+        if _is_something(node.value, self.known):
+            self.given.update(self.told_by_guards(name, block, index))
         if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
             self.given[id(over)] = node.value
             self.dropped.add(id(node))
@@ -118,13 +124,13 @@ class _SubstitutionReader:
                 and (self.names.is_never_read(name) or self.is_bound_anew(node, block, index))
             ):
                 self.dropped.add(id(node))
-            elif self.local and self.names.is_never_read(name) and isinstance(node.value, ast.Call):
+            elif self.local and self.names.is_never_read(name) and self.only_looks(node.value):
                 self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
             return
         if not loads:
             if self.local and self.is_idle(node):
                 self.dropped.add(id(node))
-            elif self.local and isinstance(node.value, ast.Call):
+            elif self.local and self.only_looks(node.value):
                 self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
         elif self.is_atom(node.value, block, index) and self.is_read_in_turn(node.value, loads):
             self.atoms[name] = node.value, loads
@@ -137,6 +143,20 @@ class _SubstitutionReader:
         elif len(loads) == 1 and self.goes_with(node.value, loads[0], block[index + 1 :]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
+
+    def told_by_guards(self, name: str, block: list[ast.stmt], index: int) -> dict[int, ast.AST]:
+        """What comparisons with None come to of a name that stands for something else."""
+        loads = self.names.reaches(name, block, index) or ()
+        asked = [(load, self.guards[id(load)]) for load in loads if id(load) in self.guards]
+        return {id(node): made_from(node, ast.Constant(isinstance(node.ops[0], ast.IsNot), None)) for _, node in asked}
+
+    @cached_property
+    def guards(self) -> dict[int, ast.Compare]:
+        """The comparisons of names with None, by the names that are read."""
+        every = (item for item in every_node(self.owner) if isinstance(item, ast.Compare) and len(item.ops) == 1)
+        asked = (item for item in every if isinstance(item.ops[0], ast.Is | ast.IsNot))
+        none = (item for item in asked if ast.unparse(item.comparators[0]) == "None")
+        return {id(item.left): item for item in none if isinstance(item.left, ast.Name)}
 
     def bound_over(self, node: ast.Assign, following: ast.stmt) -> ast.Name | None:
         """The one reading of a name whose next statement binds it to what a method of it gives."""
@@ -152,6 +172,10 @@ class _SubstitutionReader:
         outside = name in self.names.elsewhere or id(node) in self.seen_behind
         plain = isinstance(node.value, ast.Call | ast.Attribute | ast.Subscript | ast.Name)
         return load if plain and not outside else None
+
+    def only_looks(self, value: ast.expr) -> bool:
+        """Whether a value is what a call gives, or what is seen of that."""
+        return isinstance(value, ast.Call) or looked_at(value, self.known) is not None
 
     def is_idle(self, node: ast.Assign) -> bool:
         """Whether nothing is missed where a value is not worked out."""
@@ -221,7 +245,8 @@ class _SubstitutionReader:
             return
         if isinstance(node, ast.ClassDef):
             return
-        if takes_something(node.args) and not (_takes_defaults(node.args) and _is_run_by(block[index + 1 :], loads[0])):
+        at_once = _takes_defaults(node.args) and _is_run_by(block[index + 1 :], loads[0])
+        if takes_something(node.args) and _takes_values(node.args) and not at_once:
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
@@ -255,7 +280,7 @@ class _SubstitutionReader:
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None
-        row = isinstance(value, ROWS) and self.local
+        row = self.local and (isinstance(value, ROWS) or self.is_namespace(value))
         if row and call is not None and _root(getattr(call, "func", call), through=PARTS) is load is not call:
             return True
         part = isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
@@ -316,6 +341,9 @@ class _SubstitutionReader:
         """Whether nothing that is called binds a name."""
         own = name not in self.names.elsewhere and bool(self.names.stores[name])
         return (own and self.local) or self.known.names.stores[name] <= 1
+
+    def is_namespace(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and self.known.dotted(value.func) in NAMESPACES
 
     def is_partial(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self.known.dotted(value.func) == PARTIAL
@@ -395,6 +423,16 @@ class _SubstitutionReader:
         own = isinstance(node.value, ast.Name) and node.value.id == "self" and self.names.stores["self"] == 1
         method = node.attr in ALWAYS - self.known.decorated or node.attr in self.known.methods
         return own and "self" in self.names.parameters and method and node.attr not in self.known.said
+
+
+def _is_something(value: ast.expr, known: ModuleNames) -> bool:
+    """Whether a value is never None: it is written out, or what a class or a function of torch makes."""
+    if isinstance(value, ast.Constant):
+        return value.value is not None
+    if isinstance(value, (*ROWS, *COMPREHENSIONS, ast.BinOp, ast.JoinedStr, ast.Lambda)):
+        return True
+    dotted = (known.dotted(value.func) or "") if isinstance(value, ast.Call) else ""
+    return dotted.startswith(MAKING) or dotted.rpartition(".")[2][:1].isupper()
 
 
 def _begins_with(node: ast.stmt) -> ast.expr | None:
