@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
@@ -75,8 +76,9 @@ class _Blocks:
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
         made = [new for node in body for new in self.statement(node, owner)]
         made = [item for index, item in enumerate(made) if not _is_given_back_anyway(item, made[index + 1 :])]
-        if not self.caught:
-            made = [item for index, item in enumerate(made) if not _is_set_anew(item, made[index + 1 :])]
+        if not (self.caught or "__setattr__" in self.known.methods):
+            told = self.known.decorated
+            made = [item for index, item in enumerate(made) if not _is_set_anew(item, made[index + 1 :], told)]
         if len(made) > 1:
             made = [node for node in made if not isinstance(node, ast.Pass)] or made[:1]
         if len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True)):
@@ -129,7 +131,7 @@ class _Blocks:
             given = [function.value, *given]
         elif getattr(function, "id", "") != "setattr" or "setattr" in self.known.taken:
             return None
-        if call.keywords or len(given) != 3 or not isinstance(given[0], ast.Name) or given[0].id == "object":
+        if call.keywords or len(given) != 3 or not isinstance(given[0], ast.Name):
             return None
         name = given[1].value if isinstance(given[1], ast.Constant) else None
         if not is_attribute(name) or isinstance(given[2], ast.Starred):
@@ -334,11 +336,11 @@ def _ends_plainly(body: list[ast.stmt]) -> list[ast.stmt]:
     return body[:-1] if idle and len(body) > 1 else body
 
 
-def _is_set_anew(node: ast.stmt, behind: list[ast.stmt]) -> bool:
-    """Whether a statement sets an attribute of `self` to None that another one behind it sets, and nothing between may
-    ask for."""
+def _is_set_anew(node: ast.stmt, behind: list[ast.stmt], told: Container[str]) -> bool:
+    """Whether a statement sets an attribute of `self` to None, of which no method is `told`, that another one behind it
+    sets, and nothing between may ask for."""
     name = _own_attribute(node)
-    if not name or not isinstance(node, ast.Assign) or ast.unparse(node.value) != "None":
+    if not name or name in told or not isinstance(node, ast.Assign) or ast.unparse(node.value) != "None":
         return False
     for item in behind:
         every = [*every_node(item)]
