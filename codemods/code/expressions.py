@@ -9,7 +9,7 @@ from codemods.code.assigning import is_attribute
 from codemods.code.displays import displayed, scattered
 from codemods.code.folding import NAMESPACES, foldable, folded
 from codemods.code.imports import ModuleNames
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
 from codemods.code.rows import unpacked
 from codemods.code.spelled_calls import spelled_out
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
@@ -22,7 +22,6 @@ PLAIN = (ast.Name, ast.Constant)
 FIRST = {"manual_backward": "loss"}
 """Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -36,8 +35,9 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
             return _either(node, known) or folded(node, known)
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Call) and (found := _needed(node, known)) is not None:
             return found
-        call = isinstance(node, ast.Call)
-        plainer = (_simpler(node, known) or spelled_out(node, known) or _call(node, known)) if call else None
+        plainer = None
+        if isinstance(node, ast.Call):
+            plainer = _simpler(node, known) or spelled_out(node, known) or _call(node, known)
         return plainer or displayed(node, known) or folded(node, known)
 
     bound = {node.target.id for node in known.nodes[ast.NamedExpr]} - known.bound_in_classes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.conditions import ALWAYS, GUARDS, guarded
 from codemods.code.contexts import Contexts
+from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import has_instance
 from codemods.code.iterating import is_repeated_once, plain_turns
@@ -65,7 +65,7 @@ class _Blocks:
 
     def whole(self, body: list[ast.stmt], owner: Owner, node: ast.AST) -> list[ast.stmt]:
         made = self.block(body, owner)
-        return _ends_plainly(made) if isinstance(node, Function) else made
+        return ends_plainly(made) if isinstance(node, Function) else made
 
     def catches(self, node: ast.AST, owner: Owner) -> bool:
         """Whether a statement may answer an exception that comes out of its body."""
@@ -75,10 +75,9 @@ class _Blocks:
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
         made = [new for node in body for new in self.statement(node, owner)]
-        made = [item for index, item in enumerate(made) if not _is_given_back_anyway(item, made[index + 1 :])]
+        made = [item for index, item in enumerate(made) if not is_given_back_anyway(item, made[index + 1 :])]
         if not (self.caught or "__setattr__" in self.known.methods):
-            told = self.known.decorated
-            made = [item for index, item in enumerate(made) if not _is_set_anew(item, made[index + 1 :], told)]
+            made = without_set_anew(made, self.known.decorated)
         if len(made) > 1:
             made = [node for node in made if not isinstance(node, ast.Pass)] or made[:1]
         if len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True)):
@@ -158,12 +157,12 @@ class _Blocks:
             idle = all(self.contexts.is_null(item, owner) for item in node.items)
             idle = idle and not (_keeps_warnings(node) and _says_warnings(node))
             return node.body if idle else [self.contexts.entered(node)]
-        body, orelse, final = (
+        tried, otherwise, last = (
             all(isinstance(item, ast.Pass) for item in each) for each in (node.body, node.orelse, node.finalbody)
         )
-        if final and all(map(self.hands_on, node.handlers)):
+        if last and all(map(self.hands_on, node.handlers)):
             return [*node.body, *node.orelse]
-        alone = body and (final or orelse) and not any(_makes_local(item, owner) for item in node.handlers)
+        alone = tried and (last or otherwise) and not any(_makes_local(item, owner) for item in node.handlers)
         return [*node.orelse, *node.finalbody] if alone else [node]
 
     def turned(self, node: ast.For, owner: Owner) -> list[ast.stmt]:
@@ -327,56 +326,6 @@ def _bound_first(node: Any) -> tuple[ast.stmt, ast.stmt] | None:
     name = ast.copy_location(ast.Name(first.target.id, ast.Load()), first)
     rest = changed(node, **{field: replaced(whole, lambda item: name if item is first else None)})
     return _assign(first.target, first.value, first), rest
-
-
-def _ends_plainly(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The body of a function without a `return` at its end that gives nothing back."""
-    last = body[-1]
-    idle = isinstance(last, ast.Return) and (last.value is None or ast.unparse(last.value) == "None")
-    return body[:-1] if idle and len(body) > 1 else body
-
-
-def _is_set_anew(node: ast.stmt, behind: list[ast.stmt], told: Container[str]) -> bool:
-    """Whether a statement sets an attribute of `self` to None, of which no method is `told`, that another one behind it
-    sets, and nothing between may ask for."""
-    name = _own_attribute(node)
-    if not name or name in told or not isinstance(node, ast.Assign) or ast.unparse(node.value) != "None":
-        return False
-    for item in behind:
-        every = [*every_node(item)]
-        held = {id(each.value) for each in every if isinstance(each, ast.Attribute)}
-        called = {
-            id(each.func.value) for each in every if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
-        }
-        own = [id(each) for each in every if getattr(each, "id", "") == "self"]
-        asked = any(
-            getattr(each, "attr", "") == name and isinstance(getattr(each, "ctx", None), ast.Load) for each in every
-        )
-        above = any(getattr(each, "id", "") == "super" for each in every)
-        if asked or above or not isinstance(item, ast.Assign | ast.Expr) or not set(own) <= held - called:
-            return False
-        if _own_attribute(item) == name:
-            return True
-    return False
-
-
-def _own_attribute(node: ast.stmt) -> str:
-    """The attribute of `self` that a statement sets, and nothing else."""
-    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-    return target.attr if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self" else ""
-
-
-def _is_given_back_anyway(node: ast.stmt, behind: list[ast.stmt]) -> bool:
-    """Whether a statement gives back None where a name is None that the next one gives back."""
-    following = behind[0] if behind else None
-    if not isinstance(node, ast.If) or node.orelse or len(node.body) != 1 or not isinstance(following, ast.Return):
-        return False
-    test, back = node.test, node.body[0]
-    name = following.value.id if isinstance(following.value, ast.Name) else ""
-    if not name or not isinstance(back, ast.Return) or not isinstance(test, ast.Compare):
-        return False
-    none = back.value is None or ast.unparse(back.value) == "None"
-    return none and ast.unparse(test) == f"{name} is None"
 
 
 def _ended(node: Any) -> Any:

@@ -41,8 +41,8 @@ def _parts(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
         named = all(isinstance(item, ast.Constant) for item in node.keys)
         return node.values if named else None
     if isinstance(node, ast.JoinedStr):
-        shown = [item for item in node.values if isinstance(item, ast.FormattedValue)]
-        return [item.value for item in shown] if all(item.format_spec is None for item in shown) else None
+        fields = [item for item in node.values if isinstance(item, ast.FormattedValue)]
+        return [item.value for item in fields] if all(item.format_spec is None for item in fields) else None
     if isinstance(node, ast.UnaryOp):
         return [node.operand] if isinstance(node.op, ast.Not) else None
     if isinstance(node, ast.BoolOp):

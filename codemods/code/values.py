@@ -14,16 +14,15 @@ from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.looking import looked_at
 from codemods.code.names import Function, Names
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
+from codemods.code.none_tests import answers, asked_for_none, is_something
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
 from codemods.code.syntax import targets_of
 from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+WORKING = (*DOING, *COMPREHENSIONS)
 PARTS = (ast.Attribute, ast.Subscript)
 ROWS = (ast.Dict, ast.List, ast.Tuple)
-MAKING = ("torch.nn.", "torch.optim.")
-"""The modules whose functions and classes always make something."""
 NEGATIVE = (ast.USub,)
 WITH = (ast.With, ast.AsyncWith)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -110,8 +109,8 @@ class _SubstitutionReader:
         name = node.targets[0].id
         if name.startswith("__") and not self.local:
             return  # a class takes it for a name of its own
-        if _is_something(node.value, self.known):
-            self.given.update(self.told_by_guards(name, block, index))
+        if self.asked and is_something(node.value, self.known):
+            self.given.update(answers(self.names.reaches(name, block, index) or (), self.asked))
         if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
             self.given[id(over)] = node.value
             self.dropped.add(id(node))
@@ -144,20 +143,6 @@ class _SubstitutionReader:
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
 
-    def told_by_guards(self, name: str, block: list[ast.stmt], index: int) -> dict[int, ast.AST]:
-        """What comparisons with None come to of a name that stands for something else."""
-        loads = self.names.reaches(name, block, index) or ()
-        asked = [(load, self.guards[id(load)]) for load in loads if id(load) in self.guards]
-        return {id(node): made_from(node, ast.Constant(isinstance(node.ops[0], ast.IsNot), None)) for _, node in asked}
-
-    @cached_property
-    def guards(self) -> dict[int, ast.Compare]:
-        """The comparisons of names with None, by the names that are read."""
-        every = (item for item in every_node(self.owner) if isinstance(item, ast.Compare) and len(item.ops) == 1)
-        asked = (item for item in every if isinstance(item.ops[0], ast.Is | ast.IsNot))
-        none = (item for item in asked if ast.unparse(item.comparators[0]) == "None")
-        return {id(item.left): item for item in none if isinstance(item.left, ast.Name)}
-
     def bound_over(self, node: ast.Assign, following: ast.stmt) -> ast.Name | None:
         """The one reading of a name whose next statement binds it to what a method of it gives."""
         name = node.targets[0].id  # type: ignore[attr-defined]
@@ -182,6 +167,10 @@ class _SubstitutionReader:
         if not self.known.is_quiet(node.value):
             return False
         return not self.known.may_fail(node.value) or id(node) not in self.answered
+
+    @cached_property
+    def asked(self) -> dict[int, ast.Compare]:
+        return asked_for_none(self.owner) if self.known.nodes[ast.Compare] else {}
 
     @cached_property
     def answered(self) -> frozenset[int]:
@@ -288,7 +277,7 @@ class _SubstitutionReader:
             return part and call is not None and call is not load and _root(call, through=PARTS) is load
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
-        if any(isinstance(item, DOING) for item in every_node(call.func)):
+        if any(isinstance(item, WORKING) for item in every_node(call.func)):
             return False
         if _root(call.func) is load:
             return is_super(value) or part
@@ -425,16 +414,6 @@ class _SubstitutionReader:
         return own and "self" in self.names.parameters and method and node.attr not in self.known.said
 
 
-def _is_something(value: ast.expr, known: ModuleNames) -> bool:
-    """Whether a value is never None: it is written out, or what a class or a function of torch makes."""
-    if isinstance(value, ast.Constant):
-        return value.value is not None
-    if isinstance(value, (*ROWS, *COMPREHENSIONS, ast.BinOp, ast.JoinedStr, ast.Lambda)):
-        return True
-    dotted = (known.dotted(value.func) or "") if isinstance(value, ast.Call) else ""
-    return dotted.startswith(MAKING) or dotted.rpartition(".")[2][:1].isupper()
-
-
 def _begins_with(node: ast.stmt) -> ast.expr | None:
     """What a loop, a test or a context works out before it does anything else."""
     if isinstance(node, ast.For):
@@ -453,7 +432,7 @@ def _root(node: ast.expr, through: tuple[type[ast.expr], ...] = (ast.Attribute,)
 
 def _does(node: ast.expr) -> bool:
     """Whether an expression may do something, as a call does."""
-    return any(isinstance(item, DOING) for item in every_node(node))
+    return any(isinstance(item, WORKING) for item in every_node(node))
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:

@@ -11,7 +11,7 @@ from codemods.code.conditions import ALWAYS
 from codemods.code.contexts import GRADIENTS, IDLE, MARKS
 from codemods.code.effects import BUILTINS
 from codemods.code.folding import CHANGED, KINDS
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import made_of, written_as
 from codemods.rule import NodeEdit, TextEdit, part_of
@@ -19,7 +19,7 @@ from codemods.rule import NodeEdit, TextEdit, part_of
 MOVING = frozenset({"lightning", "lightning_fabric", "pytorch_lightning", "torchmetrics"})
 """Packages of which names go and move."""
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+WORKING = (*DOING, ast.Lambda)
 IDLE_CONTEXTS = frozenset(name.rpartition(".")[2] for name in (*IDLE, *MARKS, *GRADIENTS))
 HANDING = IDLE_CONTEXTS | CHANGED | {
     "getattr", "partial", "cast", "get", "format", "join", "attrgetter", "itemgetter", "methodcaller",
@@ -137,7 +137,7 @@ def _in_order(node: Any) -> Iterator[ast.AST]:
             children = [item for pair in zip(node.keys, node.values, strict=True) for item in pair if item]
         for item in children:
             yield from _in_order(item)
-    if isinstance(node, DOING):
+    if isinstance(node, WORKING):
         yield node
 
 
