@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
+from codemods.code.rows import row
 from codemods.code.tree_copies import DEFINING, at, changed
 
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -25,7 +26,7 @@ def single(node: ast.Assign, owner: Owner, known: ModuleNames, caught: bool) -> 
     if isinstance(value, ast.NamedExpr) and isinstance(target, ast.Attribute) and _target(target) and not caught:
         kept = _part(node, value.target, value.value)
         return [kept, _part(node, target, at(changed(value.target, ctx=ast.Load()), value.target))]
-    pairs = _pairs(target, value)
+    pairs = _pairs(target, value, known)
     names = {name for one, _ in pairs if (name := _target(one))}
     if not pairs or len(names) < len(pairs):
         return [node]
@@ -60,14 +61,13 @@ def is_attribute(name: object) -> TypeGuard[str]:
     return plain and isinstance(name, str) and (not name.startswith("__") or name.endswith("__"))
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+def _pairs(target: ast.expr, value: ast.expr, known: ModuleNames) -> list[tuple[ast.expr, ast.expr]]:
     """The targets of an unpacking with what each gets, where that is written in it."""
-    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
+    values = row(value, known) if isinstance(target, ast.Tuple | ast.List) else None
+    if not isinstance(target, ast.Tuple | ast.List) or values is None:
         return []
-    targets, values = target.elts, value.elts
+    targets = target.elts
     stars = [index for index, item in enumerate(targets) if isinstance(item, ast.Starred)]
-    if any(isinstance(item, ast.Starred) for item in values):
-        return []
     if not stars:
         return [*zip(targets, values, strict=True)] if len(targets) == len(values) else []
     at_star, more = stars[0], len(values) - len(targets) + 1

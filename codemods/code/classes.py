@@ -12,6 +12,7 @@ from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
+from codemods.code.rows import unpacked
 from codemods.code.syntax import taken
 from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
@@ -44,7 +45,8 @@ def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
                 fields["args"] = _by_name_too(fields.get("args", node.args))
         if isinstance(node, ast.ClassDef):
             alone = len(node.bases) == 1
-            bases = [new for item in node.bases for new in _above(item, empty, alone)]
+            above = [new for item in node.bases for new in unpacked(item, known)]
+            bases = [new for item in above for new in _above(item, empty, alone)]
             if len(bases) != len(node.bases) or any(
                 one is not other for one, other in zip(bases, node.bases, strict=True)
             ):
@@ -54,7 +56,8 @@ def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
     ordered = any(item.posonlyargs for item in known.nodes[ast.arguments])
-    tree = with_statements(tree, swap, of=DEFINING) if empty or marked or told or ordered else tree
+    spread = any(isinstance(base, ast.Starred) for item in known.nodes[ast.ClassDef] for base in item.bases)
+    tree = with_statements(tree, swap, of=DEFINING) if empty or marked or told or ordered or spread else tree
     return replaced(tree, lambda node: built.get(id(node))) if built else tree
 
 

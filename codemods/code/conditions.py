@@ -46,6 +46,8 @@ def compared(node: ast.Compare) -> ast.expr | None:
     if not isinstance(node.left, ast.Constant):
         return None
     other, operator = node.comparators[0], type(node.ops[0])
+    if operator in OPPOSITE and isinstance(other, ast.Tuple | ast.List | ast.Set):
+        return _among(node, other.elts)
     if isinstance(other, ast.Constant):
         decide = DECIDED.get(operator)
         one, two = node.left.value, other.value
@@ -55,6 +57,15 @@ def compared(node: ast.Compare) -> ast.expr | None:
         return made_from(node, ast.Constant(value=decide(one, two), kind=None)) if same and decide else None
     swapped = SWAPPED.get(operator)
     return changed(node, left=other, ops=[swapped()], comparators=[node.left]) if swapped else None
+
+
+def _among(node: ast.Compare, items: list[ast.expr]) -> ast.expr | None:
+    """Whether a constant is among others of its kind."""
+    asked = node.left.value if isinstance(node.left, ast.Constant) else None
+    values = [item.value for item in items if isinstance(item, ast.Constant) and type(item.value) is type(asked)]
+    if len(values) < len(items) or not isinstance(asked, int | str) or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        return None
+    return made_from(node, ast.Constant(value=(asked in values) is isinstance(node.ops[0], ast.In), kind=None))
 
 
 def guarded(node: ast.AST) -> ast.Attribute | None:

@@ -69,7 +69,7 @@ class Contexts:
     def held(self, node: ast.With) -> ast.withitem | None:
         """The one context of a statement, where it does nothing but to give back under a name what it is given."""
         item, call = node.items[0], node.items[0].context_expr
-        if len(node.items) > 1 or not isinstance(call, ast.Call) or not isinstance(item.optional_vars, ast.Name):
+        if len(node.items) > 1 or not isinstance(call, ast.Call) or item.optional_vars is None:
             return None
         plain = len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
         return item if plain and self.known.dotted(call.func) == "contextlib.nullcontext" else None
@@ -153,7 +153,7 @@ class Contexts:
                 return False
             if not self.known.is_quiet(_numbers(replaced(value, own))):
                 return False
-            if isinstance(item, ast.Return) and method.name == "__exit__" and not _is_all([value], False):
+            if isinstance(item, ast.Return) and method.name == "__exit__" and not _is_falsy(value):
                 return False
             if isinstance(item, ast.Assign) and not all(own(each) for each in item.targets):
                 return False
@@ -194,6 +194,10 @@ def _is_difference(node: ast.AST) -> TypeGuard[ast.BinOp]:
 
 def _is_said(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_falsy(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
 
 
 def _is_all(given: list[ast.expr], value: bool) -> bool:

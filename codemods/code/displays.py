@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.imports import ModuleNames
+from codemods.code.rows import row, unpacked
 from codemods.code.tree_copies import changed, made_from
 
 Items = list[tuple[ast.expr | None, ast.expr]]
-MAKERS = frozenset({"dict", "list", "tuple"})
+MAKERS = frozenset({"dict", "list", "tuple", "sorted"})
 
 
 def scattered(known: ModuleNames) -> list[ast.expr]:
     """The lists and dictionaries of a module that are written in a roundabout way."""
     calls = [item for item in known.nodes[ast.Call] if getattr(item.func, "id", "") in MAKERS or _copied(item)]
-    kinds = (ast.Dict, ast.List, ast.BinOp)
+    kinds = (ast.Dict, ast.DictComp, ast.List, ast.BinOp)
     every = [*calls, *(item for kind in kinds for item in known.nodes[kind])]
     return [item for item in every if displayed(item, known) is not None]
 
@@ -26,8 +27,11 @@ def displayed(node: ast.AST, known: ModuleNames) -> ast.expr | None:
         return _copied(node) or _called(node, known)
     if isinstance(node, ast.Dict) and any(key is None and isinstance(value, ast.Dict) for key, value in _items(node)):
         return _dictionary(node, [pair for key, value in _items(node) for pair in _flat(key, value)])
-    if isinstance(node, ast.List) and any(isinstance(item, ast.Starred) and _is_row(item.value) for item in node.elts):
-        return changed(node, elts=[inner for item in node.elts for inner in _row(item)])
+    if isinstance(node, ast.List) and any(isinstance(item, ast.Starred) for item in node.elts):
+        made = [inner for item in node.elts for inner in unpacked(item, known)]
+        return changed(node, elts=made) if made != node.elts else None
+    if isinstance(node, ast.DictComp):
+        return _kept(node, known)
     if isinstance(node, ast.BinOp):
         return _joined(node)
     return None
@@ -41,13 +45,14 @@ def _flat(key: ast.expr | None, value: ast.expr) -> Items:
     return list(_items(value)) if key is None and isinstance(value, ast.Dict) else [(key, value)]
 
 
-def _is_row(node: ast.expr) -> bool:
-    return isinstance(node, ast.List | ast.Tuple)
-
-
-def _row(item: ast.expr) -> list[ast.expr]:
-    inner = item.value if isinstance(item, ast.Starred) else None
-    return inner.elts if isinstance(inner, ast.List | ast.Tuple) else [item]
+def _kept(node: ast.DictComp, known: ModuleNames) -> ast.expr | None:
+    """The dictionary that a comprehension makes of the pairs that it goes over, as they are."""
+    turn, names = node.generators[0], [getattr(node.key, "id", ""), getattr(node.value, "id", "")]
+    same = isinstance(turn.target, ast.Tuple) and [getattr(item, "id", None) for item in turn.target.elts] == names
+    if not same or len(node.generators) > 1 or turn.ifs or turn.is_async or len({*names}) < len(names):
+        return None
+    pairs = _pairs(turn.iter, known) if not isinstance(turn.iter, ast.Dict) else None
+    return None if pairs is None else _dictionary(node, pairs)
 
 
 def _dictionary(place: ast.expr, items: Items) -> ast.Dict:
@@ -72,29 +77,30 @@ def _copied(node: ast.Call) -> ast.expr | None:
 
 
 def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
-    """What `dict(...)`, `list(...)` and `tuple(...)` make of what is written in them."""
+    """What `dict(...)`, `list(...)` and their like make of what is written in them."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name not in MAKERS or name in known.taken or len(node.args) > 1:
         return None
     if name == "dict":
-        items = _given(node)
-        return None if items is None else _dictionary(node, items)
+        pairs = _given(node, known)
+        return None if pairs is None else _dictionary(node, pairs)
     given = node.args[0] if node.args and not node.keywords else None
     if name == "list" and given is None and not node.keywords:
         return made_from(node, ast.List(elts=[], ctx=ast.Load()))
-    if isinstance(given, ast.GeneratorExp) and name == "list":
-        return made_from(node, ast.ListComp(elt=given.elt, generators=given.generators))
-    if not isinstance(given, ast.List | ast.Tuple):
-        return None
-    made = ast.List(elts=given.elts, ctx=ast.Load()) if name == "list" else ast.Tuple(elts=given.elts, ctx=ast.Load())
-    return made_from(node, made)
+    items = row(given, known) if given is not None else None
+    if items is None:
+        made = isinstance(given, ast.GeneratorExp) and name == "list"
+        return made_from(node, ast.ListComp(given.elt, given.generators)) if made else None  # type: ignore[union-attr]
+    if name == "tuple":
+        return made_from(node, ast.Tuple(elts=items, ctx=ast.Load()))
+    return made_from(node, ast.List(elts=items, ctx=ast.Load())) if name == "list" or len(items) == 1 else None
 
 
-def _given(node: ast.Call) -> Items | None:
+def _given(node: ast.Call, known: ModuleNames) -> Items | None:
     """The items that `dict(...)` is given; None where they are not written in it."""
     items: Items = []
     for first in node.args:
-        pairs = _pairs(first)
+        pairs = _pairs(first, known)
         if pairs is None:
             return None
         items += pairs
@@ -108,12 +114,13 @@ def _given(node: ast.Call) -> Items | None:
     return items
 
 
-def _pairs(node: ast.expr) -> Items | None:
+def _pairs(node: ast.expr, known: ModuleNames) -> Items | None:
     if isinstance(node, ast.Dict):
         return list(_items(node))
-    if not isinstance(node, ast.List | ast.Tuple):
+    items = row(node, known)
+    if items is None:
         return None
-    pairs = [item.elts for item in node.elts if isinstance(item, ast.Tuple | ast.List) and len(item.elts) == 2]
-    if len(pairs) < len(node.elts) or any(isinstance(item, ast.Starred) for pair in pairs for item in pair):
+    pairs = [item.elts for item in items if isinstance(item, ast.Tuple | ast.List) and len(item.elts) == 2]
+    if len(pairs) < len(items) or any(isinstance(item, ast.Starred) for pair in pairs for item in pair):
         return None
     return [(key, value) for key, value in pairs]

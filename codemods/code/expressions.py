@@ -7,18 +7,21 @@ from keyword import iskeyword
 
 from codemods.code.assigning import is_attribute
 from codemods.code.displays import displayed, scattered
-from codemods.code.folding import foldable, folded
+from codemods.code.folding import NAMESPACES, foldable, folded
 from codemods.code.imports import ModuleNames
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
+from codemods.code.rows import unpacked
+from codemods.code.spelled_calls import spelled_out
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")
+MAPPINGS = ("collections.OrderedDict", "collections.ChainMap", "types.MappingProxyType")
+"""What makes of one dictionary something that has the same keys and values."""
 PLAIN = (ast.Name, ast.Constant)
 FIRST = {"manual_backward": "loss"}
 """Methods that are given their first argument without its name, as one may."""
 MODULES = ("typing", "typing_extensions")
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -26,16 +29,25 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with every expression in its plain form."""
 
     def swap(node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.NamedExpr):
+            return node.value if node.target.id in unread else None
         if isinstance(node, ast.IfExp):
             return _either(node, known) or folded(node, known)
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Call) and (found := _needed(node, known)) is not None:
             return found
-        plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
+        plainer = None
+        if isinstance(node, ast.Call):
+            plainer = _simpler(node, known) or spelled_out(node, known) or _call(node, known)
         return plainer or displayed(node, known) or folded(node, known)
 
+    bound = {node.target.id for node in known.nodes[ast.NamedExpr]} - known.bound_in_classes
+    unread = {name for name in bound if known.names.is_never_read(name)}
+    kept = [node for node in known.nodes[ast.NamedExpr] if node.target.id in unread]
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
-    odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
-    places = [*odd, *_needing(known), *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
+    calls = known.nodes[ast.Call]
+    odd = [node for node in calls if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
+    odd += [node for node in calls if spelled_out(node, known) is not None]
+    places = [*odd, *kept, *_needing(known), *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
 
 
@@ -44,8 +56,8 @@ def _is_odd(node: ast.Call) -> bool:
     function = node.func
     return (
         isinstance(function, ast.Call | ast.Lambda)
-        or (isinstance(function, ast.Name) and function.id == "getattr")
-        or any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords)
+        or (isinstance(function, ast.Name) and function.id in ("getattr", "vars"))
+        or any(item.arg is None and isinstance(item.value, ast.Dict | ast.Call) for item in node.keywords)
         or any(isinstance(item, ast.Starred) for item in node.args)
         or (not node.args and _first_parameter(node) is not None)
     )
@@ -59,8 +71,20 @@ def _either(node: ast.IfExp, known: ModuleNames) -> ast.expr | None:
     """What a conditional expression of two equal values, or one whose test is a constant, gives."""
     if isinstance(node.test, ast.Constant):
         return node.body if node.test.value else node.orelse
+    if _is_guarded(node):
+        return node.body
     same = ast.dump(node.body) == ast.dump(node.orelse)
     return twin(node.body, node.orelse) if same and known.is_quiet(node.test) else None
+
+
+def _is_guarded(node: ast.IfExp) -> bool:
+    """Whether it is a name where that is not None, and None where it is."""
+    test, name = node.test, getattr(node.body, "id", "")
+    none = isinstance(node.orelse, ast.Constant) and node.orelse.value is None
+    asked = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) and len(test.ops) == 1
+    if not (name and none and asked and isinstance(test, ast.Compare)):
+        return False
+    return getattr(test.left, "id", "") == name and ast.dump(test.comparators[0]) == ast.dump(node.orelse)
 
 
 def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
@@ -69,6 +93,8 @@ def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     function, given = node.func, node.args
     if isinstance(function, ast.Lambda):
         return _of_lambda(function, node, known)
+    if getattr(function, "id", "") == "vars" and len(given) == 1 and not {"dict", "vars"} & known.taken:
+        return _of_namespace(node, given[0], known)
     if node.keywords or len(given) != 2 or any(isinstance(item, ast.Starred) for item in given):
         return None
     if known.dotted(function) in CASTS and known.is_quiet(given[0]):
@@ -81,6 +107,16 @@ def _simpler(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     made = ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
     vars(made).update(made_of=node)
     return made
+
+
+def _of_namespace(node: ast.Call, made: ast.expr, known: ModuleNames) -> ast.Call | None:
+    """The dictionary of a namespace that is made for it alone."""
+    named = isinstance(made, ast.Call) and not made.args and known.dotted(made.func) in NAMESPACES
+    if not named or not isinstance(made, ast.Call) or node.keywords:
+        return None
+    return changed(
+        node, func=ast.copy_location(ast.Name("dict", ast.Load()), node.func), args=[], keywords=made.keywords
+    )
 
 
 def _needing(known: ModuleNames) -> list[ast.expr]:
@@ -147,6 +183,9 @@ def _handed_on(function: ast.Lambda, node: ast.Call, known: ModuleNames) -> ast.
         first = isinstance(body.slice, ast.Constant) and type(body.slice.value) is int and body.slice.value == 0
         single = first and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
         return node.args[0] if single else None
+    if isinstance(body, ast.Name) and [body.id] == names and arguments.kwarg and not node.args:
+        made = ast.copy_location(ast.Name("dict", ast.Load()), function)
+        return changed(node, func=made) if "dict" not in known.taken else None
     if not isinstance(body, ast.Call):
         return None
     handed = [getattr(item.value, "id", "") for item in body.args if isinstance(item, ast.Starred)]
@@ -174,13 +213,14 @@ def _takes_more(arguments: ast.arguments) -> bool:
 def _call(node: ast.Call, known: ModuleNames) -> ast.Call | None:
     """A call with what a partial one, or a dictionary written in it, gives."""
     made = node
-    if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
-        made = changed(node, args=[new for item in node.args for new in _unpacked(item)])
+    if any(isinstance(item, ast.Starred) for item in node.args):
+        args = [new for item in node.args for new in unpacked(item, known)]
+        made = changed(node, args=args) if args != node.args else node
     first = _first_parameter(node)
     if first and not node.args and node.keywords and node.keywords[0].arg == first:
         made = changed(node, args=[node.keywords[0].value], keywords=node.keywords[1:])
-    if any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords):
-        keywords = [new for item in made.keywords for new in _spread(item)]
+    keywords = [new for item in made.keywords for new in _spread(item, known)]
+    if len(keywords) != len(made.keywords) or any(a is not b for a, b in zip(keywords, made.keywords, strict=True)):
         made = changed(made, keywords=keywords)
     inner = node.func
     if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and _is_one_call(inner, made, known):
@@ -208,25 +248,23 @@ def takes_something(arguments: ast.arguments) -> bool:
     return any(isinstance(item, ast.arg) for item in every_node(arguments))
 
 
-def _unpacked(item: ast.expr) -> list[ast.expr]:
-    """The arguments that `*[...]` gives."""
-    return item.value.elts if isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) else [item]
-
-
 def _is_word(key: object) -> bool:
     """Whether a key may be written as the name of an argument."""
     return isinstance(key, str) and key.isidentifier() and not iskeyword(key)
 
 
-def _spread(item: ast.keyword) -> list[ast.keyword]:
+def _spread(item: ast.keyword, known: ModuleNames) -> list[ast.keyword]:
     """The keywords that `**{...}` gives."""
-    if item.arg is not None or not isinstance(item.value, ast.Dict):
+    whole = item.value if item.arg is None else None
+    if isinstance(whole, ast.Call) and len(whole.args) == 1 and known.dotted(whole.func) in MAPPINGS:
+        whole = None if whole.keywords else whole.args[0]
+    if not isinstance(whole, ast.Dict):
         return [item]
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in item.value.keys]
+    keys = [key.value if isinstance(key, ast.Constant) else None for key in whole.keys]
     if len(set(keys)) < len(keys) or not all(map(_is_word, keys)):
         return [item]
     found = []
-    for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):
+    for key, name, value in zip(whole.keys, keys, whole.values, strict=True):
         own = getattr(key, "made_of", None)
         if isinstance(own, ast.keyword) and own.value is value:
             found.append(own)

@@ -8,12 +8,19 @@ from typing import Any
 from codemods.code.assigning import Owner, is_attribute, single
 from codemods.code.conditions import ALWAYS, GUARDS, guarded
 from codemods.code.contexts import Contexts
+from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
+from codemods.code.inlining import has_instance
 from codemods.code.iterating import is_repeated_once, plain_turns
+from codemods.code.looking import looked_at
+from codemods.code.names import Function
 from codemods.code.nodes import every_node, walk
+from codemods.code.rows import first_of, row, turn_by_turn
 from codemods.code.spreads import nodes_run_here
-from codemods.code.tree_copies import BLOCKS, DEFINING, changed, made_from, twin
+from codemods.code.tree_copies import BLOCKS, DEFINING, at, changed, made_from, replaced, twin
 
+BINDING_FIRST = (ast.Expr, ast.Assign, ast.Return, ast.If)
+"""Statements in which a name may be bound before anything else is done."""
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 NAMING = (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
@@ -35,6 +42,7 @@ class _Blocks:
 
     def __init__(self, known: ModuleNames) -> None:
         self.known, self.caught, self.contexts = known, False, Contexts(known)
+        self.methods: set[int] = set()
 
     def inside(self, node: Any, owner: Owner) -> Any:
         """A statement with the blocks inside it in their plain form."""
@@ -43,7 +51,7 @@ class _Blocks:
         for name in BLOCKS:
             body = getattr(node, name, None)
             self.caught = node is not owner and (before or (name == "body" and self.catches(node, owner)))
-            if isinstance(body, list) and body and (new := self.block(body, owner)) is not body:
+            if isinstance(body, list) and body and (new := self.whole(body, owner, node)) is not body:
                 fields[name] = new
         self.caught = node is not owner and before
         for name in ("handlers", "cases"):
@@ -55,6 +63,10 @@ class _Blocks:
         self.caught = before
         return changed(node, **fields) if fields else node
 
+    def whole(self, body: list[ast.stmt], owner: Owner, node: ast.AST) -> list[ast.stmt]:
+        made = self.block(body, owner)
+        return ends_plainly(made) if isinstance(node, Function) else made
+
     def catches(self, node: ast.AST, owner: Owner) -> bool:
         """Whether a statement may answer an exception that comes out of its body."""
         if isinstance(node, ast.With):
@@ -63,6 +75,9 @@ class _Blocks:
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
         made = [new for node in body for new in self.statement(node, owner)]
+        made = [item for index, item in enumerate(made) if not is_given_back_anyway(item, made[index + 1 :])]
+        if not (self.caught or "__setattr__" in self.known.methods):
+            made = without_set_anew(made, self.known.decorated)
         if len(made) > 1:
             made = [node for node in made if not isinstance(node, ast.Pass)] or made[:1]
         if len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True)):
@@ -71,10 +86,14 @@ class _Blocks:
 
     def statement(self, node: ast.stmt, owner: Owner) -> list[ast.stmt]:
         if isinstance(node, DEFINING):
+            if isinstance(owner, ast.ClassDef) and isinstance(node, ast.FunctionDef) and has_instance(node):
+                self.methods.add(id(node))
             return [self.inside(node, node)]
         if isinstance(owner, ast.ClassDef):
-            decided = isinstance(node, ast.If) and (self.decided(node.test) is not None or _is_debug(node.test))
+            decided = isinstance(node, ast.If) and (self.decided(node.test, owner) is not None or _is_debug(node.test))
             return self.branch(node, owner) if decided and isinstance(node, ast.If) else [self.inside(node, owner)]
+        if isinstance(node, BINDING_FIRST) and (parts := _bound_first(node)) is not None:
+            return [parts[0], *self.statement(parts[1], owner)]
         if isinstance(node, ast.Expr):
             return self.expression(node)
         if isinstance(node, ast.Assert):
@@ -94,8 +113,11 @@ class _Blocks:
         if isinstance(value, ast.NamedExpr):
             return [_assign(value.target, value.value, node)]
         if isinstance(value, ast.Call) and (target := self.is_set(value)) is not None:
-            return [_assign(target, value.args[2], node)]
-        return [] if isinstance(value, ast.Call | ast.Name) and self.is_idle(value) else [node]
+            return [_assign(target, value.args[-1], node)]
+        if isinstance(value, ast.Call | ast.Name) and self.is_idle(value):
+            return []
+        parts = looked_at(value, self.known)
+        return [node] if parts is None or self.caught else [at(changed(node, value=item), item) for item in parts]
 
     def is_idle(self, node: ast.expr) -> bool:
         """Whether nothing is missed where an expression is not worked out."""
@@ -103,24 +125,27 @@ class _Blocks:
 
     def is_set(self, call: ast.Call) -> ast.Attribute | None:
         """The attribute that `setattr` by a constant sets."""
-        known = isinstance(call.func, ast.Name) and call.func.id == "setattr" and "setattr" not in self.known.taken
-        if not known or call.keywords or len(call.args) != 3 or not isinstance(call.args[0], ast.Name):
+        given, function = call.args, call.func
+        if isinstance(function, ast.Attribute) and function.attr == "__setattr__":
+            given = [function.value, *given]
+        elif getattr(function, "id", "") != "setattr" or "setattr" in self.known.taken:
             return None
-        name = call.args[1].value if isinstance(call.args[1], ast.Constant) else None
-        if not is_attribute(name) or isinstance(call.args[2], ast.Starred):
+        if call.keywords or len(given) != 3 or not isinstance(given[0], ast.Name):
             return None
-        return made_from(call, ast.Attribute(value=call.args[0], attr=name, ctx=ast.Store()))
+        name = given[1].value if isinstance(given[1], ast.Constant) else None
+        if not is_attribute(name) or isinstance(given[2], ast.Starred):
+            return None
+        return made_from(call, ast.Attribute(value=given[0], attr=name, ctx=ast.Store()))
 
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
-            node = self.over(node)
-            if self.turns_once(node):
-                return node.body
-            one = _over_one(node)
-            return [_assign(node.target, one, node), *node.body] if one else [_ended(node)]
+            return self.turned(self.over(node), owner)
         if isinstance(node, ast.While):
-            return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
+            holds, body = self.decided(node.test, owner), _only_turn(node)
+            if holds is False and not any(_makes_local(item, owner) for item in node.body):
+                return node.orelse or [_nothing(node)]
+            return body if holds and body is not None and body is not node.body else [_ended(node)]
         if isinstance(node, ast.Match):
             if self.is_idle(node.subject) and all(map(_only_looks, node.cases)):
                 return []
@@ -132,8 +157,32 @@ class _Blocks:
             idle = all(self.contexts.is_null(item, owner) for item in node.items)
             idle = idle and not (_keeps_warnings(node) and _says_warnings(node))
             return node.body if idle else [self.contexts.entered(node)]
-        idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
-        return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
+        tried, otherwise, last = (
+            all(isinstance(item, ast.Pass) for item in each) for each in (node.body, node.orelse, node.finalbody)
+        )
+        if last and all(map(self.hands_on, node.handlers)):
+            return [*node.body, *node.orelse]
+        alone = tried and (last or otherwise) and not any(_makes_local(item, owner) for item in node.handlers)
+        return [*node.orelse, *node.finalbody] if alone else [node]
+
+    def turned(self, node: ast.For, owner: Owner) -> list[ast.stmt]:
+        """What a loop does, turn by turn, where what it goes over is written there."""
+        items, body = row(node.iter, self.known), _only_turn(node)
+        read = [item for item in every_node(node.target) if self.is_read(item)]
+        if items == [] and not read and not any(_makes_local(item, owner) for item in node.body):
+            return node.orelse or [_nothing(node)]
+        if body is None:
+            return [_ended(node)]
+        if self.turns_once(node):
+            return body
+        if items and len(items) == 1:
+            return [_assign(node.target, items[0], node), *body]
+        turns = turn_by_turn(node, items, self.known) if items and body is node.body else None
+        return [*turns, _assign(node.target, items[-1], node)] if turns and items else [_ended(node)]
+
+    def is_read(self, node: ast.AST) -> bool:
+        """Whether anything in the module may read a name."""
+        return isinstance(node, ast.Name) and not self.known.names.is_never_read(node.id)
 
     def hands_on(self, node: ast.ExceptHandler) -> bool:
         """Whether a handler raises the exception again, and does nothing else."""
@@ -164,9 +213,7 @@ class _Blocks:
         ranged = ranged or is_repeated_once(call, self.known)
         if not (one or ranged):
             return False
-        if not isinstance(target, ast.Name) or not self.known.names.is_never_read(target.id):
-            return False
-        return _is_run_through(node)
+        return isinstance(target, ast.Name) and not self.is_read(target)
 
     def matched(self, node: ast.Match) -> list[ast.stmt] | None:
         """What the first case of a `match` binds, where it is sure to take what it is given; None where it is not."""
@@ -184,7 +231,7 @@ class _Blocks:
         return [_assign(made_from(node, ast.Name(one.name or "", ast.Store())), value, node) for one, value in named]
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
-        if (way := self.decided(node.test)) is not None:
+        if (way := self.decided(node.test, owner)) is not None:
             taken, gone = (node.body, node.orelse) if way else (node.orelse, node.body)
             if not any(_makes_local(item, owner) for item in gone):
                 return self.block(taken, owner) if taken else []
@@ -192,14 +239,15 @@ class _Blocks:
             return self.block(node.body, owner)
         if (asked := guarded(node)) is not None and self.has(asked):
             return self.block(node.body, owner)
-        if isinstance(node.test, ast.NamedExpr):
-            test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
-            return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
         made = _ended(self.inside(node, owner))
         if made.orelse and self.is_idle(node.test) and _is_alike(made.body, made.orelse):
             return [twin(one, other) for one, other in zip(made.body, made.orelse, strict=True)]
-        idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
-        return [] if idle and self.is_idle(node.test) else [made]
+        if made.orelse or not all(isinstance(item, ast.Pass) for item in made.body):
+            return [made]
+        parts = [made.test] if isinstance(made.test, ast.Call) else looked_at(made.test, self.known)
+        if self.is_idle(made.test):
+            return []
+        return [made] if parts is None or self.caught else [ast.copy_location(ast.Expr(item), item) for item in parts]
 
     def has(self, asked: ast.Attribute) -> bool:
         """Whether an object has the method that it is asked for, as far as its name and the module say."""
@@ -210,13 +258,16 @@ class _Blocks:
             return True
         return getattr(asked.value, "id", "") == "self" and asked.attr in self.known.methods
 
-    def decided(self, test: ast.expr) -> bool | None:
+    def decided(self, test: ast.expr, owner: Owner) -> bool | None:
         """Whether a test always holds, or never; None where that is not known."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            way = self.decided(test.operand)
+            way = self.decided(test.operand, owner)
             return None if way is None else not way
         if isinstance(test, ast.Constant):
             return bool(test.value)
+        if isinstance(test, ast.Compare) and isinstance(owner, Function) and id(owner) in self.methods:
+            asked = f"{owner.args.args[0].arg} is None"
+            return {asked: False, asked.replace(" is ", " is not "): True}.get(ast.unparse(test))
         return False if self.known.dotted(test) in CHECKING else None
 
     def says_nothing(self, node: ast.expr) -> bool:
@@ -235,14 +286,6 @@ class _Blocks:
 
 def _is_debug(test: ast.expr) -> bool:
     return isinstance(test, ast.Name) and test.id == DEBUG
-
-
-def _is_left_at_once(node: ast.While) -> bool:
-    """Whether a loop is left at the end of its first turn, and not before."""
-    if not (isinstance(node.test, ast.Constant) and node.test.value and isinstance(node.body[-1], ast.Break)):
-        return False
-    every = [item for each in node.body[:-1] for item in walk(each)]
-    return not node.orelse and not any(isinstance(item, ast.Break | ast.Continue) for item in every)
 
 
 def _said(text: object, blocks: _Blocks) -> bool:
@@ -273,6 +316,18 @@ def _assign(target: ast.expr, value: ast.expr, place: ast.AST) -> ast.stmt:
     return ast.copy_location(made, place)
 
 
+def _bound_first(node: Any) -> tuple[ast.stmt, ast.stmt] | None:
+    """The assignment that a statement does before all else, and the statement with the name that this binds."""
+    field = "test" if isinstance(node, ast.If) else "value"
+    whole = getattr(node, field)
+    first = first_of(whole) if whole is not None else None
+    if not isinstance(first, ast.NamedExpr) or (isinstance(node, ast.Expr | ast.Assign) and first is whole):
+        return None
+    name = ast.copy_location(ast.Name(first.target.id, ast.Load()), first)
+    rest = changed(node, **{field: replaced(whole, lambda item: name if item is first else None)})
+    return _assign(first.target, first.value, first), rest
+
+
 def _ended(node: Any) -> Any:
     """A statement without an `else` that does nothing."""
     other = getattr(node, "orelse", None)
@@ -280,17 +335,15 @@ def _ended(node: Any) -> Any:
     return changed(node, orelse=[]) if idle else node
 
 
-def _is_run_through(node: ast.For) -> bool:
-    """Whether nothing leaves a turn of a loop early, or asks how it was left."""
-    return not node.orelse and not any(
-        isinstance(item, ast.Break | ast.Continue) for each in node.body for item in walk(each)
-    )
-
-
-def _over_one(node: ast.For) -> ast.expr | None:
-    """The one thing that a loop goes over, where it is written there."""
-    items = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) else []
-    return items[0] if len(items) == 1 and not isinstance(items[0], ast.Starred) and _is_run_through(node) else None
+def _only_turn(node: ast.For | ast.While) -> list[ast.stmt] | None:
+    """What the first turn of a loop does, which is not left early, and after which nobody asks how it was left: the
+    body itself where that does not end the loop."""
+    last = node.body[-1]
+    body = node.body[:-1] if isinstance(last, ast.Break) else node.body
+    early = any(isinstance(item, ast.Break | ast.Continue) for each in body for item in walk(each))
+    if node.orelse or early:
+        return None
+    return [*body] or [_nothing(last)] if isinstance(last, ast.Break | ast.Return | ast.Raise) else node.body
 
 
 def _is_alike(one: list[ast.stmt], other: list[ast.stmt]) -> bool:

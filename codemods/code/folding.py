@@ -11,6 +11,7 @@ from typing import Any
 from codemods.code.assigning import is_attribute
 from codemods.code.conditions import compared, holds, negated
 from codemods.code.imports import ModuleNames
+from codemods.code.rows import row
 from codemods.code.tree_copies import changed, made_from
 
 LONG = 1000
@@ -20,6 +21,8 @@ PLACES = re.compile("%[sd%]")
 MANY = 64
 LARGE = 10**15
 """No number that is worked out is larger."""
+NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
+"""Objects that hold what they are given by name."""
 NUMBERS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -30,6 +33,9 @@ CHANGED = frozenset({
     "swapcase", "title", "upper",
 })  # fmt: skip
 """Methods of a string that give another one."""
+ITERATORS = frozenset({"iter", "map", "zip", "enumerate", "reversed"})
+"""Functions that give what is gone over once."""
+ASKING = frozenset({"abs", "all", "any", "len", "next"})
 TESTED = (ast.If, ast.While, ast.IfExp, ast.Assert)
 FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.JoinedStr, ast.Subscript)
 
@@ -51,19 +57,36 @@ def folded(node: ast.AST, known: ModuleNames) -> ast.AST | None:
     if isinstance(node, TESTED):
         test = holds(node.test, known)
         return None if test is node.test else changed(node, test=test)
+    if isinstance(node, ast.Attribute):
+        return _held(node, known)
     return _called(node, known) if isinstance(node, ast.Call) else None
+
+
+def _held(node: ast.Attribute, known: ModuleNames) -> ast.expr | None:
+    """What a namespace holds that is made where it is asked for it alone."""
+    made = node.value
+    if not isinstance(made, ast.Call) or made.args or known.dotted(made.func) not in NAMESPACES:
+        return None
+    found = [item.value for item in made.keywords if item.arg == node.attr]
+    named = all(item.arg for item in made.keywords) and len(found) == 1
+    return (
+        found[0]
+        if named and all(item.value is found[0] or known.is_quiet(item.value) for item in made.keywords)
+        else None
+    )
 
 
 def foldable(known: ModuleNames) -> list[ast.AST]:
     """The nodes of a module that are folded."""
     calls = [node for node in known.nodes[ast.Call] if _may_be_constant(node.func)]
+    calls += [node for node in known.nodes[ast.Attribute] if isinstance(node.value, ast.Call)]
     every = (node for kind in FOLDED for node in known.nodes[kind])
     return [node for node in (*every, *calls) if folded(node, known) is not None]
 
 
 def _may_be_constant(function: ast.expr) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in KINDS or function.id in ("abs", "next")
+        return function.id in KINDS or function.id in ASKING
     if not isinstance(function, ast.Attribute):
         return False
     return isinstance(function.value, ast.Constant | ast.Dict) or (
@@ -168,17 +191,24 @@ def _text(make: Callable[[tuple[Any, ...]], str], nodes: Sequence[ast.expr], pla
 def _picked(node: ast.Subscript, known: ModuleNames) -> ast.expr | None:
     """What a list, dictionary or string gives that is written in front of its key, where nothing else in it does
     anything."""
-    row = _only_turn(node.value) or node.value
     if (attribute := _of_instance(node, known)) is not None:
         return attribute
-    if isinstance(row, ast.Constant) and isinstance(row.value, str):
-        return _part(row.value, node)
-    index = _number(node.slice)
-    if isinstance(row, ast.List | ast.Tuple) and index is not None and -len(row.elts) <= index < len(row.elts):
-        items = row.elts
-        found = None if any(isinstance(item, ast.Starred) for item in items) else items[index]
-        return found if all(item is found or known.is_quiet(item) for item in items) else None
-    return _under(row, node.slice, known) if isinstance(row, ast.Dict) else None
+    of, index = node.value, _number(node.slice)
+    if isinstance(of, ast.Constant) and isinstance(of.value, str):
+        return _part(of.value, node)
+    if isinstance(of, ast.Dict):
+        return _under(of, node.slice, known)
+    items = row(of, known) if index is not None and _is_row(of) else None
+    if not items or index is None or not -len(items) <= index < len(items):
+        return None
+    found = items[index]
+    return found if all(item is found or known.is_quiet(item) for item in items) else None
+
+
+def _is_row(node: ast.expr) -> bool:
+    """Whether an expression gives a list or tuple."""
+    made = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("list", "sorted", "tuple")
+    return made or isinstance(node, ast.List | ast.Tuple | ast.ListComp)
 
 
 def _of_instance(node: ast.Subscript, known: ModuleNames) -> ast.Attribute | None:
@@ -223,41 +253,33 @@ def _got(node: ast.Call, known: ModuleNames) -> ast.expr | None:
 def _popped(node: ast.Call) -> ast.expr | None:
     """The one item of a list that is written where it is taken out."""
     function = node.func
-    row = function.value if isinstance(function, ast.Attribute) and function.attr == "pop" else None
-    single = isinstance(row, ast.List) and len(row.elts) == 1 and not (node.args or node.keywords)
-    return row.elts[0] if single and isinstance(row, ast.List) and not _is_spread(row.elts[0]) else None
+    of = function.value if isinstance(function, ast.Attribute) and function.attr == "pop" else None
+    single = isinstance(of, ast.List) and len(of.elts) == 1 and not (node.args or node.keywords)
+    return of.elts[0] if single and isinstance(of, ast.List) and not isinstance(of.elts[0], ast.Starred) else None
 
 
 def _first(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """The one item of what `next(iter(...))` is given; of a number what `abs` makes."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None
-    if name not in ("abs", "next") or name in known.taken or given is None:
+    if name not in ASKING or name in known.taken or given is None:
         return None
+    if name in ("all", "any", "len"):
+        return _of_row(name, row(given, known), node)
     if name == "abs":
         number = _number(given)
         return None if number is None else _constant(abs(number), node)
-    plain = isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "iter"
-    row = given.args[0] if plain and isinstance(given, ast.Call) and len(given.args) == 1 else given
-    if (plain and "iter" in known.taken) or not (plain or isinstance(given, ast.GeneratorExp)):
+    iterates = isinstance(given, ast.Call) and getattr(given.func, "id", "") in ITERATORS
+    items = row(given, known) if iterates or isinstance(given, ast.GeneratorExp) else None
+    return items[0] if items and len(items) == 1 else None
+
+
+def _of_row(name: str, items: list[ast.expr] | None, node: ast.Call) -> ast.expr | None:
+    """How many constants a row has, and whether all or any of them hold."""
+    values = [item.value for item in items or () if isinstance(item, ast.Constant)]
+    if items is None or len(values) < len(items):
         return None
-    row = _only_turn(row) or row
-    single = isinstance(row, ast.List | ast.Tuple) and len(row.elts) == 1
-    return row.elts[0] if single and isinstance(row, ast.List | ast.Tuple) and not _is_spread(row.elts[0]) else None
-
-
-def _only_turn(node: ast.expr) -> ast.List | ast.Tuple | None:
-    """The row with the one item that a comprehension goes over, where it gives this as it is."""
-    if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
-        return None
-    turn, name = node.generators[0], getattr(node.elt, "id", "")
-    same = isinstance(turn.target, ast.Name) and turn.target.id == name and not turn.ifs and not turn.is_async
-    row = turn.iter if isinstance(turn.iter, ast.List | ast.Tuple) and len(turn.iter.elts) == 1 else None
-    return row if same and row is not None and not _is_spread(row.elts[0]) else None
-
-
-def _is_spread(node: ast.expr) -> bool:
-    return isinstance(node, ast.Starred)
+    return _constant(len(values) if name == "len" else (all if name == "all" else any)(values), node)
 
 
 def _number(node: ast.expr) -> int | None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from codemods.code.folding import NAMESPACES
 from codemods.code.imports import ModuleNames
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import at, blocks, replaced_at
 
-NAMESPACE = "types.SimpleNamespace"
 FIELDS = frozenset({"dataclasses.dataclass", "typing.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum"})
 MIXED = frozenset({"str", "int"})
@@ -53,7 +53,7 @@ def _holders(tree: ast.Module, known: ModuleNames) -> dict[int, Holder]:
     def holds(node: ast.expr) -> bool:
         if isinstance(node, ast.Call) and node.keywords:
             named = isinstance(node.func, ast.Name) and node.func.id in classes
-            return named or known.dotted(node.func) == NAMESPACE
+            return named or known.dotted(node.func) in NAMESPACES
         return isinstance(node, DISPLAYS)
 
     bound = {name: node.value for node in known.nodes[ast.Assign] if holds(node.value) and (name := _target(node))}
@@ -185,7 +185,7 @@ class _Read:
         if call.args or any(item.arg is None for item in call.keywords):
             return None
         given = next((item.value for item in call.keywords if item.arg == name), None)
-        if self.known.dotted(call.func) == NAMESPACE:
+        if self.known.dotted(call.func) in NAMESPACES:
             return given
         of = self.holders.get(id(call.func)) if isinstance(call.func, ast.Name) else None
         if not isinstance(of, ast.ClassDef) or self.is_enum(of):

@@ -118,6 +118,14 @@ class ModuleNames:
         return frozenset(item.name for item in self._in_classes) - self.decorated
 
     @cached_property
+    def bound_in_classes(self) -> frozenset[str]:
+        """The names that classes of the module bind in their own bodies, which functions in them do not see."""
+        own = [item for node in self.nodes[ast.ClassDef] for item in node.body]
+        said = (each for item in own if not isinstance(item, Function) for each in every_node(item))
+        stored = {each.id for each in said if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+        return frozenset(stored | {item.name for item in own if isinstance(item, Function | ast.ClassDef)})
+
+    @cached_property
     def decorated(self) -> frozenset[str]:
         """The methods that classes of the module define with a decorator, which may make properties of them."""
         return frozenset(item.name for item in self._in_classes if item.decorator_list)

@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from codemods.code.imports import ModuleNames
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
 
 BARS = frozenset({
     "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.autonotebook.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "tqdm.rich.tqdm",
@@ -14,9 +14,6 @@ BARS = frozenset({
 })  # fmt: skip
 """What shows how far a loop is, by dotted names."""
 CHAIN, SLICE, COUNT, REPEAT = "itertools.chain", "itertools.islice", "itertools.count", "itertools.repeat"
-
-
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 class Turns(NamedTuple):

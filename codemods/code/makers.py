@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import arguments_by_name, has_private, is_super
-from codemods.code.nodes import every_node
+from codemods.code.nodes import children, every_node
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, run_at, twin
 
 KEPT = (
@@ -30,10 +30,10 @@ def plain_makers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     places: list[Any] = []
     gone: list[ast.FunctionDef] = []
     for statement in tree.body:
-        for call, maker in _calls(statement, makers, methods, known) if statement not in makers.values() else ():
+        for call, maker, place in _calls(statement, makers, methods, known) if statement not in makers.values() else ():
             made = _made(maker, call, known)
             if made is not None:
-                found[id(call)] = run_at(made, statement)
+                found[id(call)] = run_at(made, place)
                 places.append(call)
                 gone.append(methods.get(_chain(call.func), maker))
     if not found:
@@ -115,14 +115,19 @@ def _calls(
     makers: Mapping[str, ast.FunctionDef],
     methods: Mapping[str, ast.FunctionDef],
     known: ModuleNames,
-) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
-    """The calls of functions and methods that a statement makes, with what they call as a function."""
-    for node in every_node(statement):
+) -> Iterator[tuple[ast.Call, ast.FunctionDef, ast.stmt]]:
+    """The calls of functions and methods that a statement makes, with what they call as a function, and the statement
+    inside this in which they stand."""
+    stack: list[tuple[ast.AST, ast.stmt]] = [(statement, statement)]
+    while stack:
+        node, place = stack.pop()
+        place = node if isinstance(node, ast.stmt) else place
+        stack += [(item, place) for item in children(node)]
         if isinstance(node, ast.Call) and (chain := _chain(node.func)):
             if chain in makers:
-                yield node, makers[chain]
+                yield node, makers[chain], place
             elif chain in methods:
-                yield node, _as_function(methods[chain], known)
+                yield node, _as_function(methods[chain], known), place
 
 
 def _made(maker: ast.FunctionDef, call: ast.Call, known: ModuleNames) -> ast.expr | None:
@@ -171,6 +176,9 @@ def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr, known: M
     """A call of what a function calls, be it one of its parameters, with all else that it is given itself."""
     arguments, rest = maker.args, maker.args.vararg
     own = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
+    if isinstance(value, ast.Name) and arguments.kwarg and value.id == arguments.kwarg.arg and not (own or rest):
+        made = ast.copy_location(ast.Name("dict", ast.Load()), call.func)
+        return changed(call, func=made) if not call.args and "dict" not in known.taken else None
     if arguments.kwonlyargs or arguments.defaults or not isinstance(value, ast.Call):
         return None
     args = [item.value for item in value.args if isinstance(item, ast.Starred)]
@@ -183,7 +191,8 @@ def _handed_on(maker: ast.FunctionDef, call: ast.Call, value: ast.expr, known: M
         return None
     if (call.keywords and not arguments.kwarg) or (own and any(item.arg in (None, *own) for item in call.keywords)):
         return None
-    if len(given) < len(own) or not all(_is_settled(item, known) for item in given):
+    called = len(own) == 1 and isinstance(value.func, ast.Name) and value.func.id == own[0]
+    if len(given) < len(own) or not (called or all(_is_settled(item, known) for item in given)):
         return None
     by_name = dict(zip(own, given, strict=True))
     function = replaced(value.func, lambda node: at(by_name[node.id], node) if _is_named(node, by_name) else None)

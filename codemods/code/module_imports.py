@@ -9,11 +9,13 @@ from codemods.code.imports import ModuleNames
 from codemods.code.tree_copies import changed, made_from
 
 IMPORTING = "importlib.import_module"
+BY_NAME = "__import__"
 
 
 def plain_imports(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with imports in the place of the calls that do the same."""
-    if not any(name.partition(".")[0] == "importlib" for name in known.imported.values()):
+    asked = any(name.partition(".")[0] == "importlib" for name in known.imported.values())
+    if not asked and BY_NAME not in known.names.loads:
         return tree
     body = [_imported(item, known) or item for item in tree.body]
     same = all(one is other for one, other in zip(body, tree.body, strict=True))
@@ -27,9 +29,12 @@ def _imported(node: ast.stmt, known: ModuleNames) -> ast.stmt | None:
         return None
     value = node.value
     call = value.value if isinstance(value, ast.Attribute) else value
-    if not isinstance(call, ast.Call) or known.dotted(call.func) != IMPORTING or len(call.args) != 1 or call.keywords:
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
         return None
     module = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+    first = getattr(call.func, "id", "") == BY_NAME and BY_NAME not in known.taken and "." not in str(module)
+    if known.dotted(call.func) != IMPORTING and not first:
+        return None
     if not isinstance(module, str) or not all(map(is_attribute, module.split("."))):
         return None
     name = value.attr if isinstance(value, ast.Attribute) else module

@@ -14,6 +14,8 @@ _PLAIN_FIELDS = frozenset({
     "op", "ops", "rest", "simple", "tag", "type_comment",
 })
 # fmt: on
+DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+"""Expressions that may do something."""
 _LEAVES = (ast.Name, ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton)
 
 CHILD_FIELDS: dict[type, tuple[str, ...]] = {

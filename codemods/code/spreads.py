@@ -50,6 +50,8 @@ def _binds(node: ast.stmt | None, names: Sequence[str]) -> bool:
 def is_copied(value: ast.Dict, load: ast.Name, following: ast.stmt, known: ModuleNames) -> bool:
     """Whether a statement makes another dictionary of one, and works nothing out before it that may be seen."""
     made = following.value if isinstance(following, SIMPLE) else None
+    if isinstance(made, ast.Call) and getattr(made.func, "id", "") == "dict" and "dict" not in known.taken:
+        return made.args[:1] == [load]
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
         return made.func.value is load and made.func.attr == "copy"
     parts = [made.left, made.right] if isinstance(made, ast.BinOp) and isinstance(made.op, ast.BitOr) else []

@@ -9,15 +9,18 @@ from typing import Any, TypeVar
 
 from codemods.code.conditions import ALWAYS
 from codemods.code.expressions import PARTIAL, takes_something
+from codemods.code.folding import NAMESPACES
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
+from codemods.code.looking import looked_at
 from codemods.code.names import Function, Names
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
+from codemods.code.none_tests import answers, asked_for_none, is_something
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
 from codemods.code.syntax import targets_of
 from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+WORKING = (*DOING, *COMPREHENSIONS)
 PARTS = (ast.Attribute, ast.Subscript)
 ROWS = (ast.Dict, ast.List, ast.Tuple)
 NEGATIVE = (ast.USub,)
@@ -106,6 +109,8 @@ class _SubstitutionReader:
         name = node.targets[0].id
         if name.startswith("__") and not self.local:
             return  # a class takes it for a name of its own
+        if self.asked and is_something(node.value, self.known):
+            self.given.update(answers(self.names.reaches(name, block, index) or (), self.asked))
         if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
             self.given[id(over)] = node.value
             self.dropped.add(id(node))
@@ -118,13 +123,13 @@ class _SubstitutionReader:
                 and (self.names.is_never_read(name) or self.is_bound_anew(node, block, index))
             ):
                 self.dropped.add(id(node))
-            elif self.local and self.names.is_never_read(name) and isinstance(node.value, ast.Call):
+            elif self.local and self.names.is_never_read(name) and self.only_looks(node.value):
                 self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
             return
         if not loads:
             if self.local and self.is_idle(node):
                 self.dropped.add(id(node))
-            elif self.local and isinstance(node.value, ast.Call):
+            elif self.local and self.only_looks(node.value):
                 self.given[id(node)] = made_from(node, ast.Expr(value=node.value))
         elif self.is_atom(node.value, block, index) and self.is_read_in_turn(node.value, loads):
             self.atoms[name] = node.value, loads
@@ -153,11 +158,19 @@ class _SubstitutionReader:
         plain = isinstance(node.value, ast.Call | ast.Attribute | ast.Subscript | ast.Name)
         return load if plain and not outside else None
 
+    def only_looks(self, value: ast.expr) -> bool:
+        """Whether a value is what a call gives, or what is seen of that."""
+        return isinstance(value, ast.Call) or looked_at(value, self.known) is not None
+
     def is_idle(self, node: ast.Assign) -> bool:
         """Whether nothing is missed where a value is not worked out."""
         if not self.known.is_quiet(node.value):
             return False
         return not self.known.may_fail(node.value) or id(node) not in self.answered
+
+    @cached_property
+    def asked(self) -> dict[int, ast.Compare]:
+        return asked_for_none(self.owner) if self.known.nodes[ast.Compare] else {}
 
     @cached_property
     def answered(self) -> frozenset[int]:
@@ -221,7 +234,8 @@ class _SubstitutionReader:
             return
         if isinstance(node, ast.ClassDef):
             return
-        if takes_something(node.args) and not (_takes_defaults(node.args) and _is_run_by(block[index + 1 :], loads[0])):
+        at_once = _takes_defaults(node.args) and _is_run_by(block[index + 1 :], loads[0])
+        if takes_something(node.args) and _takes_values(node.args) and not at_once:
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
@@ -255,7 +269,7 @@ class _SubstitutionReader:
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None
-        row = isinstance(value, ROWS) and self.local
+        row = self.local and (isinstance(value, ROWS) or self.is_namespace(value))
         if row and call is not None and _root(getattr(call, "func", call), through=PARTS) is load is not call:
             return True
         part = isinstance(value, ast.Attribute | ast.Subscript) and not _does(value)
@@ -263,7 +277,7 @@ class _SubstitutionReader:
             return part and call is not None and call is not load and _root(call, through=PARTS) is load
         if call.func is load:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
-        if any(isinstance(item, DOING) for item in every_node(call.func)):
+        if any(isinstance(item, WORKING) for item in every_node(call.func)):
             return False
         if _root(call.func) is load:
             return is_super(value) or part
@@ -316,6 +330,9 @@ class _SubstitutionReader:
         """Whether nothing that is called binds a name."""
         own = name not in self.names.elsewhere and bool(self.names.stores[name])
         return (own and self.local) or self.known.names.stores[name] <= 1
+
+    def is_namespace(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and self.known.dotted(value.func) in NAMESPACES
 
     def is_partial(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self.known.dotted(value.func) == PARTIAL
@@ -415,7 +432,7 @@ def _root(node: ast.expr, through: tuple[type[ast.expr], ...] = (ast.Attribute,)
 
 def _does(node: ast.expr) -> bool:
     """Whether an expression may do something, as a call does."""
-    return any(isinstance(item, DOING) for item in every_node(node))
+    return any(isinstance(item, WORKING) for item in every_node(node))
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:

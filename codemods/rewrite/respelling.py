@@ -7,18 +7,23 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.conditions import ALWAYS
 from codemods.code.contexts import GRADIENTS, IDLE, MARKS
 from codemods.code.effects import BUILTINS
 from codemods.code.folding import CHANGED, KINDS
-from codemods.code.nodes import every_node
+from codemods.code.nodes import DOING, every_node
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import made_of, written_as
 from codemods.rule import NodeEdit, TextEdit, part_of
 
+MOVING = frozenset({"lightning", "lightning_fabric", "pytorch_lightning", "torchmetrics"})
+"""Packages of which names go and move."""
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
-DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+WORKING = (*DOING, ast.Lambda)
 IDLE_CONTEXTS = frozenset(name.rpartition(".")[2] for name in (*IDLE, *MARKS, *GRADIENTS))
-HANDING = IDLE_CONTEXTS | CHANGED | {"getattr", "partial", "cast", "get", "format", "join"}
+HANDING = IDLE_CONTEXTS | CHANGED | {
+    "getattr", "partial", "cast", "get", "format", "join", "attrgetter", "itemgetter", "methodcaller",
+}  # fmt: skip
 QUIET = BUILTINS | KINDS.keys() | {"range", "next", "iter", "abs"}
 """Functions that hand something on where the normal form does without them, or that only look at something."""
 FIRM = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
@@ -40,7 +45,7 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
         return None  # the class of the project is called still
     if edit.line and ";" in file.lines[own.lineno - 1]:  # type: ignore[attr-defined]
         return None
-    if not _stands_within(seen, own) or not _does_the_same(seen, own, written) or not _is_known(seen, own, file):
+    if not _stands_within(seen, own, file) or not _does_the_same(seen, own, written) or not _is_known(seen, own, file):
         return None
     text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
     if text is None:
@@ -60,14 +65,46 @@ def _indent(own: Any, file: PythonFile, text: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _stands_within(seen: ast.AST, own: Any) -> bool:
-    """Whether all that an expression or statement says stands where it stood."""
+def _stands_within(seen: ast.AST, own: Any, file: PythonFile) -> bool:
+    """Whether all that an expression or statement says stands where it stood, but for what stays the same in any
+    release and may be said once more."""
     start, end = (own.lineno, own.col_offset), (own.end_lineno, own.end_col_offset)
-    return all(
-        start <= (int(node.lineno), node.col_offset) and (int(node.end_lineno or 0), node.end_col_offset or 0) <= end
+    outside = [
+        node
         for node in every_node(seen)
         if isinstance(node, ast.expr)
-    )
+        and not (
+            start <= (int(node.lineno), node.col_offset)
+            and (int(node.end_lineno or 0), node.end_col_offset or 0) <= end
+        )
+    ]
+    if not outside:
+        return True
+    others = _other_modules(file)
+    chains = [node for node in every_node(seen) if isinstance(node, ast.Attribute) and _stays(node, others)]
+    staying = {id(item) for chain in chains for item in every_node(chain)}
+    return all(id(node) in staying for node in outside)
+
+
+def _other_modules(file: PythonFile) -> set[str]:
+    """The names of the file for modules and what is in them, but for those of Lightning."""
+    found = set()
+    for node in file.imports:
+        for alias in node.names:
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
+            if module.partition(".")[0] not in MOVING and not getattr(node, "level", 0):
+                found.add(alias.asname or alias.name.partition(".")[0])
+    return found
+
+
+def _stays(node: ast.Attribute, others: Container[str]) -> bool:
+    """Whether a chain of attributes is one of a module of others, or a method that every release has."""
+    if node.attr in ALWAYS and isinstance(node.value, ast.Name):
+        return node.value.id == "self"
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return isinstance(root, ast.Name) and root.id in others
 
 
 def _does_the_same(seen: ast.AST, own: ast.AST, written: Container[int]) -> bool:
@@ -100,7 +137,7 @@ def _in_order(node: Any) -> Iterator[ast.AST]:
             children = [item for pair in zip(node.keys, node.values, strict=True) for item in pair if item]
         for item in children:
             yield from _in_order(item)
-    if isinstance(node, DOING):
+    if isinstance(node, WORKING):
         yield node
 
 
@@ -134,7 +171,7 @@ def _is_known(seen: ast.AST, own: Any, file: PythonFile) -> bool:
     known |= {
         node.id for node in every_node(functions[0]) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return new <= known
+    return new <= known | _other_modules(file)
 
 
 class _Speller:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 
+from codemods.testing.neutral_calls import CALLS
 from codemods.testing.neutral_classes import CLASSES
 from codemods.testing.neutral_forms import FORMS
 from codemods.testing.neutral_handing import HANDING
@@ -284,4 +285,5 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **FORMS,
     **HANDING,
     **WRAPPERS,
+    **CALLS,
 }

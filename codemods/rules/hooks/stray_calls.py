@@ -37,8 +37,7 @@ def stray_calls(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _calls(file: PythonFile, item: ClassNode) -> Iterator[tuple[str, ast.Expr | None, ast.Call]]:
     """The calls with the names of the hooks, and with the statements that are nothing else and can go: the call is of
-    what is above the class, and is given nothing that has to be worked out, or is
-    explained."""
+    what is above the class, and is given nothing that has to be worked out, or is explained."""
     for own, method in item.methods.items():
         inner = {id(node) for each in walk(method) if isinstance(each, ast.ClassDef) for node in walk(each)}
         alone = {id(node.value): node for node in walk(method) if isinstance(node, ast.Expr)}

@@ -168,7 +168,7 @@ def _gone(call: CallNode, rows: Mapping[str, Keyword]) -> dict[ast.keyword, Keyw
 def _told(file: PythonFile, gone: Mapping[ast.keyword, Keyword | None], reason: str) -> Iterator[Match]:
     for item, row in gone.items():
         advice = wish(row) if row else 'write "max" if a higher value is better, "min" otherwise'
-        why = f"Not rewritten: {reason.format(advice)}."
+        why = f"Not rewritten: {advice.join(reason.rsplit('{}', 1))}."  # the text of a call may hold braces, too
         yield Match(file.span(item), _message(str(item.arg), row), "manual", why, row.row if row else None)
 
 

@@ -357,7 +357,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 1.3; the result runs on 1.0 and later",
-    triggers=(b".hparams = ", b".hparams=", b".hparams:", b".hparams,", b'"hparams",', b"'hparams',"),
+    triggers=(b".hparams = ", b".hparams]", b".hparams=", b".hparams:", b".hparams,", b'"hparams",', b"'hparams',"),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
     breaks_in="1.3.0",

@@ -167,9 +167,6 @@ LEFT = {
         f"{NOTED.replace('function.why = why', 'TABLE[why] = function')}class A(B):\n\n    @noted('slow')\n"
         "    def f(self):\n        return g(self)"
     ),
-    "a context that is kept otherwise": (
-        f"{CONTEXT}def f(x):\n    with contextlib.nullcontext(g()) as x.y:\n        h(x)"
-    ),
 }  # fmt: skip
 
 

@@ -109,7 +109,9 @@ KEPT = {
     "a class that is given with a keyword of its own": (
         "import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(t.T, cls=2))"
     ),
-    "a class that is computed": ("import t\n\ndef make(cls, **words):\n    return cls(**words)\nf(make(g(), a=h()))"),
+    "a class that is computed": (
+        "import t\n\ndef make(cls, x, **words):\n    return cls(**words)\nf(make(g(), 1, a=h()))"
+    ),
 }
 PROGRAMS = {
     "a method of a class that reads its class": """

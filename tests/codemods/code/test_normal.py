@@ -147,6 +147,7 @@ FORMS = {
         "import contextlib\ndef f(x):\n    with contextlib.nullcontext():\n        x.step()",
         "import contextlib\n\ndef f(x):\n    x.step()",
     ),
+    "a call in what is printed": ("def f(x):\n    print(x.step())", "def f(x):\n    x.step()"),
     "a partial call": ("import functools\nfunctools.partial(T, a=1)(b=2)", "import functools\nT(a=1, b=2)"),
     "a helper": (
         "class A:\n    def f(self, x):\n        self._g(x)\n    def _g(self, y):\n        y.step()",
@@ -158,7 +159,6 @@ LEFT = {
     "a name bound on one way": "def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return g(y)",
     "a print of its own": "def print(x):\n    x.step()\n\ndef f(x):\n    print(x)",
     "a type that only the annotation tells": "def f(x):\n    y: Engine = g(x)\n    return h(y, y)",
-    "a call in what is printed": "def f(x):\n    print(x.step())",
     "a context of its own": "def f(x):\n    with nullcontext():\n        x.step()",
     "something to do at last": "def f(x):\n    try:\n        x.step()\n    finally:\n        x.close()",
     "names asked for as a whole": "def f(x):\n    y = x\n    return locals()",

@@ -102,7 +102,7 @@ FORMS = {
 }
 LEFT = {
     "a class that adds nothing and is asked for": (
-        "import t\n\nclass Own(t.T):\n    pass\nf(Own(1))\nisinstance(g(), Own)"
+        "import t\n\nclass Own(t.T):\n    pass\nf(Own(1))\nh(isinstance(g(), Own))"
     ),
     "a name that its method is given": "def f(x):\n    y = x.a(2)\n    y = y.b(y)\n    g(y)\n    return y",
     "a name that something reads later": (

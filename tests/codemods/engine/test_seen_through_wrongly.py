@@ -386,3 +386,26 @@ def test_no_text_is_put_into_a_string_that_says_an_attribute() -> None:
     made = run_rules({"a.py": text}, rule("LIT250"))
     assert made.bugs == () and [item.fix for item in made.findings] == ["manual", "safe"]
     assert text.splitlines()[5] in made.final()["a.py"].decode()
+
+
+REBUILT = rule("GRD001").examples[1].before
+TUNED = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(auto_lr_find=True)\n"
+
+
+def test_a_function_of_another_package_may_be_read_before_it_is_called() -> None:
+    call = "        return torch.tensor(loss, requires_grad=True)\n"
+    text = REBUILT.replace(call, f"        make = torch.tensor\n{call.replace('torch.tensor', 'make')}")
+    after = rewritten({"a.py": text}, rule("GRD001"))["a.py"]
+    assert call in REBUILT and "        make = torch.tensor\n        return loss\n" in after
+
+
+def test_what_a_release_takes_away_is_not_left_where_it_is_read() -> None:
+    text = f"{TUNED}tune = trainer.tune\ntune(model)\n"
+    made = run_rules({"a.py": text}, rule("LIT113"))
+    assert made.changes == () and {item.fix for item in made.findings} == {"manual"}
+
+
+def test_a_loop_that_calls_something_stays_one() -> None:
+    loop = rule("BWD002").examples[1]
+    assert loop.before != loop.after and "for loss in (fit, penalty):" in loop.before
+    assert rewritten({"a.py": loop.before}, rule("BWD002"))["a.py"] == loop.after

@@ -106,3 +106,9 @@ def test_what_a_class_of_the_project_may_hand_on_is_named(taken: str, given: str
 def test_what_a_class_of_the_project_takes_itself_is_not(taken: str, given: str, call: str) -> None:
     text = OWN.format(base="ModelCheckpoint", taken=taken, given=given) + call
     assert run_rules({"train.py": text}, rule("LIT230")).findings == ()
+
+
+def test_the_text_of_a_call_may_hold_braces() -> None:
+    text = f"{HEAD}made = {{'a': ModelCheckpoint, '{{}}': EarlyStopping}}['a'](monitor='loss', period=2)\n"
+    found = run_rules({"a.py": text}, rule("LIT230")).findings
+    assert [item.message for item in found] == ["`period=` was removed in Lightning 1.5"]

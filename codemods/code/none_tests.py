@@ -1,0 +1,39 @@
+"""Tests on None of names that stand for something else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+from codemods.code.imports import ModuleNames
+from codemods.code.nodes import every_node
+from codemods.code.spreads import COMPREHENSIONS
+from codemods.code.tree_copies import made_from
+
+WRITTEN = (ast.Dict, ast.List, ast.Tuple, ast.BinOp, ast.JoinedStr, ast.Lambda, *COMPREHENSIONS)
+MAKING = ("torch.nn.", "torch.optim.")
+"""The modules whose functions and classes always make something."""
+
+
+def asked_for_none(owner: ast.AST) -> dict[int, ast.Compare]:
+    """The comparisons of names with None, by the names that are read."""
+    every = (item for item in every_node(owner) if isinstance(item, ast.Compare) and len(item.ops) == 1)
+    asked = (item for item in every if isinstance(item.ops[0], ast.Is | ast.IsNot))
+    none = (item for item in asked if ast.unparse(item.comparators[0]) == "None")
+    return {id(item.left): item for item in none if isinstance(item.left, ast.Name)}
+
+
+def answers(loads: Iterable[ast.Name], asked: Mapping[int, ast.Compare]) -> dict[int, ast.AST]:
+    """What such comparisons come to where the readings are of what is something."""
+    found = (asked[id(load)] for load in loads if id(load) in asked)
+    return {id(node): made_from(node, ast.Constant(isinstance(node.ops[0], ast.IsNot), None)) for node in found}
+
+
+def is_something(value: ast.expr, known: ModuleNames) -> bool:
+    """Whether a value is never None: it is written out, or what a class or a function of torch makes."""
+    if isinstance(value, ast.Constant):
+        return value.value is not None
+    if isinstance(value, WRITTEN):
+        return True
+    dotted = (known.dotted(value.func) or "") if isinstance(value, ast.Call) else ""
+    return dotted.startswith(MAKING) or dotted.rpartition(".")[2][:1].isupper()
