@@ -71,7 +71,8 @@ def at(path: Path, name: str) -> RulesOrigin:
 
 def together(every: Iterable[Loaded], left_out: tuple[str, ...] = ()) -> OthersRules:
     """The rules of all origins. Raises RulesError where two rules have one code, or one that may become fixer's."""
-    owners = {rule.code: "fixer" for rule in own_rules()}
+    every = list(every)
+    owners = {rule.code: "fixer" for rule in own_rules()} if every else {}
     families = {_letters(code) for code in owners}
     digest = blake2b(repr(left_out).encode(), digest_size=16)
     found, again = [], {}

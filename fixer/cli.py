@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from copy import copy
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +37,7 @@ app = typer.Typer(
 def start(argv: Sequence[str]) -> int:
     """Runs the command line and returns the exit code: 0, 1, 2 (errors of use or of fixer) or 130."""
     try:
-        code = app(list(argv), standalone_mode=False)
+        code = _parser(argv[0] if argv else "")(list(argv), standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
@@ -59,6 +61,22 @@ def start(argv: Sequence[str]) -> int:
 
         traceback.print_exc()
         return _failed(argv, f"a bug in fixer: {type(error).__name__}: {error}; please report it with the trace above")
+
+
+@cache
+def _parser(name: str) -> Any:
+    """What reads the arguments of a command; of every command where none has that name. To make it for all of them
+    takes as long as a small command does."""
+    part = copy(app)
+    if name in COMMANDS:
+        part.registered_commands = [one for one in app.registered_commands if _command_name(one.callback) == name]
+        part.registered_groups = app.registered_groups if name == "fleet" else []
+    return typer.main.get_command(part)
+
+
+def _command_name(command: Any) -> str:
+    """What a command is called by."""
+    return str(command.__name__).replace("_", "-")
 
 
 def _misused(argv: Sequence[str], error: TyperException) -> int:
@@ -101,7 +119,7 @@ INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
 _LISTING = ("rules", "config")
 """The commands whose JSON is no report."""
-COMMANDS = (*_REPORTING, "undo", *(command.__name__.replace("_", "-") for command in about.COMMANDS), "fleet")
+COMMANDS = (*_REPORTING, "undo", *map(_command_name, about.COMMANDS), "fleet")
 _WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 
 

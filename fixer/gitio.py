@@ -217,9 +217,11 @@ def find_repository(path: Path) -> Repository | None:
     """The repository that a file or folder lies in, or None; a bare one is an error of use."""
     if not git_is_installed():
         raise UsageError("the git program is not on the PATH; install git (https://git-scm.com)")
+    start = path if path.is_dir() else path.parent
+    if found := _plainly(start):
+        return found
     import git
 
-    start = path if path.is_dir() else path.parent
     try:
         with git.Repo(start, search_parent_directories=True, expand_vars=False) as repository:
             directory, common, root = repository.git_dir, repository.common_dir, repository.working_tree_dir
@@ -232,6 +234,22 @@ def find_repository(path: Path) -> Repository | None:
     found = Repository(Path(root).resolve(), Path(directory).resolve(), Path(common).resolve())
     _check_readable(found)
     return found
+
+
+def _plainly(start: Path) -> Repository | None:
+    """The repository around a folder, where git tells it and keeps its files around it; None where it is to be looked
+    for, to say what is wrong with it."""
+    try:
+        told = Repository(start, start, start).git(
+            "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"
+        )
+    except GitError:
+        return None
+    places = [start / os.fsdecode(line) for line in told.splitlines()]
+    if len(places) != 3 or not (places[0] / ".git").exists():
+        return None
+    root, directory, common = (place.resolve() for place in places)
+    return Repository(root, directory, common)
 
 
 def _check_readable(repository: Repository) -> None:

@@ -68,7 +68,7 @@ def options_for(asked: SharedOptions, project: Project) -> Options:
     check_codes([code for _, codes in config.per_file_ignores for code in codes], _place("per-file-ignores", None))
     sources, rules = sources_of(project), others.paths(project.root)
     return Options(
-        rules=select_rules(select, tuple(code for code in ignore if ":" not in code)),
+        rules=select_rules(select, tuple(code for code in ignore if ":" not in code)) if sources else (),
         ignored_rows=frozenset(code for code in ignore if ":" in code),
         left_out=frozenset(
             source.path

@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 
 from codemods.rule import OthersRules, others_rules, take_others
 from tests import warm
 from verify.sandbox import process
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+"""However loaded a machine is, no example is too slow to be right."""
 
 
 @pytest.fixture(autouse=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from codemods.code.source import Source
 
 _WORD = re.compile(rb"\w+")
 _APART = bytes(code if _WORD.fullmatch(bytes([code])) else ord(" ") for code in range(256))
 """Every byte that is no part of a word as a space."""
+NOWHERE = frozenset[str]()
 
 
 class Search:
@@ -26,40 +28,55 @@ class Search:
         self._parts: dict[bytes, frozenset[str]] = {}
         self._known: dict[bytes, frozenset[str]] = {}
 
-    def holders(self, texts: set[bytes]) -> dict[bytes, frozenset[str]]:
+    def holders(self, texts: Iterable[bytes]) -> dict[bytes, frozenset[str]]:
         """The files that hold each of some texts."""
-        return {text: self._holding(text) for text in sorted(texts)}
+        return {text: self.holding(text) for text in sorted(texts)}
 
     def speaking(self, words: Iterable[bytes]) -> frozenset[str]:
         """The files that hold one of some whole words."""
         return frozenset(path for word in words for path in self._holders.get(word, ()))
 
-    def _holding(self, text: bytes) -> frozenset[str]:
+    def holding(self, text: bytes) -> frozenset[str]:
+        """The files that hold a text."""
         if text not in self._known:
-            found = list(_WORD.finditer(text))
-            paths = frozenset(self._sources)
-            for match in found:
-                before, behind = b" " * (match.start() > 0), b" " * (match.end() < len(text))
-                paths &= self._with_word(before + match.group() + behind)
-            whole = len(found) == 1 and found[0].group() == text
-            self._known[text] = (
-                paths if whole else frozenset(path for path in paths if text in self._sources[path].unescaped)
-            )
+            self._known[text] = self._found(text)
         return self._known[text]
+
+    def _found(self, text: bytes) -> frozenset[str]:
+        parts = _parts_of(text)
+        paths: frozenset[str] | None = None
+        for part in parts:
+            held = self._with_word(part)
+            paths = held if paths is None else paths & held
+            if not paths:
+                return NOWHERE
+        if parts == (text,) and b" " not in text:
+            return self._with_word(text)
+        return frozenset(path for path in paths or self._sources if text in self._sources[path].unescaped)
 
     def _with_word(self, part: bytes) -> frozenset[str]:
         """The files that hold a word with that part; a space stands for the beginning or end of the word."""
-        if part[:1] == part[-1:] == b" ":
-            return frozenset(self._holders.get(part[1:-1], ()))
         if part not in self._parts:
-            found: set[str] = set()
-            place = self._words.find(part)
-            while place >= 0:
-                end = self._words.index(b" ", place + 1)
-                found.update(self._holders[self._words[self._words.rindex(b" ", 0, place + 1) + 1 : end]])
-                place = self._words.find(part, end)
-            self._parts[part] = frozenset(found)
+            self._parts[part] = frozenset(self._holders_of(part))
         return self._parts[part]
+
+    def _holders_of(self, part: bytes) -> Iterable[str]:
+        if part[:1] == part[-1:] == b" ":
+            return self._holders.get(part[1:-1], ())
+        found: set[str] = set()
+        place = self._words.find(part)
+        while place >= 0:
+            end = self._words.index(b" ", place + 1)
+            found.update(self._holders[self._words[self._words.rindex(b" ", 0, place + 1) + 1 : end]])
+            place = self._words.find(part, end)
+        return found
+
+
+@cache
+def _parts_of(text: bytes) -> tuple[bytes, ...]:
+    """The words, or parts of such, in a text, with a space where one begins or ends in it."""
+    every = _WORD.finditer(text)
+    return tuple(b" " * (each.start() > 0) + each.group() + b" " * (each.end() < len(text)) for each in every)
 
 
 def words_of(source: Source) -> set[bytes]:

@@ -44,16 +44,18 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
     found: dict[str, tuple[str, ...]] = {}
     handing: dict[bytes, frozenset[str]] = {}
     for rule in rules:
-        holders = search.holders({*rule.triggers, *rule.text_triggers, *called_words(rule), *quoted_words(rule)})
+        holders = {text: paths for text in _every_word(rule) if (paths := search.holding(text))}
+        if not holders:
+            continue
         speaking = search.speaking(rule.words)
         for word in set(called_words(rule)) - handing.keys():
-            handing[word] = frozenset(path for path in holders[word] if _is_handed(word, sources[path]))
+            handing[word] = frozenset(path for path in holders.get(word, ()) if _is_handed(word, sources[path]))
         for path in frozenset[str]().union(*holders.values()):
             source = sources[path]
             wanted = _reads(rule, source) and (
-                any(path in holders[text] for text in _triggers(rule, source))
+                any(path in holders.get(text, ()) for text in _triggers(rule, source))
                 or any(path in handing[word] for word in called_words(rule))
-                or any(path in holders[word] and _asks(source) for word in quoted_words(rule))
+                or any(path in holders.get(word, ()) and _asks(source) for word in quoted_words(rule))
             )
             early = source.kind != "python" or path.rpartition("/")[2] in rule.names
             if wanted and (early or not rule.last or rule.judges_ignores):
@@ -64,6 +66,12 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
 
 def _wants_words(rule: Rule, source: Source) -> bool:
     return bool(rule.words) and not sees_text(rule, source)
+
+
+@cache
+def _every_word(rule: Rule) -> frozenset[bytes]:
+    """All that a file may hold which calls a rule."""
+    return frozenset((*rule.triggers, *rule.text_triggers, *called_words(rule), *quoted_words(rule)))
 
 
 @cache

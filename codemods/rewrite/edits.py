@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import libcst as cst
-import libcst.matchers as m
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Holder = TypeVar("Holder", bound=cst.ClassDef | cst.If | cst.Else)
@@ -65,12 +64,19 @@ def change_method(node: Holder, name: str, change: Callable[[cst.FunctionDef], S
             made: Any = change_method(arm, name, change)
             made = made if arm is item else item.with_changes(orelse=made)
             return with_body(node, [*body[:index], made, *body[index + 1 :]])  # type: ignore[no-any-return]
-    method = m.FunctionDef(name=m.Name(name))
-    found = [each for item in body if isinstance(item, cst.If) for each in m.findall(item, method)]
+    found = [each for item in body if isinstance(item, cst.If) for each in _functions(item, name)]
     if len(found) != 1:
         raise LookupError(f"no method {name}")
-    replacement: Any = cst.FlattenSentinel(change(cst.ensure_type(found[0], cst.FunctionDef)))
+    replacement: Any = cst.FlattenSentinel(change(found[0]))
     return node.deep_replace(found[0], replacement)  # type: ignore[return-value]
+
+
+def _functions(node: cst.CSTNode, name: str) -> Iterator[cst.FunctionDef]:
+    """The functions of a name inside a node."""
+    for item in node.children:
+        if isinstance(item, cst.FunctionDef) and item.name.value == name:
+            yield item
+        yield from _functions(item, name)
 
 
 def _taken(item: Any) -> cst.If | cst.Else | None:
@@ -84,9 +90,13 @@ def begun(method: cst.FunctionDef, text: str) -> cst.FunctionDef:
     """The method with statements put in at its start, behind the docstring; a `pass` gives way."""
     body = body_of(method)
     index = after_docstring(body)
-    if m.matches(body[-1], m.SimpleStatementLine(body=[m.Pass()])) and len(body) == index + 1:
+    if len(body) == index + 1 and isinstance(body[-1], cst.SimpleStatementLine) and _is_pass(body[-1]):
         body = body[:index]
     return with_body(method, [*body[:index], *statements(text), *body[index:]])  # type: ignore[no-any-return]
+
+
+def _is_pass(line: cst.SimpleStatementLine) -> bool:
+    return len(line.body) == 1 and isinstance(line.body[0], cst.Pass)
 
 
 def has_method(node: cst.ClassDef | cst.If | cst.Else, name: str) -> bool:

@@ -9,8 +9,10 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from fixer import __version__
@@ -18,6 +20,9 @@ from fixer.errors import UsageError
 from fixer.fleet.state import FindingCount, FleetRow, FleetState, StepRow
 from fixer.fleet.words import STATES
 from fixer.reports.words import one_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 SCHEMA_VERSION = 1
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -141,14 +146,9 @@ def _text_of(value: object) -> object:
 
 def as_html(report: FleetReport, folder: Path) -> str:
     """One page that needs nothing besides itself; the pages of the repositories are linked to, from a folder."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_text)
-    )
-    environment.filters["one_line"] = one_line
-    page = environment.get_template("report.html.jinja").render(
+    page = _template().render(
         report=report,
         version=__version__,
         rows=Markup(_data([_shown(one, folder) for one in report.repositories])),
@@ -156,6 +156,17 @@ def as_html(report: FleetReport, folder: Path) -> str:
         script=Markup(_text("report.js")),
     )
     return page if page.endswith("\n") else f"{page}\n"
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_text)
+    )
+    environment.filters["one_line"] = one_line
+    return environment.get_template("report.html.jinja")
 
 
 def _repository(row: FleetRow, steps: Iterable[StepRow], counts: Counter[str], top: Path) -> ReportedRepository:

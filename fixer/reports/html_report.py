@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from codemods.finding import Finding
@@ -84,13 +85,9 @@ class _ProofSection:
 
 def render(result: Result, rules: Rules) -> str:
     """The whole result as a page, for a browser or a printer."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_text)
-    )
-    environment.filters |= {"plain": words.plain, "one_line": words.one_line, "prose": _prose, "place": words.place}
     repaired = words.repaired(result)
     files = _alike([_file(file, repaired, result.evidence) for file in result.files])
-    page = environment.get_template("report.html.jinja").render(
+    page = _template().render(
         result=result,
         rules=rules,
         version=__version__,
@@ -113,6 +110,15 @@ def render(result: Result, rules: Rules) -> str:
         style=Markup(_text("report.css")),
     )
     return page if page.endswith("\n") else f"{page}\n"
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_text)
+    )
+    environment.filters |= {"plain": words.plain, "one_line": words.one_line, "prose": _prose, "place": words.place}
+    return environment.get_template("report.html.jinja")
 
 
 def _text(name: str) -> str:

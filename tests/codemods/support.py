@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
@@ -12,6 +14,16 @@ from codemods.testing.neutrality import Fired, fired
 from codemods.testing.texts import cell as cell
 from codemods.testing.texts import notebook as notebook
 from codemods.testing.texts import sources as sources
+
+LONGEST = 25_000
+"""In bytes: LibCST takes seconds for a file that is longer."""
+
+
+def of_standard_library(*folders: str) -> list[Path]:
+    """The files of some folders of Python's own modules, but for a few that are long."""
+    own = Path(ast.__file__).parent
+    found = (path for folder in folders for path in (own / folder).glob("*.py"))
+    return sorted(path for path in found if path.stat().st_size < LONGEST)
 
 
 @functools.cache

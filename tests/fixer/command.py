@@ -19,6 +19,7 @@ from fixer.reports.json_report import each_place, schema
 from tests.support import commit_all
 
 ROOT = Path(__file__).resolve().parents[2]
+_SCHEMA = jsonschema.Draft202012Validator(schema())
 
 OLD = b"""import pytorch_lightning as pl
 
@@ -38,7 +39,7 @@ class Said:
     def report(self) -> Any:
         """Standard output as a JSON report; it must hold one valid report and nothing else."""
         document = json.loads(self.out)
-        jsonschema.validate(document, schema())
+        _SCHEMA.validate(document)
         return document
 
     def places(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fixer import gitio
 from fixer.errors import UsageError
 from fixer.files import kind_of
 from fixer.project import Project, export, open_commit, open_tree, written_on
@@ -227,6 +228,19 @@ def test_a_linked_worktree(repo: Repo, tmp_path: Path) -> None:
     for project in (open_commit(side.path, None), open_tree(side.path)):
         assert (project.root, project.base) == (side.path, commit)
         assert "side.py" in paths(project)
+
+
+def test_a_repository_is_found_by_git_as_without_it(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    repo.git("submodule", "--quiet", "add", repo.path.as_uri(), "inner")
+    (repo.path / "far" / "below").mkdir(parents=True)
+    places = [repo.path, repo.path / "far/below", repo.path / "train.py", repo.path / "inner", tmp_path / "linked/src"]
+    found = [gitio._plainly(place if place.is_dir() else place.parent) for place in places]
+    monkeypatch.setattr(gitio, "_plainly", lambda start: None)
+    assert found == [gitio.find_repository(place) for place in places]
+    assert gitio.find_repository(tmp_path) is None
 
 
 def test_export_writes_every_file_and_the_overlay(repo: Repo, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from codemods.rule import all_rules
 from fixer.config import Config, VerifyConfig
 from fixer.reports.settings import as_json
 from tests.fixer.command import Ask, environment, old_project, process
+from tests.support import commit_all
 
 SCRIPT = "import sys; sys.argv[0] = 'fixer'; from fixer.__main__ import main; main()"
 
@@ -55,15 +56,23 @@ def test_completion_costs_the_help_nothing() -> None:
     """What it needs is loaded where it is asked for alone."""
     loaded = script("--help", PYTHONPROFILEIMPORTTIME="")
     assert "--install-completion" in loaded
-    told = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", SCRIPT, "--help"],
-        env=environment({}),
-        capture_output=True,
-        text=True,
-    )
-    names = set(re.findall(r"\|\s+([\w.]+)$", told.stderr, re.MULTILINE))
+    names = loads("--help")
     assert "fixer.cli" in names
     assert not names & {"rich", "codemods.rules", "fixer.choosing", "fixer.pipeline", "tomlkit"}
+
+
+def test_where_there_is_nothing_to_look_at_no_rule_is_loaded(tmp_path: Path) -> None:
+    commit_all(tmp_path)
+    names = loads("check", str(tmp_path))
+    assert "fixer.pipeline" in names
+    assert not names & {"git", "libcst", "codemods.rules.trainer.lit101"}
+
+
+def loads(*arguments: str) -> set[str]:
+    """The modules that a command loads."""
+    command = [sys.executable, "-X", "importtime", "-c", SCRIPT, *arguments]
+    told = subprocess.run(command, env=environment({}), capture_output=True, text=True, check=True)
+    return set(re.findall(r"\|\s+([\w.]+)$", told.stderr, re.MULTILINE))
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,7 @@ looks alike and is another thing."""
 
 from __future__ import annotations
 
-import ast
-
-import pytest
-
-from codemods.code.normal import normal
+from tests.codemods.normal_forms import each_form, shown
 
 CONTEXT = "import contextlib\n\n"
 CHECKING = "from typing import TYPE_CHECKING\n"
@@ -170,12 +166,6 @@ LEFT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_form(name: str) -> None:
-    text, plain = FORMS[name]
-    assert ast.unparse(normal(ast.parse(text))) == (plain or PLAIN[name])
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_left_as_it_is(name: str) -> None:
-    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+@each_form({name: (text, plain or PLAIN[name]) for name, (text, plain) in FORMS.items()}, LEFT)
+def test_form(text: str, plain: str) -> None:
+    assert shown(text) == plain

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
-from codemods.code.normal import normal
 from codemods.code.tree_copies import MovedLine
 from codemods.code.unbound import lost_in_scope
+from tests.codemods.normal_forms import each_form, shown
 from tests.codemods.support import rewritten, rule, run_rules
 
 FORMS = {
@@ -169,15 +167,9 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_form(name: str) -> None:
-    text, plain = FORMS[name]
-    assert ast.unparse(normal(ast.parse(text))) == plain
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_left_as_it_is(name: str) -> None:
-    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+@each_form(FORMS, LEFT)
+def test_form(text: str, plain: str) -> None:
+    assert shown(text) == plain
 
 
 def test_what_a_helper_does_comes_where_it_is_called() -> None:

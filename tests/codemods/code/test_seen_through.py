@@ -8,7 +8,7 @@ import ast
 
 import pytest
 
-from codemods.code.normal import normal
+from tests.codemods.normal_forms import each_form, shown
 from tests.codemods.support import rewritten, rule
 
 BAR = "from tqdm import tqdm\n"
@@ -173,25 +173,19 @@ LEFT = {
 @pytest.mark.parametrize("name", LOOPS)
 def test_what_a_loop_goes_over(name: str) -> None:
     head, over = LOOPS[name]
-    assert ast.unparse(normal(ast.parse(head + LOOP.format(over=over)))) == ast.unparse(ast.parse(head + PLAIN))
+    assert shown(head + LOOP.format(over=over)) == ast.unparse(ast.parse(head + PLAIN))
 
 
 @pytest.mark.parametrize("name", LOOPS_LEFT)
 def test_a_loop_is_left_as_it_is(name: str) -> None:
     head, over = LOOPS_LEFT[name]
     text = ast.unparse(ast.parse(head + LOOP.format(over=over)))
-    assert ast.unparse(normal(ast.parse(text))) == text
+    assert shown(text) == text
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_form(name: str) -> None:
-    text, plain = FORMS[name]
-    assert ast.unparse(normal(ast.parse(text))) == plain
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_left_as_it_is(name: str) -> None:
-    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+@each_form(FORMS, LEFT)
+def test_form(text: str, plain: str) -> None:
+    assert shown(text) == plain
 
 
 def test_a_method_under_a_condition_is_changed_where_it_stands() -> None:
@@ -203,7 +197,7 @@ def test_a_method_under_a_condition_is_changed_where_it_stands() -> None:
     made = "".join([*lines[:first], "    if True:\n", body, *lines[last + 1 :]])
     plain, after = (rewritten({"train.py": item}, rule("GRD008"))["train.py"] for item in (text, made))
     assert after != made and "        def on_train_start(self):" in after
-    assert ast.unparse(normal(ast.parse(after))) == ast.unparse(normal(ast.parse(plain)))
+    assert shown(after) == shown(plain)
 
 
 def test_a_loop_that_is_written_plainly_keeps_its_depth() -> None:

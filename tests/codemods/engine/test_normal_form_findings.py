@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from codemods.code.normal import normal
 from codemods.code.source import PythonFile
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, TextEdit
+from tests.codemods.normal_forms import each_form, shown
 from tests.codemods.support import rewritten, rule, run_rules, sources
 
 SCRIPT = """\
@@ -154,15 +153,9 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_form(name: str) -> None:
-    text, plain = FORMS[name]
-    assert ast.unparse(normal(ast.parse(text))) == plain
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_left_as_it_is(name: str) -> None:
-    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+@each_form(FORMS, LEFT)
+def test_form(text: str, plain: str) -> None:
+    assert shown(text) == plain
 
 
 def test_a_class_that_an_assertion_still_names_keeps_its_import() -> None:

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from codemods.code.source import PythonFile, Source
 from codemods.rewrite.locate import KINDS, NotLocated, apply_node_edits, apply_text_edits, locate
 from codemods.rule import NodeEdit, TextEdit
+from tests.codemods.support import of_standard_library
 
-STDLIB = Path(ast.__file__).parent
-FILES = sorted(
-    path for folder in ("json", "importlib", "concurrent/futures") for path in (STDLIB / folder).glob("*.py")
-)
+FILES = of_standard_library("json", "importlib", "concurrent/futures")
 
 
 def parse(text: str) -> PythonFile:

@@ -16,9 +16,9 @@ from codemods.rewrite import locate
 from codemods.rewrite.edits import add_method, spaced, statements
 from codemods.rewrite.parts import parts_of
 from codemods.rule import NodeEdit
+from tests.codemods.support import of_standard_library
 
-STDLIB = Path(ast.__file__).parent
-FILES = sorted(path for folder in ("json", "importlib", "wsgiref") for path in (STDLIB / folder).glob("*.py"))
+FILES = of_standard_library("json", "importlib", "wsgiref")
 IMPORTS: tuple[tuple[tuple[str, str | None], ...], ...] = (
     (),
     (("torch", None),),

@@ -41,6 +41,7 @@ CODE_QUALITY = {
         },
     },
 }
+VALIDATOR = jsonschema.Draft202012Validator(CODE_QUALITY)
 
 
 def quality(result: Result) -> Any:
@@ -108,5 +109,5 @@ def test_junit_holds_no_character_that_xml_forbids() -> None:
 @settings(max_examples=25, deadline=None)
 @given(RESULTS)
 def test_every_result_fits_the_formats(result: Result) -> None:
-    jsonschema.validate(quality(result), CODE_QUALITY)
+    VALIDATOR.validate(quality(result))
     assert int(str(suite(result).get("tests"))) == len(suite(result).findall("testcase"))

@@ -105,11 +105,12 @@ LOG = fixed(
         ),
     },
 )
+VALIDATOR = jsonschema.Draft202012Validator(LOG)
 
 
 def run_of(result: Result) -> Any:
     loaded = json.loads(render(result, OutputFormat.sarif, RULES))
-    jsonschema.validate(loaded, LOG)
+    VALIDATOR.validate(loaded)
     (run,) = loaded["runs"]
     return run
 

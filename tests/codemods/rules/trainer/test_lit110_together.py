@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import lightning.pytorch as pl
@@ -17,6 +17,9 @@ GIVEN = {
     "log_gpu_memory": ("True", "DeviceStatsMonitor"),
     "weights_summary": ("'full'", "ModelSummary"),
 }
+PAIRS = list(permutations(GIVEN, 2))
+EACH_TWICE = list(pairwise([*GIVEN, *GIVEN][: len(GIVEN) + 1]))
+"""Pairs in which each argument comes first once, and second once."""
 WAYS = {
     "arguments": "trainer = pl.Trainer({listed}{arguments})\n",
     "second name": "T = pl.Trainer\ntrainer = T({listed}{arguments})\n",
@@ -47,7 +50,7 @@ def program(way: str, names: tuple[str, str], callbacks: str) -> str:
 def test_none_of_them_is_lost(way: str, callbacks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[dict[str, Any]] = []
     monkeypatch.setattr(pl, "Trainer", lambda **given: built.append(given))
-    for names in permutations(GIVEN, 2):
+    for names in EACH_TWICE if callbacks else PAIRS:
         before = program(way, names, callbacks)
         after = rewritten({"train.py": before}, rule("LIT110"), unsafe=True)["train.py"]
         exec(after.replace("pytorch_lightning", "lightning.pytorch"), {})

@@ -1,0 +1,24 @@
+"""Which files hold a text, as looking for it in each of them says."""
+
+from __future__ import annotations
+
+from codemods.code.source import Source
+from codemods.engine.search import Search
+from codemods.engine.triggers import called_words, quoted_words
+from codemods.rule import all_rules
+
+TEXTS = (
+    b"", b"**", b"a", b"ab", b" a", b"b ", b" ab ", b" ", b"b c", b".b",
+    b"b.", b"a.b(", b"a b c", b"(c)", b"\xc3\xa4", b"'a'", b"abc ab", b"c\n",
+)  # fmt: skip
+
+
+def test_every_text_is_found_where_it_stands() -> None:
+    examples = [example.before for rule in all_rules() for example in rule.examples]
+    data = [*TEXTS, b"ab c", b"a.b(c)", b"xab.bc", b"(a) b\tab", *(text.encode() for text in examples[::9])]
+    sources = {f"{number}.py": Source(f"{number}.py", "python", each) for number, each in enumerate(data)}
+    triggers = {word for rule in all_rules() for word in (*rule.triggers, *called_words(rule), *quoted_words(rule))}
+    asked = {*TEXTS, *triggers}
+    expected = {text: {path for path, source in sources.items() if text in source.data} for text in asked}
+    assert Search(sources).holders(asked) == expected
+    assert sum(map(bool, expected.values())) > 80
