@@ -13,6 +13,7 @@ from codemods.lightning.arguments import once
 from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, KeyUse, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Malformed, MappingEntry, read_mappings
 from codemods.lightning.configurations.mappings import Mapping as Section
+from codemods.lightning.configurations.taken import TakenSection, taken_section
 from codemods.lightning.facts import TRAINER, Facts
 
 COMMON = frozenset({
@@ -151,12 +152,25 @@ class ProjectConfiguration:
     @cached_property
     def given(self) -> frozenset[str]:
         """The sections that the code hands to Trainer."""
-        return frozenset(name for known in self.known.values() for name in known.given)
+        direct = frozenset(name for known in self.known.values() for name in known.given)
+        return direct | {taken.section for taken in self._taken if taken.beside is not None}
 
     @cached_property
     def beside(self) -> frozenset[tuple[str, str]]:
         """What the code gives to Trainer beside a section."""
-        return frozenset(pair for known in self.known.values() for pair in known.beside)
+        direct = frozenset(pair for known in self.known.values() for pair in known.beside)
+        return direct | {(taken.section, name) for taken in self._taken for name in taken.beside or ()}
+
+    @cached_property
+    def _taken(self) -> tuple[TakenSection, ...]:
+        """The sections that the project's own functions take."""
+        every = ((path, handing) for path, known in sorted(self.known.items()) for handing in known.handed)
+        return tuple(taken for path, handing in every if (taken := taken_section(self.facts, path, handing)))
+
+    def meant(self, path: str, base: str, name: str) -> bool:
+        """Whether a name in a file holds the section: it says so, or is a parameter that is given it."""
+        alike = (taken.path == path and taken.parameter == base for taken in self._taken if taken.section == name)
+        return speaks_of(base, name) or any(alike)
 
     @cached_property
     def _targets(self) -> frozenset[str]:
@@ -228,6 +242,8 @@ class ProjectConfiguration:
         holders = {path for text in READ for path in self.facts.mentions.get(text, ())} - self.known.keys()
         opened = ((path, self.facts.open(path)) for path in holders)
         found = {path: known for path, file in opened if file and (known := read_evidence(file))}
+        takers = ((taken.path, self.facts.open(taken.path)) for taken in self._taken if taken.path not in self.known)
+        found |= {path: known for path, file in takers if file and (known := read_evidence(file))}
         return {**self.known, **found}
 
     def reads(self, name: str, key: str) -> list[tuple[str, KeyUse]]:
@@ -236,7 +252,7 @@ class ProjectConfiguration:
             (path, read)
             for path, known in sorted(self._every.items())
             for read in known.reads
-            if read.key == key and speaks_of(read.base, name)
+            if read.key == key and self.meant(path, read.base, name)
         ]
 
     def is_read(self, key: str) -> bool:

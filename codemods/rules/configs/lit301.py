@@ -23,7 +23,6 @@ from codemods.lightning.configurations.owners import (
     owned,
     project_of,
     seen,
-    speaks_of,
 )
 from codemods.lightning.facts import Facts
 from codemods.rewrite.keys import NOTED, KeyVerdict, verdicts
@@ -325,7 +324,7 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     known = read_evidence(file)
     done = set()
     for read in known.reads if known else ():
-        sections = sorted(name for name in project.sections if speaks_of(read.base, name))
+        sections = sorted(name for name in project.sections if project.meant(file.path, read.base, name))
         name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
         if name is None or read.span in done:
             continue
