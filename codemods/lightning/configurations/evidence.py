@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, self_name
+from codemods.code.syntax import Function, self_name, taken
 from codemods.finding import Span
 from codemods.lightning.argparse_methods import kept_options, own_options
 from codemods.lightning.arguments import current, once
@@ -60,13 +60,14 @@ class Handing:
 @dataclass(frozen=True)
 class FileEvidence:
     """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that it
-    hands to something else, those that Hydra builds something of, whether it runs LightningCLI or has Trainer declare
-    its options, the keys it reads, and which of Trainer's old arguments, or `accelerator`, it declares as options
-    itself, or will."""
+    hands to something else, the functions that hand a parameter to Trainer by `**`, the sections that Hydra builds
+    something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and which of
+    Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
 
     given: frozenset[str]
     beside: frozenset[tuple[str, str]]
     handed: frozenset[Handing]
+    takers: frozenset[str]
     built: frozenset[str]
     cli: bool
     options: bool
@@ -87,12 +88,14 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
     given: set[str] = set()
     beside: set[tuple[str, str]] = set()
     built: set[str] = set()
+    takers: set[str] = set()
     hydra = ("instantiate", "call") if "hydra" in file.text else ()
     for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", *hydra)):
         dotted = call.scope.resolve(call.node.func)
         options = options or dotted in (_ADD_ARGS, _FROM_ARGS)
         if dotted in (TRAINER, _FROM_ARGS):
             handed = [item.value for item in call.node.keywords if item.arg is None]
+            takers.update(_taker(call, handed))
             handed += call.node.args[:1] if dotted == _FROM_ARGS else []
             names = {name for node in handed for name in sections(file, node)}
             given |= names
@@ -101,9 +104,18 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     handed = frozenset(_handed(file))
-    sets = frozenset(given), frozenset(beside), handed, frozenset(built)
+    sets = frozenset(given), frozenset(beside), handed, frozenset(takers), frozenset(built)
     known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
-    return known if any((given, handed, built, known.cli, options, known.reads)) else None
+    return known if any((given, handed, takers, built, known.cli, options, known.reads)) else None
+
+
+def _taker(call: CallNode, spread: Sequence[ast.expr]) -> Iterator[str]:
+    """The function around a call that gives it a parameter by `**`, or the class whose constructor that is."""
+    read = {node.id for value in spread for node in walk(value) if isinstance(node, ast.Name)}
+    for place, item in enumerate(call.within):
+        if isinstance(item, Function) and read & {each.arg for each in taken(item)}:
+            owner = call.within[place - 1] if place else None
+            yield owner.name if isinstance(owner, ast.ClassDef) and item.name == "__init__" else item.name
 
 
 def _handed(file: PythonFile) -> Iterator[Handing]:
