@@ -83,13 +83,21 @@ class _Holders:
     def __init__(self, file: PythonFile, facts: Facts, wanted: WantedClasses) -> None:
         self.file, self.facts, self.wanted = file, facts, wanted
         self.found: set[_Held] = set()
-        words = {word for name in wanted.names for word in file.spellings(name)}
+        words = {word for name in wanted.names for word in file.spellings(name)} | self._parameters()
         for _ in range(_ROUNDS):
             if not words:
                 break
             new = set(self._of_words(words)) - self.found
             self.found |= new
             words = {name for _, name, _ in new}
+
+    def _parameters(self) -> set[str]:
+        """The parameters of the file that a call somewhere in the project gives such a class."""
+        known = {name for name in _given(self.facts, self.wanted) if name in self.file.text}
+        every = [node for node in self.file.statements if isinstance(node, Function)] if known else []
+        inits = {item.methods["__init__"]: item.node for item in self.file.classes if "__init__" in item.methods}
+        called = ((node, inits[node].name if node in inits else node.name) for node in every)
+        return {item.arg for node, name in called if name in known for item in taken(node)}
 
     def holds(self, kind: str, name: str, within: Within) -> bool:
         """Whether the nearest function around a place that has a name, or the module, may hold a class by it."""

@@ -25,7 +25,7 @@ def told(files: dict[str, str]) -> list[tuple[str, int, str]]:
         "class Own:\n    def make(self, **k):\n        if k:\n            return Trainer(**k)\nOwn().make(gpus=2)\n",
         "def run(make=lambda **k: Trainer(**k)):\n    make(gpus=2)\n",
         "makers = {'a': lambda **k: Trainer(**k)}\nmakers['a'](gpus=2)\n",
-        "makers = {'a': Trainer}\nmakers.get('a')(gpus=2)\n",
+        "makers = {'a': Trainer}\nmakers.get(name)(gpus=2)\n",
         "def run(factory):\n    factory(gpus=2)\nrun(Trainer)\n",
         "def run(n, *, factory):\n    factory(gpus=2)\nrun(3, factory=Trainer)\n",
         "def build(cls, **k):\n    return cls(**k)\nbuild(Trainer, gpus=2)\n",
@@ -36,7 +36,7 @@ def told(files: dict[str, str]) -> list[tuple[str, int, str]]:
         "class Own:\n    def __init__(self, cls):\n        self.cls = cls\n"
         "    def go(self):\n        self.cls(gpus=2)\nOwn(Trainer).go()\n",
         "classes = [Trainer]\nfor each in classes:\n    each(gpus=2)\n",
-        "def which():\n    return Trainer\nwhich()(gpus=2)\n",
+        "def which(x):\n    if x:\n        return Trainer\nwhich(x)(gpus=2)\n",
     ],
 )
 def test_a_class_that_travels(text: str) -> None:
