@@ -57,9 +57,7 @@ def test_a_wrapper_that_does_more_with_it_or_that_gives_it_what_is_not_known(old
     assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
 
 
-@pytest.mark.parametrize(
-    "given", ["elsewhere.Wrapper({})", "FromLogits(*[{}])", "FromLogits(**{{'metric': {}}})", "{}"]
-)
+@pytest.mark.parametrize("given", ["elsewhere.Wrapper({})", "FromLogits(*both({}))", "FromLogits(**named({}))", "{}"])
 def test_what_gets_the_metric_otherwise(given: str) -> None:
     files = {"wrap.py": WRAPPER, "train.py": SCRIPT.format(given.format(OLD))}
     assert refusals(files, "MET001")
