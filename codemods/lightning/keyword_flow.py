@@ -384,7 +384,7 @@ def _of_parameter(
     for there, call, bound in calls_of(at, facts, function):
         taken_here = every[1:] if bound else every
         for item in call.keywords:
-            if rest and item.arg and item.arg not in every and there.file is at.file:
+            if rest and item.arg and item.arg not in every and there.file is at.file and not bound:
                 yield _key(there, way, item.arg, item, item.value)
             elif (rest and item.arg is None) or item.arg == name:
                 yield from _keys(there, facts, item.value, way, depth + 1)

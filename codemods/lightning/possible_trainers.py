@@ -20,9 +20,10 @@ from codemods.lightning.wanted import TRAINER_ALONE, WantedClasses
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict
 _CALLABLE = Function | ast.Lambda
 _WRAPPING = frozenset({"staticmethod", "classmethod", PARTIAL})
-_ASKING = frozenset(
-    {"isinstance", "issubclass", "getattr", "hasattr", "print", "repr", "super", "type", "cast", "patch"}
-)
+_ASKING = frozenset({
+    "isinstance", "issubclass", "getattr", "hasattr", "setattr", "print", "repr", "super", "type", "cast", "patch",
+    "Mock", "MagicMock", "AsyncMock", "NonCallableMock", "create_autospec",
+})  # fmt: skip
 """What is given a class and does not build one of it."""
 _ROUNDS = 3
 """How often names are looked for that hold what another name holds."""
@@ -236,7 +237,7 @@ def _given(facts: Facts, wanted: WantedClasses) -> dict[str, set[int | str]]:
     """The arguments, by position or by name, in which some call of the project gives a class, by the name that is
     called."""
     asked = f"given.{wanted.key}"
-    if asked not in facts.memo:
+    if asked not in facts.of_sources:
         found: dict[str, set[int | str]] = {}
         spoken = re.compile(rf"[(,=]\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\s*[,)]".encode())
         for path, source in facts.sources.items():
@@ -251,8 +252,8 @@ def _given(facts: Facts, wanted: WantedClasses) -> dict[str, set[int | str]]:
                     dotted = call.scope.resolve(value) if isinstance(value, ast.Name | ast.Attribute) else None
                     if place is not None and dotted and wanted.is_one(dotted) and name not in _ASKING:
                         found.setdefault(name, set()).add(place)
-        facts.memo[asked] = found
-    known: dict[str, set[int | str]] = facts.memo[asked]
+        facts.of_sources[asked] = found
+    known: dict[str, set[int | str]] = facts.of_sources[asked]
     return known
 
 

@@ -54,6 +54,7 @@ def test_a_class_that_travels(text: str) -> None:
         "def cluster(**k):\n    Trainer()\n    return Cluster(**k)\ncluster(gpus=2)\n",
         "def which():\n    return Cluster\nx = Trainer\nwhich()(gpus=2)\n",
         "isinstance(cluster(gpus=2), Trainer)\n",
+        "from unittest.mock import Mock\nMock(spec=Trainer, gpus=2)\n",
     ],
 )
 def test_what_is_no_trainer(text: str) -> None:
