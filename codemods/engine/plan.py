@@ -82,7 +82,7 @@ def _planned(
 ) -> tuple[Plan, Draft]:
     thrown: dict[Key, str] = {}
     while True:
-        asked = replace(options, refused=(*options.refused, *thrown)) if thrown else options
+        asked = replace(options, refused=frozenset({*options.refused, *thrown})) if thrown else options
         draft, looked, again = _attempted(sources, asked, progress, memory, keeps_steps)
         if not (lost := _thrown(draft, looked, options)):
             break

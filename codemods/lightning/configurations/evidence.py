@@ -103,10 +103,10 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
         elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
-    handed = frozenset(_handed(file))
-    sets = frozenset(given), frozenset(beside), handed, frozenset(takers), frozenset(built)
+    given_on = frozenset(_handed(file))
+    sets = frozenset(given), frozenset(beside), given_on, frozenset(takers), frozenset(built)
     known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
-    return known if any((given, handed, takers, built, known.cli, options, known.reads)) else None
+    return known if any((given, given_on, takers, built, known.cli, options, known.reads)) else None
 
 
 def _taker(call: CallNode, spread: Sequence[ast.expr]) -> Iterator[str]:
