@@ -12,7 +12,7 @@ from codemods.engine.draft import Change as Change
 from codemods.engine.draft import Draft, Step
 from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
-from codemods.engine.refused import Key, Refusals
+from codemods.engine.refused import Key, Refusals, key_of
 from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan, seldom_collecting
 from codemods.engine.scan_cache import Memory
@@ -80,6 +80,38 @@ def planned(
 def _planned(
     sources: Sequence[Source], options: Options, progress: Progress | None, memory: Memory, keeps_steps: bool
 ) -> tuple[Plan, Draft]:
+    thrown: dict[Key, str] = {}
+    while True:
+        asked = replace(options, refused=frozenset({*options.refused, *thrown})) if thrown else options
+        draft, looked, again = _attempted(sources, asked, progress, memory, keeps_steps)
+        if not (lost := _thrown(draft, looked, options)):
+            break
+        thrown |= lost
+    left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
+    settled = [_settle(finding, draft, asked, thrown) for finding in looked.findings]
+    changed = {path for _, path in draft.changed}
+    texts = {path: (draft.base[path].data, draft.now[path].data) for path in changed & draft.base.keys()}
+    findings = told(settled, left, draft.changed, draft.seen, texts)
+    bad = {**draft.rejected, **{key[:2]: why for key, why in thrown.items()}}
+    bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(bad.items()) if why != DEEP)
+    return Plan(findings, tuple(draft.changes), looked.skipped, bugs), draft
+
+
+def _thrown(draft: Draft, looked: Scan, options: Options) -> dict[Key, str]:
+    """What was found to be rewritten and was thrown away: rules that go by what others rewrite have counted on it."""
+    last = {rule.code for rule in options.rules if rule.last}
+    return {
+        key_of(finding): why
+        for finding in looked.findings
+        if finding.applied and finding.code not in last and last
+        if (why := draft.rejected.get((finding.code, finding.path)))
+    }
+
+
+def _attempted(
+    sources: Sequence[Source], options: Options, progress: Progress | None, memory: Memory, keeps_steps: bool
+) -> tuple[Draft, Scan, Sequence[Finding]]:
+    """What the rules make of the files, what was found in them, and what a second run finds in the result."""
     refusals = Refusals(options.refused, sources)
     looked = scan(sources, options, progress, memory, refusals)
     refusals.learn(looked.by_unit)
@@ -100,13 +132,7 @@ def _planned(
             late = {**late, **{code: late.get(code, 0) + 1 for code in led_to}}
         else:
             rejected = {**draft.rejected, **unstable}
-    left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
-    settled = [_settle(finding, draft, options) for finding in looked.findings]
-    changed = {path for _, path in draft.changed}
-    texts = {path: (draft.base[path].data, draft.now[path].data) for path in changed & draft.base.keys()}
-    findings = told(settled, left, draft.changed, draft.seen, texts)
-    bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
-    return Plan(findings, tuple(draft.changes), looked.skipped, bugs), draft
+    return draft, looked, again
 
 
 def walked(
@@ -140,13 +166,17 @@ def walked(
         draft.take(attempt.changes, attempt.steps, attempt.files, facts)
 
 
-def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
+def _settle(finding: Finding, draft: Draft, options: Options, thrown: Mapping[Key, str]) -> Finding:
+    if why := thrown.get(key_of(finding)):
+        return _discarded(finding, why)
     why = draft.rejected.get((finding.code, finding.path))
     match = draft.turned.get(finding)
     if match and not (why and options.applies(finding.code, match)):
         return replace(finding, applied=options.applies(finding.code, match), fix=match.fix, reason=match.reason)
-    if not finding.applied or why is None:
-        return finding
+    return finding if not finding.applied or why is None else _discarded(finding, why)
+
+
+def _discarded(finding: Finding, why: str) -> Finding:
     reason = f"fixer discarded its own rewrite ({why}); please report it"
     if why == DEEP:
         reason = f"Not rewritten: {DEEP}, or that of a file which changes with it."

@@ -10,6 +10,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.instance_types import ReadingPlace, methods_of, shape_of, times_spoken
 
 _CODE = ("python", "notebook")
 _CONFIGS = ("yaml", "json", "toml")
@@ -18,6 +19,9 @@ Use = tuple[PythonFile, ast.expr, CallNode | None]
 Given = tuple[PythonFile, ast.expr, CallNode | None, ast.expr | bool | None]
 """The same with what the call gives: an expression, False where it leaves it to the default, None where it is not
 seen."""
+
+MANY = 40
+"""Of a function whose name the project speaks of more often, calls in other files are not looked for."""
 
 
 class Callers:
@@ -114,3 +118,25 @@ def _argument(call: ast.Call, name: str, position: int) -> ast.expr | bool | Non
     if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
         return None
     return call.args[position] if 0 <= position < len(call.args) else False
+
+
+def calls_of(at: ReadingPlace, facts: Facts, function: Function) -> Iterator[tuple[ReadingPlace, ast.Call, bool]]:
+    """The calls that may be of a function of a file, wherever they stand, and whether it is a method."""
+    for call in at.file.calls_near([function.name]):
+        if isinstance(call.node.func, ast.Name) and call.node.func.id == function.name:
+            yield ReadingPlace.of(at.file, call), call.node, False
+    owner = next((item.node for item in at.file.classes if function in item.methods.values()), None)
+    name = called_name(function, owner)
+    if (owner is None and function not in at.file.tree.body) or times_spoken(facts, name) > MANY:
+        return
+    callers = Callers(facts, at.file, lambda path: at.file if path == at.file.path else facts.open(path))
+    for file, _, found in callers.of(at.file, owner, name):
+        there = ReadingPlace.of(file, found) if found and (owner or file is not at.file) else None
+        if found and there and (owner is None or owner.name == name or _may_be_of(there, facts, found.node, function)):
+            yield there, found.node, owner is not None
+
+
+def _may_be_of(at: ReadingPlace, facts: Facts, call: ast.Call, method: Function) -> bool:
+    """Whether a call of a method of that name may be of this one."""
+    shape = shape_of(at, facts, call.func.value) if isinstance(call.func, ast.Attribute) else None
+    return shape is None or any(found is method for *_, found in methods_of(facts, *shape, method.name))

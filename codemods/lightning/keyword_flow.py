@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, taken, targets_of
+from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, self_name, taken, targets_of
+from codemods.lightning.callers import calls_of
 from codemods.lightning.calls import alike_calls
 from codemods.lightning.exclusive_use import (
     FILLING,
@@ -145,7 +146,7 @@ def _keys(
     elif isinstance(node, ast.Name | ast.Attribute):
         yield from _of_name(at, facts, node, way, depth)
     else:
-        yield _key(at, way, UNSEEN, node, None)
+        yield from _of_unseen(at, facts, node, way, depth)
 
 
 def _of_choice(at: ReadingPlace, facts: Facts, node: ast.IfExp, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
@@ -197,7 +198,26 @@ def _of_call(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, de
         for inner in [*node.args, *(item.value for item in node.keywords if item.arg is None)]:
             yield from _keys(at, facts, inner, way, depth + 1)
     else:
-        yield _key(at, way, UNSEEN, node, None)
+        yield from _of_unseen(at, facts, node, way, depth)
+
+
+def _of_unseen(at: ReadingPlace, facts: Facts, node: ast.expr, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
+    """The keys that something which cannot be looked into may hand on from what it is given, or goes through."""
+    way = way.but(alone=False, always=False)
+    yield _key(at, way, UNSEEN, node, None)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Call):
+        parts += [*node.args, *(item.value for item in node.keywords)]
+        if isinstance(node.func, ast.Attribute) and (
+            node.func.attr == "items" or isinstance(node.func.value, ast.Call)
+        ):
+            parts.append(node.func.value)
+        yield from (_key(at, way, item.arg, item, item.value) for item in node.keywords if item.arg)
+    elif isinstance(node, ast.DictComp | ast.GeneratorExp | ast.ListComp):
+        parts += [item.iter for item in node.generators]
+    for part in parts:
+        if not (isinstance(part, ast.Name) and at.functions and part.id == self_name(at.functions[0])):
+            yield from (key for key in _keys(at, facts, part, way, depth + 1) if key.name != UNSEEN)
 
 
 def _of_project(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
@@ -361,18 +381,15 @@ def _of_parameter(
         yield from _keys(at, facts, value, way, depth + 1)
     every = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
     rest = function.args.kwarg is not None and function.args.kwarg.arg == name
-    for call in at.file.calls_near([function.name]):
-        called = call.node.func
-        if not isinstance(called, ast.Name) or called.id != function.name:
-            continue
-        there = ReadingPlace.of(at.file, call)
-        for item in call.node.keywords:
-            if rest and item.arg and item.arg not in every:
+    for there, call, bound in calls_of(at, facts, function):
+        taken_here = every[1:] if bound else every
+        for item in call.keywords:
+            if rest and item.arg and item.arg not in every and there.file is at.file and not bound:
                 yield _key(there, way, item.arg, item, item.value)
             elif (rest and item.arg is None) or item.arg == name:
                 yield from _keys(there, facts, item.value, way, depth + 1)
-        if name in every[: len(call.node.args)]:
-            yield from _keys(there, facts, call.node.args[every.index(name)], way, depth + 1)
+        if name in taken_here[: len(call.args)]:
+            yield from _keys(there, facts, call.args[taken_here.index(name)], way, depth + 1)
 
 
 def _set_in(

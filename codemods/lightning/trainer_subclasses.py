@@ -11,7 +11,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
-from codemods.lightning.possible_trainers import may_build
+from codemods.lightning.possible_trainers import is_given, may_build
 from codemods.lightning.subclass_members import bound_below
 
 
@@ -36,6 +36,8 @@ def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     dotted = called(file, call)
     if name := may_build(file, facts, call):
         return f"`{name}`, which may be Trainer"
+    if is_given(file, facts, call):
+        return f"`{file.source_of(call.node.func)}`, which is given Trainer"
     if dotted == PARTIAL and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
-from codemods.code.source import PythonFile
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, self_name, taken
 from codemods.finding import Span
 from codemods.lightning.argparse_methods import kept_options, own_options
 from codemods.lightning.arguments import current, once
@@ -26,6 +27,8 @@ _SPOKEN = re.compile(rf"(?:\.\s*|['\"])({'|'.join(sorted((*REMOVED, *CHANGED)))}
 """An attribute, or a string that begins with a key: how keys are read."""
 _ADD_ARGS, _FROM_ARGS = f"{TRAINER}.add_argparse_args", f"{TRAINER}.from_argparse_args"
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+_HANDED = re.compile(r"[.\[][\s\"']*(\w*trainer\w*|pl|lightning)\b(?!\s*[.(])", re.IGNORECASE)
+"""What a section for a Trainer may be spelled as where it is given to something."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,26 @@ class KeyUse:
 
 
 @dataclass(frozen=True)
+class Handing:
+    """A call that gives a section to a function, method or class of the project: the dotted name of that, and by which
+    argument, counted without `self`."""
+
+    called: str
+    place: int | str
+    section: str
+
+
+@dataclass(frozen=True)
 class FileEvidence:
-    """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that
-    Hydra builds something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and
-    which of Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
+    """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that it
+    hands to something else, the functions that hand a parameter to Trainer by `**`, the sections that Hydra builds
+    something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and which of
+    Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
 
     given: frozenset[str]
     beside: frozenset[tuple[str, str]]
+    handed: frozenset[Handing]
+    takers: frozenset[str]
     built: frozenset[str]
     cli: bool
     options: bool
@@ -72,12 +88,14 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
     given: set[str] = set()
     beside: set[tuple[str, str]] = set()
     built: set[str] = set()
+    takers: set[str] = set()
     hydra = ("instantiate", "call") if "hydra" in file.text else ()
     for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", *hydra)):
         dotted = call.scope.resolve(call.node.func)
         options = options or dotted in (_ADD_ARGS, _FROM_ARGS)
         if dotted in (TRAINER, _FROM_ARGS):
             handed = [item.value for item in call.node.keywords if item.arg is None]
+            takers.update(_taker(call, handed))
             handed += call.node.args[:1] if dotted == _FROM_ARGS else []
             names = {name for node in handed for name in sections(file, node)}
             given |= names
@@ -85,9 +103,46 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
         elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
-    sets = frozenset(given), frozenset(beside), frozenset(built)
+    given_on = frozenset(_handed(file))
+    sets = frozenset(given), frozenset(beside), given_on, frozenset(takers), frozenset(built)
     known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
-    return known if known.given or known.built or known.cli or known.options or known.reads else None
+    return known if any((given, given_on, takers, built, known.cli, options, known.reads)) else None
+
+
+def _taker(call: CallNode, spread: Sequence[ast.expr]) -> Iterator[str]:
+    """The function around a call that gives it a parameter by `**`, or the class whose constructor that is."""
+    read = {node.id for value in spread for node in walk(value) if isinstance(node, ast.Name)}
+    for place, item in enumerate(call.within):
+        if isinstance(item, Function) and read & {each.arg for each in taken(item)}:
+            owner = call.within[place - 1] if place else None
+            yield owner.name if isinstance(owner, ast.ClassDef) and item.name == "__init__" else item.name
+
+
+def _handed(file: PythonFile) -> Iterator[Handing]:
+    """The sections that a file gives to what may be the project's own."""
+    words = frozenset(_HANDED.findall(file.text))
+    for call in file.calls_near(words) if words else ():
+        given: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.node.args)]
+        given += [(item.arg, item.value) for item in call.node.keywords]
+        for place, value in given:
+            named = _name(value) if isinstance(value, ast.Attribute | ast.Subscript) else None
+            found = [*sections(file, value)] if named in words else []
+            called = called_by(file, call) if found else None
+            if called and place is not None and called not in (TRAINER, _FROM_ARGS, *_INSTANTIATE):
+                yield from (Handing(called, place, name) for name in found)
+
+
+def called_by(file: PythonFile, call: CallNode) -> str | None:
+    """The dotted name of what is called, a method of the class around among it."""
+    function, owner = (
+        call.node.func,
+        next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None),
+    )
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and owner is not None:
+        method = next((item for item in call.within if isinstance(item, Function)), None)
+        if method is not None and function.value.id in (self_name(method), owner.name):
+            return f"{file.module}.{owner.name}.{function.attr}"
+    return call.scope.resolve(function)
 
 
 def _runs_cli(file: PythonFile) -> bool:

@@ -13,6 +13,7 @@ from codemods.lightning.arguments import once
 from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, KeyUse, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Malformed, MappingEntry, read_mappings
 from codemods.lightning.configurations.mappings import Mapping as Section
+from codemods.lightning.configurations.taken import TakenSection, taken_section
 from codemods.lightning.facts import TRAINER, Facts
 
 COMMON = frozenset({
@@ -32,11 +33,14 @@ _GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 @dataclass(frozen=True)
 class SectionSummary:
     """A mapping that may be a Trainer's, as other files are told of it: its name as a section, the class that it
-    names, and its keys that Trainer takes or took, with what they are in the file."""
+    names, and its keys that Trainer takes or took, with what they are in the file; `others` is how many more it has,
+    `shared` whether it is in several places at once."""
 
     name: str
     target: str | None
     keys: Mapping[str, Any]
+    others: int
+    shared: bool
 
 
 @dataclass(frozen=True)
@@ -93,26 +97,35 @@ def _name(file: TextFile, path: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class ConfigurationSummary:
-    """What a file tells the others: its mappings, and the removed keys that its interpolations read."""
+    """What a file tells the others: its mappings, and the removed keys that its interpolations read, each with the
+    section that it stands in there, or none."""
 
     items: tuple[SectionSummary, ...]
-    read: frozenset[str]
+    read: frozenset[tuple[str, str]]
 
 
-_INTERPOLATED = re.compile(r"\$\{[\w.]*\b(\w+)\s*[,}]")
+_INTERPOLATED = re.compile(r"\$\{[^{}]*\}")
+_READ_KEY = re.compile(r"(?:\b(\w+)\.)?\b(\w+)\b(?!\.\w)")
+
+
+def interpolations(text: str) -> Iterator[tuple[str, str, int]]:
+    """The removed keys that the interpolations of a text read, with the section that each is taken from, and where."""
+    for whole in _INTERPOLATED.finditer(text):
+        for found in _READ_KEY.finditer(text, *whole.span()):
+            if found[2] in REMOVED:
+                yield found[1] or "", found[2], found.start(2)
 
 
 def seen(file: TextFile) -> ConfigurationSummary | None:
     """What a file tells the others, None where it is nothing."""
     if file.kind not in ("yaml", "json", "toml"):
         return None
-    read = frozenset(_INTERPOLATED.findall(file.text)) & REMOVED
+    read = frozenset((section, key) for section, key, _ in interpolations(file.text))
     try:
         found = tuple(
-            SectionSummary(
-                item.name, item.target, {entry.key: entry.value for entry in item.arguments if entry.key in once()}
-            )
+            SectionSummary(item.name, item.target, keys, len(item.arguments) - len(keys), item.section.shared)
             for item in owned(file)
+            for keys in [{entry.key: entry.value for entry in item.arguments if entry.key in once()}]
         )
     except Malformed:
         found = ()
@@ -146,17 +159,33 @@ class ProjectConfiguration:
         self.known: dict[str, FileEvidence] = facts.collected(code)
         told: dict[str, ConfigurationSummary] = facts.collected_texts(code)
         self.texts = {path: item.items for path, item in told.items()}
-        self.interpolated = {key: path for path, item in sorted(told.items()) for key in item.read}
+        self.interpolations = {path: item.read for path, item in sorted(told.items()) if item.read}
 
     @cached_property
     def given(self) -> frozenset[str]:
         """The sections that the code hands to Trainer."""
-        return frozenset(name for known in self.known.values() for name in known.given)
+        direct = frozenset(name for known in self.known.values() for name in known.given)
+        return direct | {taken.section for taken in self._taken if taken.beside is not None}
 
     @cached_property
     def beside(self) -> frozenset[tuple[str, str]]:
         """What the code gives to Trainer beside a section."""
-        return frozenset(pair for known in self.known.values() for pair in known.beside)
+        direct = frozenset(pair for known in self.known.values() for pair in known.beside)
+        return direct | {(taken.section, name) for taken in self._taken for name in taken.beside or ()}
+
+    @cached_property
+    def _taken(self) -> tuple[TakenSection, ...]:
+        """The sections that the project's own functions take."""
+        names = {name.encode() for known in self.known.values() for name in known.takers}
+        callers = {path for name in names for path in self.facts.mentions.get(name, ())}
+        known = {**self._read(callers - self.known.keys()), **self.known}
+        every = ((path, handing) for path, told in sorted(known.items()) for handing in told.handed)
+        return tuple(taken for path, handing in every if (taken := taken_section(self.facts, path, handing)))
+
+    def meant(self, path: str, base: str, name: str) -> bool:
+        """Whether a name in a file holds the section: it says so, or is a parameter that is given it."""
+        alike = (taken.path == path and taken.parameter == base for taken in self._taken if taken.section == name)
+        return speaks_of(base, name) or any(alike)
 
     @cached_property
     def _targets(self) -> frozenset[str]:
@@ -211,6 +240,22 @@ class ProjectConfiguration:
                         return True
         return False
 
+    def interpolated(self, name: str, key: str) -> str | None:
+        """The file that interpolates a key of a section."""
+        return next((path for path, read in self.interpolations.items() if (name, key) in read), None)
+
+    def can_change(self, name: str, key: str) -> bool:
+        """Whether every mapping that sets a key of a section is a Trainer's alone, in one place, and nothing in its
+        file interpolates the key by itself."""
+        return all(
+            not item.shared
+            and ("", key) not in self.interpolations.get(path, ())
+            and (is_trainer(item.target) or (item.target is None and len(item.keys) >= item.others))
+            for path, items in self.texts.items()
+            for item in items
+            if item.name == name and key in item.keys
+        )
+
     def elsewhere(self, name: str, key: str, path: str) -> bool:
         """Whether another file sets a key of the section as well, so that one may override the other."""
         return any(other != path and key in values for other, values in self._values(name))
@@ -226,9 +271,13 @@ class ProjectConfiguration:
     def _every(self) -> dict[str, FileEvidence]:
         """What all files say, with those that hold no trigger and may read an argument which Trainer still takes."""
         holders = {path for text in READ for path in self.facts.mentions.get(text, ())} - self.known.keys()
-        opened = ((path, self.facts.open(path)) for path in holders)
-        found = {path: known for path, file in opened if file and (known := read_evidence(file))}
-        return {**self.known, **found}
+        takers = {taken.path for taken in self._taken} - self.known.keys()
+        return {**self.known, **self._read(holders | takers)}
+
+    def _read(self, paths: Iterable[str]) -> dict[str, FileEvidence]:
+        """What files say that hold no trigger."""
+        opened = ((path, self.facts.open(path)) for path in sorted(paths))
+        return {path: known for path, file in opened if file and (known := read_evidence(file))}
 
     def reads(self, name: str, key: str) -> list[tuple[str, KeyUse]]:
         """The places of the code that read or set a key of a section."""
@@ -236,7 +285,7 @@ class ProjectConfiguration:
             (path, read)
             for path, known in sorted(self._every.items())
             for read in known.reads
-            if read.key == key and speaks_of(read.base, name)
+            if read.key == key and self.meant(path, read.base, name)
         ]
 
     def is_read(self, key: str) -> bool:

@@ -20,10 +20,10 @@ from codemods.lightning.configurations.owners import (
     OwnedMapping,
     Owner,
     ProjectConfiguration,
+    interpolations,
     owned,
     project_of,
     seen,
-    speaks_of,
 )
 from codemods.lightning.facts import Facts
 from codemods.rewrite.keys import NOTED, KeyVerdict, verdicts
@@ -71,6 +71,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     except Malformed as error:
         yield from _unread(file, project, str(error))
         return
+    yield from _interpolated(file, project)
     owners = [(item, project.owner(item, file.path)) for item in found]
     done: set[tuple[MappingEntry, ...]] = set()
     for item, owner in sorted(owners, key=lambda pair: pair[1].how != "proven"):
@@ -81,11 +82,13 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _context(collected: Mapping[str, FileEvidence | ConfigurationSummary]) -> tuple[bytes, ...]:
-    """The classes that configurations name: the files that hold one lead to what it is. And how code and configurations
-    may speak of those arguments that Trainer takes to this day."""
+    """The classes that configurations name: the files that hold one lead to what it is. And the functions that may be
+    given a section, and how code and configurations may speak of those arguments that Trainer takes to this day."""
     items = [item for told in collected.values() if isinstance(told, ConfigurationSummary) for item in told.items]
     targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
-    return tuple(sorted({*(name.encode() for name in targets), *((*READ, DEVICES) if items else ())}))
+    takers = {name for told in collected.values() if isinstance(told, FileEvidence) for name in told.takers}
+    named = (name.encode() for name in targets | (takers if items else set()))
+    return tuple(sorted({*named, *((*READ, DEVICES) if items else ())}))
 
 
 def _unread(file: TextFile, project: ProjectConfiguration, why: str) -> Iterator[Match]:
@@ -148,9 +151,11 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
-    if key in project.interpolated:
-        return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
     follows = _all_renamed(project, name, key) or _all_switched(project, name, key)
+    if not follows and (by := project.interpolated(name, key)):
+        return _left(verdict, f"{by} interpolates it; {advice}")
+    if ("", key) in project.interpolations.get(file.path, ()):
+        return _left(verdict, f"{file.path} interpolates a key of that name; {advice}")
     touched = [*([] if follows else [key]), *(word for word, _ in verdict.values)]
     idle = key in REMOVED and item.section.get(key) in (None, 0, False)
     reads = [found for word in touched for found in project.reads(name, word)]
@@ -225,12 +230,14 @@ def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
 def _all_switched(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
     plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
-    return _moves(project, name, key) and plain and all(read.off for _, read in project.reads(name, key))
+    follow = all(read.off for _, read in project.reads(name, key)) and not project.interpolated(name, key)
+    return _moves(project, name, key) and plain and follow
 
 
 def _moves(project: ProjectConfiguration, name: str, key: str) -> bool:
     """Whether all configurations can give up `gpus`, and none gives `devices`, which the code does not read so far."""
-    return key == "gpus" and key not in project.interpolated and not _gives_devices(project, name)
+    alone = project.can_change(name, key) and (name, "devices") not in project.beside
+    return key == "gpus" and alone and not _gives_devices(project, name)
 
 
 def _gives_devices(project: ProjectConfiguration, name: str) -> bool:
@@ -316,7 +323,7 @@ def _matches(
 def moves_code(project: ProjectConfiguration, name: str) -> bool:
     """Whether code changes along with the `gpus` of a section."""
     both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
-    return bool(project.reads(name, "gpus")) and both
+    return bool(project.reads(name, "gpus") or project.interpolated(name, "gpus")) and both
 
 
 def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
@@ -325,7 +332,7 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     known = read_evidence(file)
     done = set()
     for read in known.reads if known else ():
-        sections = sorted(name for name in project.sections if speaks_of(read.base, name))
+        sections = sorted(name for name in project.sections if project.meant(file.path, read.base, name))
         name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
         if name is None or read.span in done:
             continue
@@ -342,6 +349,18 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
         elif read.stores or not read.harmless:
             reason = "Not rewritten: read its replacement, together with the configuration."
             yield Match(read.span, message, "manual", reason)
+
+
+def _interpolated(file: TextFile, project: ProjectConfiguration) -> Iterator[Match]:
+    """The interpolations that read `gpus` of a section, where all of them can read `devices` in its stead."""
+    for name, key, start in interpolations(file.text):
+        if name in project.sections and project.values(name, key) and _all_renamed(project, name, key):
+            message = f"{removal(key, key)}, and is interpolated here"
+            reason = "Every configuration gives it a number or a list, which is `devices` now."
+            edit = TextEdit(start, start + len(key), "devices")
+            yield Match(
+                file.span(start, start + len(key)), message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus"
+            )
 
 
 def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:

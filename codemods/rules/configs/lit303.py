@@ -98,7 +98,7 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
         message = f"`{found['section']}.{key}`: Trainer no longer has such an argument"
         given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
         verdict = _verdict(project, key, value, given)
-        if read := _read(project, found["section"], key):
+        if read := _read(project, found["section"], key, value):
             reason = f"Not rewritten: {read} reads or sets it; give its replacement, and change both."
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
             continue
@@ -120,11 +120,12 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, (edit,))
 
 
-def _read(project: ProjectConfiguration, section: str, key: str) -> str | None:
+def _read(project: ProjectConfiguration, section: str, key: str, value: str) -> str | None:
     """A place in the code or the configuration that goes by the option, and does not change along with it."""
-    if key in project.interpolated:
-        return project.interpolated[key]
-    if key == "gpus" and moves_code(project, section):
+    moves = key == "gpus" and moves_code(project, section)
+    if (path := project.interpolated(section, key)) and not (moves and value.isdigit() and int(value)):
+        return path
+    if moves:
         return None
     return next((f"{path}:{read.span.line}" for path, read in project.reads(section, key)), None)
 

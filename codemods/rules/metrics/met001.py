@@ -121,7 +121,7 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
     message = _message(place.metric)
     if given.reason:
         return _left(file, place, message, given.reason)
-    if told := of_two_classes(file, place.call, place.metric, place.function, given):
+    if told := of_two_classes(file, facts, place.call, place.metric, place.function, given):
         return _written(file, place, given, ("binary", None), *told)
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
     if known.reason or not (known.given or place.binary):
@@ -171,12 +171,12 @@ def _fed(file: PythonFile, facts: Facts, place: _MetricCall, given: Arguments) -
         if not method or not given.data:
             return MetricInput(reason="fixer cannot tell what it is given")
         return _as_all_call(file, facts, fed(*given.data, method))
-    stored = feeds(file, place.call)
+    stored = feeds(file, facts, place.call)
     told = []
     for feed in stored.found:
         if len(feed.call.args) != 2 or feed.call.keywords:
             return MetricInput(reason="fixer cannot tell what it is given")
-        told.append(_as_all_call(file, facts, fed(feed.call.args[0], feed.call.args[1], feed.method)))
+        told.append(_as_all_call(feed.method.file, facts, fed(feed.call.args[0], feed.call.args[1], feed.method)))
     reason = stored.reason or next((item.reason for item in told if item.reason), "")
     if not reason and len({(item.task, item.logits) for item in told}) > 1:
         reason = "it is given predictions of more than one kind"
@@ -275,8 +275,11 @@ def _visible(size: ast.expr, there: Method, here: Method, line: int) -> bool:
     if isinstance(size, ast.Attribute) and is_self_attribute(size.value, "hparams", own):
         asked = ("hparams", "save_hyperparameters")
         kept = (node for node in walk(here.node) if isinstance(node, ast.Attribute) and node.attr in asked)
-        return own == self_name(here.node) and (
-            here.node.name != "__init__" or any(item.lineno < line for item in kept)
+        same = here.item is not None and there.item is not None and here.item.node is there.item.node
+        return (
+            same
+            and own == self_name(here.node)
+            and (here.node.name != "__init__" or any(item.lineno < line for item in kept))
         )
     return isinstance(size, ast.Name) and there.node is here.node and _is_parameter(size.id, here)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
+from codemods.lightning.facts import Facts
+from codemods.lightning.instance_types import ReadingPlace, definition_of
 from codemods.rules.metrics.prediction_kind import Method
 
 HOLDERS = ("MetricCollection", "ModuleDict", "ModuleList")
@@ -45,17 +47,22 @@ def _class_of(file: PythonFile, within: tuple[ast.AST, ...]) -> ClassNode | None
     return next((item for item in file.classes if item.node is node), None)
 
 
-def feeds(file: PythonFile, call: CallNode) -> Feeds:
-    """The calls by which the class that makes a metric gives it predictions."""
+def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
+    """The calls by which the class that makes a metric, or is given it where it is made, gives it predictions."""
     method = method_of(file, call)
-    if not method or not method.item:
+    kept = given_to(file, facts, call)
+    if kept:
+        method, name = kept
+        names = {name}
+    elif not method or not method.item:
         return Feeds(reason="it is not made in a class, so fixer cannot tell what it is given")
-    names = _attributes(method, call.node)
-    if not names:
+    else:
+        names = _attributes(method, call.node)
+    if not names or not method.item:
         return Feeds(reason="it is passed on where it is made, so fixer cannot tell what it is given")
     found = []
     for function in method.item.methods.values():
-        own = Method(file, function, method.item, call.scope)
+        own = replace(method, node=function)
         parents = {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
         for node in walk(function):
             if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -64,6 +71,43 @@ def feeds(file: PythonFile, call: CallNode) -> Feeds:
                     return Feeds(reason=f"`{ast.unparse(node)}` is passed on in line {node.lineno}")
                 found += [Feed(use, own) for use in uses]
     return Feeds(tuple(found), "" if found else "nothing in its class gives it predictions")
+
+
+def given_to(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Method, str] | None:
+    """The constructor of a class of the project to which a metric is given where it is made, and the attribute that
+    keeps it, where nothing else is done with it and the class has no other in the project above it."""
+    for around in file.calls_near([ast.unparse(call.node.func).rpartition(".")[2]]):
+        given: list[tuple[int | str | None, ast.expr]] = [*enumerate(around.node.args)]
+        given += [(item.arg, item.value) for item in around.node.keywords]
+        place = next((place for place, value in given if value is call.node), None)
+        found = definition_of(ReadingPlace.of(file, around), facts, around.node.func) if place is not None else None
+        if place is not None and found and isinstance(found[1], ast.ClassDef):
+            return _kept_by(found[0], facts, found[1], place)
+    return None
+
+
+def _kept_by(home: PythonFile, facts: Facts, node: ast.ClassDef, place: int | str) -> tuple[Method, str] | None:
+    item = next((one for one in home.classes if one.node is node), None)
+    init = item.methods.get("__init__") if item else None
+    fact = facts.find_class(f"{home.module}.{node.name}", home.path)
+    if item is None or init is None or fact is None or len(facts.ancestry(fact)) > 1 or init.args.vararg:
+        return None
+    names = parameters(init)
+    name = names[place] if isinstance(place, int) and place < len(names) else place
+    parents = {child: each for each in walk(init) for child in ast.iter_child_nodes(each)}
+    kept: set[str] = set()
+    for use in (each for each in walk(init) if isinstance(each, ast.Name) and each.id == name):
+        above = parents[use]
+        targets = above.targets if isinstance(above, ast.Assign) else []
+        if (
+            len(targets) == 1
+            and isinstance(targets[0], ast.Attribute)
+            and _is_kept(targets[0], {targets[0].attr}, init)
+        ):
+            kept.add(targets[0].attr)
+        elif not isinstance(above, ast.Attribute) or isinstance(parents[above], ast.Call):
+            return None
+    return (Method(home, init, item, item.scope), kept.pop()) if len(kept) == 1 else None
 
 
 def _is_kept(node: ast.AST, names: set[str], function: Function) -> bool:

@@ -12,6 +12,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import results
 from codemods.finding import Fix
+from codemods.lightning.facts import Facts
 from codemods.rules.metrics.arguments import Arguments
 from codemods.rules.metrics.metric_attributes import feeds
 from codemods.rules.metrics.prediction_kind import DEEPEST, Method, origin
@@ -30,7 +31,7 @@ NO_POSITIVE = (
 
 
 def of_two_classes(
-    file: PythonFile, call: CallNode, metric: str, function: bool, given: Arguments
+    file: PythonFile, facts: Facts, call: CallNode, metric: str, function: bool, given: Arguments
 ) -> tuple[Fix, str] | None:
     """How surely a metric is one of two classes by the way it is called alone, and why; None for any other."""
     classes = given.named("num_classes")
@@ -45,7 +46,7 @@ def of_two_classes(
         return "unsafe", CAUGHT
     if function:
         return "safe", f"{BINARY}."
-    found = feeds(file, call)
+    found = feeds(file, facts, call)
     sure = found.found and all(each.call.args and _are_probable(each.call.args[0], each.method) for each in found.found)
     return ("safe", f"{BINARY}.") if sure else ("unsafe", LOGITS)
 

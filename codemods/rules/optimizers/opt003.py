@@ -29,21 +29,25 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
 
 
 def _candidates(file: PythonFile) -> list[ClassNode]:
-    """The classes with several optimizers whose step, where they have one, takes no `optimizer_idx`, as far as the file
-    shows."""
+    """The classes that may have several optimizers and whose step, where they have one, takes no `optimizer_idx`, as
+    far as the file shows."""
     if "configure_optimizers" not in file.text:
         return []
-    return [item for item in file.classes if _is_candidate(file, item)]
+    return [item for item in file.classes if _several(file, item)]
 
 
-def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
+def _several(file: PythonFile, item: ClassNode) -> str:
+    """How a class is said to have several optimizers; "" where it has one, or its step tells them apart."""
     step, configure = item.methods.get(STEP), item.methods.get("configure_optimizers")
     if configure is None or is_manual(file, item) or (step is not None and _tells_apart(step)):
-        return False
+        return ""
     try:
-        return (read_configured(configure, item.scope).count or 0) > 1
+        found = read_configured(configure, item.scope)
     except NotPlain:
-        return False
+        return ""
+    if (found.count or 0) > 1:
+        return "has"
+    return "may have" if found.count is None and (found.most is None or found.most > 1) else ""
 
 
 def _tells_apart(step: Function) -> bool:
@@ -71,16 +75,30 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         step = own or _inherited(facts, fact)
         if step is None or _tells_apart(step):
             continue
-        extra = parameters(step)[2:]
-        old = f" (before 0.6 `{extra[0]}` got the index, and what one turn kept served the next)" if extra else ""
+        how = _several(file, item)
         yield Match(
             file.head(own or item.methods["configure_optimizers"]),
-            f"{item.node.name} has several optimizers, and a training step that takes no `optimizer_idx`",
+            f"{item.node.name} {how} several optimizers, and a training step that takes no `optimizer_idx`",
             "manual",
-            f"Not rewritten: Lightning 0.6 to 1.9 refused to train it{old}, and 2.x refuses several optimizers under "
-            f"automatic optimization, so there is no earlier training to reproduce. {ADVICE}",
+            f"Not rewritten: {_before(step)}. {ADVICE}",
             "M214",
+            stops=None if how == "has" else False,
         )
+
+
+def _before(step: Function) -> str:
+    """What became of several optimizers with such a step."""
+    if step.args.vararg:
+        return (
+            f"with several `*{step.args.vararg.arg}` got the index in 1.x, and 2.x refuses several optimizers under "
+            "automatic optimization"
+        )
+    extra = parameters(step)[2:]
+    old = f" (before 0.6 `{extra[0]}` got the index, and what one turn kept served the next)" if extra else ""
+    return (
+        f"Lightning 0.6 to 1.9 refused to train several{old}, and 2.x refuses them under automatic optimization, so "
+        "there is no earlier training to reproduce"
+    )
 
 
 def _is_manual(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:

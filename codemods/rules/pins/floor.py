@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from packaging.version import Version
 
@@ -11,7 +12,7 @@ from codemods.lightning.pins.compat import built_for
 from codemods.lightning.pins.manifest import INSTALLS
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest, home_of, nearest
-from codemods.lightning.pins.specifier import admits, admits_from, floored
+from codemods.lightning.pins.specifier import admits, admits_from, floored, lifted
 from codemods.rule import all_rules
 from codemods.rules.pins.companion_packages import why_not
 from codemods.rules.pins.lightning import PinVerdict, after, shown
@@ -41,6 +42,23 @@ def raising(
                 and not _asked_for_by_lightning(pin, needed, own, area, facts.target)
             ):
                 yield pin, _verdict(pin, own, area, needed)
+
+
+def reaching(pin: Pin, found: PinVerdict, own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> PinVerdict:
+    """The verdict on a requirement that moves along with Lightning, as far as what was rewritten needs it to move."""
+    needed = None
+    if found.wanted is not None and pin.name == "torchmetrics":
+        needed = _needed(pin.name, own, _beside(pin.name, own, others, facts), facts)
+    if found.wanted is None or needed is None or admits_from(found.wanted, needed, pin.language):
+        return found
+    wanted = lifted(pin.meant, needed, needed, pin.language)
+    if wanted is None:
+        return replace(
+            found, fix="manual", reason=f"what was rewritten needs {pin.name}>={needed}: raise it", wanted=None
+        )
+    return replace(
+        found, reason=found.reason.replace(found.wanted, f"{wanted}, which what was rewritten needs"), wanted=wanted
+    )
 
 
 def _beside(name: str, own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> list[tuple[str, Pin]]:

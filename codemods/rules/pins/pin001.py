@@ -20,7 +20,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.rules.pins.companion_packages import beside, clashing
 from codemods.rules.pins.conflicts import contradictions
 from codemods.rules.pins.environment import Conflict, conflict
-from codemods.rules.pins.floor import raising
+from codemods.rules.pins.floor import raising, reaching
 from codemods.rules.pins.lightning import ADVISORY, PinVerdict, moves, verdict
 from codemods.rules.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.rules.pins.wheels import builds
@@ -100,7 +100,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
         for pin, found in beside(own, area, target, used):
             if pin not in said:
                 said.add(pin)
-                yield _match(text, pin, found)
+                yield _match(text, pin, reaching(pin, found, own, others, facts))
     for pin, found in raising(own, others, area, facts):
         if pin not in said:
             yield _match(text, pin, found)

@@ -93,6 +93,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _trainer_call(file, facts, call, given)
         elif given and (through := between(file, facts, call)) and not _is_taken(file, facts, call):
             why = f"it reaches Trainer through {through}"
+            seen.add(id(given))
             yield _manual(file, given, why, 'give accelerator="gpu", devices=... instead')
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)

@@ -105,7 +105,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             own = own_arguments(file, facts, call)
             if own is None:
                 continue
-            named = {item for item in call.node.keywords if item.arg in own}
+            named = {item for item in call.node.keywords if item.arg in own or id(item) in seen}
             for item in call.node.keywords if is_lightnings(file, facts, call) else ():
                 if item.arg and (item.arg not in current() or item.arg in rows()):
                     found = [*_argument(file, facts, call, item)]

@@ -121,6 +121,16 @@ def test_a_rewrite_that_does_not_hold_is_thrown_away_and_said(change: Any, why: 
     assert [(finding.fix, finding.applied) for finding in made.findings] == [("manual", False)]
 
 
+@pytest.mark.parametrize("change", [failing, lambda node: cst.Name("done")])
+def test_a_requirement_is_raised_for_no_rewrite_that_was_thrown_away(change: Any) -> None:
+    files = {"a.py": "import pytorch_lightning\ntarget(1)\n", "requirements.txt": "pytorch-lightning==1.8.6\n"}
+    made = run_rules(files, breaking(change, "LIT110"), rule("PIN001"))
+    assert {*made.final()} == (set() if made.bugs else {"a.py", "requirements.txt"})
+    assert bool(made.bugs) == (change is failing)
+    levels = {finding.path: finding.fix for finding in made.findings}
+    assert levels == dict.fromkeys(levels, "manual" if made.bugs else "safe")
+
+
 def test_warnings_of_the_project_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
     made = run_rules({"a.py": 'x = target() is "a"\n'}, breaking(lambda node: cst.Name("done")))
     assert made.final() == {"a.py": b'x = done is "a"\n'}

@@ -90,14 +90,17 @@ def test_code_that_reads_the_gpus_by_a_name_for_the_section(held: str) -> None:
     )
 
 
-@pytest.mark.parametrize("read", ['if cfg.trainer.get("gpus"):', "if cfg.trainer.gpus > 1:"])
+NEW = "defaults:\n  - default\n\naccelerator: gpu\ndevices: 4\nmax_epochs: 5\n"
+
+
 @pytest.mark.parametrize(
-    ("path", "text"),
+    ("read", "path", "text"),
     [
-        ("conf/experiment/a.yaml", "batch: ${trainer.gpus}\n"),
-        ("conf/trainer/new.yaml", "defaults:\n  - default\n\naccelerator: gpu\ndevices: 4\nmax_epochs: 5\n"),
+        ('if cfg.trainer.get("gpus"):', "conf/experiment/a.yaml", "batch: ${trainer.gpus}\n"),
+        ('if cfg.trainer.get("gpus"):', "conf/trainer/new.yaml", NEW),
+        ("if cfg.trainer.gpus > 1:", "conf/trainer/new.yaml", NEW),
     ],
-    ids=["interpolated", "by-the-new-name-elsewhere"],
+    ids=["interpolated", "by-the-new-name-elsewhere", "read-by-the-new-name-elsewhere"],
 )
 def test_code_keeps_the_gpus_where_a_configuration_keeps_them_or_has_the_devices(
     read: str, path: str, text: str

@@ -77,10 +77,61 @@ def test_a_merge_key_is_left() -> None:
     assert "merge key" in reason
 
 
-def test_a_key_that_is_interpolated_elsewhere_is_left() -> None:
-    files = {"m.py": EXPANDED, "a.yaml": "trainer:\n  gpus: 1\n", "b.yaml": "workers: ${trainer.gpus}\n"}
-    (reason,) = refusals(files, "LIT301")
-    assert "b.yaml interpolates it" in reason
+@pytest.mark.parametrize("value", ["0", "null", "${n}", "'1'"])
+def test_a_key_that_is_interpolated_elsewhere_is_left_where_it_is_no_number_of_devices(value: str) -> None:
+    files = {"m.py": EXPANDED, "a.yaml": f"trainer:\n  gpus: {value}\n", "b.yaml": "workers: ${trainer.gpus}\n"}
+    assert refusals(files, "LIT301")
+
+
+@pytest.mark.parametrize(
+    "text", ["${trainer.gpus}", "${oc.select:trainer.gpus,1}", "${eval:'8 * ${trainer.gpus}'}", "a${..trainer.gpus}b"]
+)
+def test_interpolations_move_with_the_key(text: str) -> None:
+    files = {"m.py": EXPANDED, "a.yaml": "trainer:\n  gpus: 2\n", "b.yaml": f"other: ${{gpus}}\nworkers: {text}\n"}
+    made = run_rules(files, rule("LIT301"))
+    assert made.final() == {
+        "a.yaml": b"trainer:\n  accelerator: gpu\n  devices: 2\n",
+        "b.yaml": files["b.yaml"].replace("trainer.gpus", "trainer.devices").encode(),
+    }
+
+
+def test_a_key_of_the_same_name_elsewhere_does_not_hold_the_trainers() -> None:
+    files = {"m.py": EXPANDED, "a.yaml": "gpus: 4\nworkers: ${gpus}\ntrainer:\n  gpus: 2\n"}
+    made = run_rules(files, rule("LIT301"))
+    assert made.changes == ()  # in the same file it may be of a mapping that is merged with the section
+    files["b.yaml"] = files.pop("a.yaml").split("trainer:")[0]
+    made = run_rules({**files, "a.yaml": "trainer:\n  gpus: 2\n"}, rule("LIT301"))
+    assert [*made.final()] == ["a.yaml"]
+
+
+TAKEN = "from build import {}\n\n{}(cfg.trainer)\n"
+
+
+@pytest.mark.parametrize(
+    ("called", "code"),
+    [
+        ("build", "def build(options):\n    print(options.gpus)\n    return Trainer(**options)\n"),
+        ("Own", "class Own:\n    def __init__(self, options):\n        self.made = Trainer(**options)\n"),
+        ("build", "def build(options):\n    return Trainer(**OmegaConf.to_container(options))\n"),
+    ],
+)
+def test_a_section_that_a_function_gives_to_trainer(called: str, code: str) -> None:
+    files = {"m.py": TAKEN.format(called, called), "build.py": f"from pytorch_lightning import Trainer\n\n{code}"}
+    made = run_rules({**files, "conf/trainer/a.yaml": "gpus: 2\nmax_epochs: 3\n"}, rule("LIT301"))
+    assert made.final()["conf/trainer/a.yaml"] == b"accelerator: gpu\ndevices: 2\nmax_epochs: 3\n"
+    assert ("build.py" in made.final()) == ("print" in code)
+
+
+def test_a_section_that_another_function_reads() -> None:
+    files = {
+        "m.py": f"{EXPANDED}from build import report\nreport(cfg.trainer)\n",
+        "build.py": "def report(options):\n    print(options.gpus)\n",
+        "a.yaml": "trainer:\n  gpus: 2\n",
+    }
+    made = run_rules(files, rule("LIT301"))
+    assert made.final()["build.py"] == b"def report(options):\n    print(options.devices)\n"
+    kept = run_rules({**files, "build.py": files["build.py"].replace("print(", "del (")}, rule("LIT301"))
+    assert kept.changes == ()
 
 
 def test_a_value_that_code_asks_for_is_left() -> None:
@@ -138,3 +189,19 @@ def test_what_lightning_wrote_beside_a_checkpoint_is_a_record() -> None:
         "a.py": "import pytorch_lightning\n",
     }
     assert run_rules(files, rule("LIT301")).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "base: &base\n  gpus: 1\n  max_epochs: 3\ntrainer: *base\n",
+        "trainer:\n  _target_: cluster.Trainer\n  gpus: 1\n",
+        "trainer:\n  gpus: 1\n  lr: 1\n  wd: 2\n",
+        "trainer:\n  gpus: 1\n  max_epochs: 3\nworkers: ${gpus}\n",
+    ],
+)
+def test_code_keeps_a_key_that_one_configuration_keeps(text: str) -> None:
+    code = f"{EXPANDED}print(config.trainer.gpus)\n"
+    made = run_rules({"m.py": code, "a.yaml": text, "b.yaml": "trainer:\n  gpus: 2\n"}, rule("LIT301"))
+    assert made.changes == ()
+    assert any("reads or sets it" in finding.reason for finding in made.findings)

@@ -1,0 +1,58 @@
+"""OPT003: classes that may have several optimizers, and a step that takes no index."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rule, run_rules
+
+ONE = "torch.optim.SGD(self.one.parameters(), lr=1)"
+TWO = ONE.replace("one", "two")
+MODULE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx{args}):
+        return self.one(batch).mean()
+
+    def configure_optimizers(self):
+        {body}
+"""
+PERHAPS = f"made = [{ONE}]\n        if self.gan:\n            made.append({TWO})\n        return made"
+
+
+def told(body: str, args: str = "") -> list[tuple[str, bool, str]]:
+    made = run_rules({"m.py": MODULE.format(body=body, args=args)}, rule("OPT003"))
+    assert made.changes == ()
+    return [(item.message, item.stops, item.reason) for item in made.findings]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PERHAPS,
+        f"return [{ONE}, {TWO}] if self.gan else {ONE}",
+        f"if self.gan:\n            return [{ONE}, {TWO}]\n        return {ONE}",
+        "return [torch.optim.SGD(each.parameters(), lr=1) for each in self.parts]",
+    ],
+)
+def test_optimizers_that_may_be_several(body: str) -> None:
+    ((message, stops, reason),) = told(body)
+    assert message.startswith("Model may have several optimizers") and not stops
+    assert "refused to train several" in reason
+
+
+@pytest.mark.parametrize("body", [f"return [{ONE}, {TWO}]", PERHAPS])
+def test_a_step_that_takes_the_index_with_the_rest(body: str) -> None:
+    ((_, stops, reason),) = told(body, ", *rest")
+    assert "with several `*rest` got the index in 1.x" in reason
+    assert stops == (body != PERHAPS)
+
+
+@pytest.mark.parametrize(
+    "body", [f"return {ONE}", f"return [{ONE}]", f"return {ONE} if self.gan else {TWO}", "return self.make()"]
+)
+def test_one_optimizer(body: str) -> None:
+    assert told(body) == told(body, ", *rest") == []
