@@ -72,7 +72,7 @@ def owned(file: TextFile) -> Iterator[OwnedMapping]:
         target = target if isinstance(target, str) else _named(item) if above is None else None
         if is_trainer(target) or any(entry.key in takes for entry in item.entries):
             path = item.path[:-1] if above else item.path
-            yield OwnedMapping(item, _name(file, path), target)
+            yield OwnedMapping(item, section_name(file, path), target)
 
 
 def _named(item: Section) -> str | None:
@@ -82,7 +82,7 @@ def _named(item: Section) -> str | None:
     return str(names[0].value) if len(names) == 1 and keys <= once() else None
 
 
-def _name(file: TextFile, path: tuple[str, ...]) -> str:
+def section_name(file: TextFile, path: tuple[str, ...]) -> str:
     """The last key on the way to a mapping; for a file of a Hydra group the name of its folder."""
     keys = [key for key in path if key != "[]"]
     if keys or _GLOBAL.search(file.text):

@@ -24,7 +24,7 @@ from codemods.lightning.trainer_subclasses import called, constructor_of, hands_
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.keywords.configured import configured
+from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.positions import by_position
 from codemods.rules.keywords.prefix import prefixed
@@ -32,9 +32,12 @@ from codemods.rules.keywords.prefix import prefixed
 if TYPE_CHECKING:
     import libcst as cst
 
+CODE = "LIT230"
 MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") for quote in "'\"")
 TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
+ENTRIES = tuple(sorted({name.encode() for owner, name in keywords() if is_class(owner)}))
+"""What a configuration holds of whose sections the code gives one to a class."""
 UNWATCHED = (
     "It kept the best by val_loss; without `monitor=` it now keeps the newest: "
     'write monitor="val_loss", or the metric that it should watch.'
@@ -64,7 +67,7 @@ NO_PERIOD = (
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
-        yield from configured(file)
+        yield from configured(file, facts.collected(CODE))
         return
     words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED}
     seen: set[int] = set()
@@ -133,7 +136,7 @@ def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
 
 def _rows_of(file: PythonFile, owner: str | None, imported: bool) -> Mapping[str, Keyword]:
     """What is gone, by its name: of one class, of any that an imported name may be, or of those that a file spells."""
-    known: dict[object, Mapping[str, Keyword]] = file.memo.setdefault("LIT230.rows", {})
+    known: dict[object, Mapping[str, Keyword]] = file.memo.setdefault(f"{CODE}.rows", {})
     if (owner, imported) not in known:
         any_of = {owner} if owner else {each for each, _ in keywords() if imported or last_part(each) in file.text}
         known[owner, imported] = {name: row for (each, name), row in keywords().items() if each in any_of}
@@ -397,7 +400,7 @@ def _rows() -> tuple[tuple[str, Fix], ...]:
 
 
 RULE = Rule(
-    code="LIT230",
+    code=CODE,
     name="keyword-argument",
     summary="Keyword arguments of callbacks, loggers, profilers and `self.log` that were renamed or removed",
     why=(
@@ -429,8 +432,9 @@ RULE = Rule(
         b"all_gather(",
         *(name.encode() for name in TELLING),
     ),
-    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch."),
+    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch.", *ENTRIES),
     check=_check,
+    collect=spread_sections,
     kinds=("python", "yaml", "json", "toml"),
     examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
     breaks_in="2.0.0",

@@ -183,6 +183,32 @@ def test_what_a_configuration_hands_on_is_named() -> None:
     assert "put it into filename=" in found["conf/a.yaml", 5].reason
 
 
+SPREAD = """\
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+
+def build(config, more):
+    saved = config.callbacks["saved"]
+    stop = EarlyStopping(**OmegaConf.to_container(config.stop, resolve=True))
+    return [ModelCheckpoint(dirpath="out", **saved), stop, ModelCheckpoint(**more), made(**config.trained)]
+"""
+
+
+def test_what_the_code_spreads_of_a_configuration_is_named() -> None:
+    nested = "callbacks:\n  saved:\n    period: 2\n    save_last: true\nother:\n  period: 2\ntrained:\n  period: 3\n"
+    made = run_rules(
+        {"a.py": SPREAD, "b.yaml": nested, "conf/stop/c.yaml": "monitor: loss\nmode: auto\n"}, rule("LIT230")
+    )
+    assert not made.changes
+    found = {(finding.path, finding.span.line): finding.reason for finding in made.findings}
+    assert set(found) == {("b.yaml", 3), ("conf/stop/c.yaml", 2)}
+    assert "a.py gives it to ModelCheckpoint; write every_n_epochs instead" in found["b.yaml", 3]
+    assert "a.py gives it to EarlyStopping" in found["conf/stop/c.yaml", 2]
+    assert not run_rules(
+        {"a.py": SPREAD.replace("pytorch_lightning", "other"), "b.yaml": nested}, rule("LIT230")
+    ).findings
+
+
 def test_a_configuration_that_cannot_be_read_stays() -> None:
     assert not run_rules({"a.yaml": HYDRA + "  - : : {\n"}, rule("LIT230")).findings
 
