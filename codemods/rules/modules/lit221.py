@@ -15,9 +15,10 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
-from codemods.lightning.hardware import MENTIONS, question, reason_of
+from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
+from codemods.rewrite.whole_statements import without_operand
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import ModuleAttribute, of_callbacks
@@ -210,14 +211,20 @@ def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing
     asked = _question(file, facts, name, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
-    if at.method == "__init__" and asked.text != "False":
+    if at.method == "__init__" and asked.text != NEVER:
         return Match(place, message, "manual", f"Not rewritten: {EARLY}.", missing.row)
-    if asked.text == "False":
+    if asked.text == NEVER:
         level, told = _as_told(missing)
     else:
         level, told = _while_attached(facts, at, missing)
-    edits = (_edit(file, at.node, asked.text),)
+    alone = without_operand(file, at.node, at.item.methods[at.method], _is_never) if asked.text == NEVER else None
+    edits = (alone or _edit(file, at.node, asked.text),)
     return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
+
+
+def _is_never(node: ast.expr) -> bool:
+    """Whether a node asks a module for what no Trainer does any more."""
+    return isinstance(node, ast.Attribute) and node.attr in TOLD and QUESTIONS.get(node.attr) == NEVER
 
 
 def _as_told(missing: RemovedMember) -> tuple[Fix, str]:
