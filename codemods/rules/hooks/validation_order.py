@@ -14,7 +14,7 @@ from codemods.rules.hooks.epoch_end import Stage
 from codemods.rules.hooks.given_parts import METRICS
 
 FIRST, BEHIND = "1.1.3", "1.4"
-"""The releases that ran the validation of an epoch behind the end of its training, by `trainer/training_loop.py`: 1.1.8,
+"""The releases that validated behind the end of a training epoch, by `trainer/training_loop.py`: 1.1.8,
 1.2.10 and 1.3.8, not 1.1.2 and 1.4.9."""
 CHANGING = frozenset({
     "add", "append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove", "reset", "setdefault",

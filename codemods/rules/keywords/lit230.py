@@ -26,7 +26,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.positions import by_position
+from codemods.rules.keywords.positions import PROFILERS, by_position
 from codemods.rules.keywords.prefix import prefixed
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file, facts.collected(CODE))
         return
-    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED}
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED, *PROFILERS}
     seen: set[int] = set()
     for call in file.calls_near(words):
         yield from _saved(file, call)

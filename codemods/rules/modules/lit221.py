@@ -19,7 +19,7 @@ from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, re
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
 from codemods.rewrite.whole_statements import without_operand
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import ModuleAttribute, of_callbacks
 from codemods.rules.modules.of_instances import made_by, of_instances
@@ -218,8 +218,8 @@ def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing
     else:
         level, told = _while_attached(facts, at, missing)
     alone = without_operand(file, at.node, at.item.methods[at.method], _is_never) if asked.text == NEVER else None
-    edits = (alone or _edit(file, at.node, asked.text),)
-    return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
+    whole = TextEdit(*file.offsets(at.node), within_quotes(file, at.node, asked.text))
+    return Match(place, message, level, f"{told}.", missing.row, (alone or whole,), asked.imports)
 
 
 def _is_never(node: ast.expr) -> bool:

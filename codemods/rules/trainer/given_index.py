@@ -13,7 +13,7 @@ BEFORE_INDEX = {"training_step": 1, "on_train_batch_start": 1, "on_train_batch_e
 OWN = 2
 """How many a callback's is given more."""
 ENDINGS = ("idx", "index", "nb")
-STORED = r"^\s*{0}\s*[-+*/%|&^]*=(?!=)|\bfor\b.*\b{0}\b.*\bin\b|\b{0}\s*:=|\b{0}\b\s*,.*[^=!<>]=(?!=)"
+STORED = r"^\s*{0}\s*[-+*/%|&^]*=(?!=)|\bfor\b.*\b{0}\b.*\bin\b|\b{0}\s*:=|^[^(\n]*\b{0}\b\s*,[^(\n]*[^=!<>]=(?!=)"
 
 
 def given_index(node: ast.Attribute, within: Within, text: str) -> str | None:

@@ -183,6 +183,14 @@ def test_what_a_configuration_hands_on_is_named() -> None:
     assert "put it into filename=" in found["conf/a.yaml", 5].reason
 
 
+def test_a_profiler_that_is_given_a_file_by_position_is_named() -> None:
+    text = "import pytorch_lightning as pl\n\nprofiler = pl.profiler.AdvancedProfiler(path)\n"
+    for pin, found in (("pytorch-lightning==1.1.6", 1), ("pytorch-lightning==1.4.9", 0), ("pytorch-lightning>=1.2", 0)):
+        made = run_rules({"a.py": text}, rule("LIT230"), pins=(pin,))
+        assert not made.changes and len(made.findings) == found
+        assert all("dirpath=" in each.reason for each in made.findings)
+
+
 SPREAD = """\
 from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 
