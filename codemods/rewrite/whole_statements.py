@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
@@ -27,12 +27,12 @@ def without_statement(file: PythonFile, statement: ast.stmt, others: Collection[
 
 
 def without_operand(
-    file: PythonFile, node: ast.expr, root: ast.AST, goes: Callable[[ast.expr], bool]
+    file: PythonFile, node: ast.expr, root: ast.AST, stays: Callable[[Sequence[ast.expr]], bool]
 ) -> TextEdit | None:
     """The edit that takes an operand out of the `or` around it, below a node; None where it stands in none, in brackets
-    of its own, or where the others go as well."""
+    of its own, or where the operands together say that it `stays`."""
     above = next((item for item in walk(root) if _joins(item, node)), None)
-    if not isinstance(above, ast.BoolOp) or all(map(goes, above.values)):
+    if not isinstance(above, ast.BoolOp) or stays(above.values):
         return None
     index = above.values.index(node)
     (start, end), first = file.offsets(node), index == 0

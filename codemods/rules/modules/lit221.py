@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, re
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
 from codemods.rewrite.whole_statements import without_operand
-from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import ModuleAttribute, of_callbacks
 from codemods.rules.modules.of_instances import made_by, of_instances
@@ -217,14 +217,15 @@ def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing
         level, told = _as_told(missing)
     else:
         level, told = _while_attached(facts, at, missing)
-    alone = without_operand(file, at.node, at.item.methods[at.method], _is_never) if asked.text == NEVER else None
-    whole = TextEdit(*file.offsets(at.node), within_quotes(file, at.node, asked.text))
-    return Match(place, message, level, f"{told}.", missing.row, (alone or whole,), asked.imports)
+    alone = without_operand(file, at.node, at.item.methods[at.method], _stays) if asked.text == NEVER else None
+    edits = (alone or _edit(file, at.node, asked.text),)
+    return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
 
 
-def _is_never(node: ast.expr) -> bool:
-    """Whether a node asks a module for what no Trainer does any more."""
-    return isinstance(node, ast.Attribute) and node.attr in TOLD and QUESTIONS.get(node.attr) == NEVER
+def _stays(operands: Sequence[ast.expr]) -> bool:
+    """Whether nothing is left of an `or` without what no Trainer does any more, or another operand is written anew."""
+    told = [item for item in operands if isinstance(item, ast.Attribute) and item.attr in TOLD]
+    return len(told) == len(operands) or any(QUESTIONS.get(item.attr) != NEVER for item in told)
 
 
 def _as_told(missing: RemovedMember) -> tuple[Fix, str]:

@@ -387,8 +387,8 @@ def test_what_lightning_told_the_module_of_its_trainer(method: str, old: str, ne
         ("not (self.use_ddp2 or batch)", "not (batch)"),
         ("batch and self.use_ddp2", "batch and False"),
         ("self.use_dp or self.use_ddp2", "False or False"),
-        ("batch or (self.use_ddp2)", "batch or (False)"),
-        ("self.use_ddp or self.use_ddp2", "isinstance(self.trainer.strategy, DDPStrategy)"),
+        ("batch or (self.use_ddp2)", "batch or False"),
+        ("self.use_ddp or self.use_ddp2", "isinstance(self.trainer.strategy, DDPStrategy) or False"),
     ],
 )
 def test_what_no_trainer_does_any_more_goes_from_what_is_asked_beside_it(test: str, after: str) -> None:
