@@ -13,7 +13,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.deleted_options import deletions
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_to, stated_once
 from codemods.lightning.namespace_from_dict import DictionaryEdits, configured
@@ -105,7 +105,7 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | 
         dotted = call.scope.resolve(owner)
     if ast.unparse(owner) in ("super", "self", "cls"):
         return None
-    fact = facts.find_class(dotted, file.path) if dotted else None
+    fact = facts.find_class(dotted, file.path) or _reexported(facts, dotted, file.path) if dotted else None
     if fact is not None:
         if any(function.attr in member.methods for member in facts.ancestry(fact)):
             return None
@@ -120,6 +120,13 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | 
         return None
     sure = _is_one_of_lightnings(file, facts, call, owner)
     return ArgparseCall(call, function.attr, owner, False, "safe" if sure else "unsafe")
+
+
+def _reexported(facts: Facts, dotted: str, near: str) -> ClassFact | None:
+    """The project's class of that name behind re-exports of files that speak of nothing of Lightning's."""
+    found = facts.find_opened(dotted, near)
+    home = facts.files.get(found[0].path) if found else None
+    return home.find(found[1].qualname) if found and home else None
 
 
 def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> bool:

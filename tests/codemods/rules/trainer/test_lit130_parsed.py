@@ -315,3 +315,16 @@ def test_options_of_old_that_nothing_would_read_are_left(old: str, new: str, opt
     assert text != DECLARED
     reasons = refusals({"a.py": text}, "LIT130")
     assert reasons and all(f"--{option} of its own" in reason for reason in reasons)
+
+
+def test_data_that_a_package_hands_on_is_lightnings() -> None:
+    head = "# built by from_argparse_args\nfrom pytorch_lightning import LightningDataModule\n\n\n"
+    script = "from data import Data\nfrom pytorch_lightning import Trainer\n\n"
+    files = {
+        "train.py": f"{script}data = Data.from_argparse_args(args)\n",
+        "data/__init__.py": "from data.module import Data\n",
+        "data/module.py": f"{head}class Data(LightningDataModule):\n    pass\n",
+    }
+    assert "data = from_arguments(Data, args)" in rewritten(files, rule("LIT130"))["train.py"]
+    files["data/module.py"] = f"{head}class Data:\n    pass\n"
+    assert not run_rules(files, rule("LIT130")).findings
