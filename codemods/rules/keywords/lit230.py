@@ -56,6 +56,8 @@ WATCHED = {
 AUTO = '`mode="auto"` was removed in Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
+AVERAGING = "StochasticWeightAveraging"
+RATE = "Not rewritten: 1.x took the rate of the optimizer where none was said: write that, such as swa_lrs=1e-3."
 FLAGGED = "fixer assumes that it is True or False: the best only, or every one."
 EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
@@ -69,7 +71,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file, facts.collected(CODE))
         return
-    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED, *PROFILERS}
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED, *PROFILERS, AVERAGING}
     seen: set[int] = set()
     for call in file.calls_near(words):
         yield from _saved(file, call)
@@ -251,9 +253,13 @@ def _match(
 
 
 def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
-    """A logger that is told no folder."""
+    """A logger that is told no folder, and averaging of weights that is told no rate."""
     dotted = call.scope.resolve(call.node.func) or ""
     name = last_part(dotted)
+    if name == AVERAGING and dotted.startswith(f"{ROOT}.callbacks.") and not call.node.args and not _is_open(call.node):
+        if not any(keyword.arg == "swa_lrs" for keyword in call.node.keywords):
+            yield Match(file.span(call.node), f"`{name}` requires `swa_lrs=` now", "manual", RATE)
+        return
     if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or _is_open(call.node):
         return
     if not any(keyword.arg == "save_dir" for keyword in call.node.keywords):
@@ -419,7 +425,7 @@ RULE = Rule(
         b"Profiler",
         b"LightningCLI",
         b"WandbLogger",
-        *(name.encode() for name in SAVED),
+        *(name.encode() for name in (*SAVED, AVERAGING)),
         b"ProgressBar",
         b"ModelSummary",
         b"BackboneFinetuning",

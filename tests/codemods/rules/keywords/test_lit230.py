@@ -191,6 +191,13 @@ def test_a_profiler_that_is_given_a_file_by_position_is_named() -> None:
         assert all("dirpath=" in each.reason for each in made.findings)
 
 
+@pytest.mark.parametrize(("given", "found"), [("", 1), ("swa_epoch_start=2", 1), ("swa_lrs=0.1", 0), ("**more", 0)])
+def test_averaging_that_is_told_no_rate_is_named(given: str, found: int) -> None:
+    text = f"import pytorch_lightning as pl\n\naverage = pl.callbacks.StochasticWeightAveraging({given})\n"
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert not made.changes and [each.fix for each in made.findings] == ["manual"] * found
+
+
 SPREAD = """\
 from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 
