@@ -13,7 +13,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.deleted_options import deletions
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_to, stated_once
 from codemods.lightning.namespace_from_dict import DictionaryEdits, configured
@@ -26,7 +26,7 @@ from codemods.lightning.namespace_uses import (
     default_calls,
     on_parsed,
 )
-from codemods.lightning.options import LIGHTNINGS, read_options
+from codemods.lightning.options import LIGHTNINGS, PARSED, is_parse, read_options
 from codemods.lightning.trainer_variables import calls_of, is_called_unseen, kept_in, reads_lightning, space_of
 from codemods.rules.trainer import helpers
 
@@ -37,8 +37,17 @@ NEW = frozenset(
     {"callbacks", "barebones", "use_distributed_sampler", "model_registry", "enable_autolog_hparams", "inference_mode"}
 )
 """Arguments of Trainer that were no options in every 1.x."""
-KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
+RESUMED = "resume_from_checkpoint"
+KEPT = ("distributed_backend", "gpus", RESUMED)
 """Options of 1.x that stay, where the script speaks of them or is given them."""
+OWN = ("gpus", RESUMED)
+"""Options of 1.x that a script may declare itself: what takes their place reads them."""
+NUMBERS = frozenset({"int", "numbers"})
+COUNTED = NUMBERS | {"str", "?"}
+"""The kinds of values of an option for GPUs of which devices can be made, surely or not."""
+READ = ast.Name | ast.Attribute
+RESOLVES = re.compile(r"conflict_handler\s*=\s*['\"]resolve['\"]")
+"""What lets a script declare an option that Trainer has declared."""
 IDLE = ("auto_lr_find", "auto_scale_batch_size", "auto_select_gpus")
 """Options of 1.x that went without a successor, which stay so that what speaks of them goes on, and are reported."""
 SUCCESSORS = {
@@ -96,7 +105,7 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | 
         dotted = call.scope.resolve(owner)
     if ast.unparse(owner) in ("super", "self", "cls"):
         return None
-    fact = facts.find_class(dotted, file.path) if dotted else None
+    fact = facts.find_class(dotted, file.path) or _reexported(facts, dotted, file.path) if dotted else None
     if fact is not None:
         if any(function.attr in member.methods for member in facts.ancestry(fact)):
             return None
@@ -111,6 +120,13 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | 
         return None
     sure = _is_one_of_lightnings(file, facts, call, owner)
     return ArgparseCall(call, function.attr, owner, False, "safe" if sure else "unsafe")
+
+
+def _reexported(facts: Facts, dotted: str, near: str) -> ClassFact | None:
+    """The project's class of that name behind re-exports of files that speak of nothing of Lightning's."""
+    found = facts.find_opened(dotted, near)
+    home = facts.files.get(found[0].path) if found else None
+    return home.find(found[1].qualname) if found and home else None
 
 
 def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> bool:
@@ -183,6 +199,32 @@ def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
 def own_options(file: PythonFile) -> set[str]:
     """The options that the script declares itself."""
     return {name for name, kinds in read_options(file).kinds.items() if kinds != {LIGHTNINGS}}
+
+
+def own_read(file: PythonFile, site: ArgparseCall) -> set[str]:
+    """The options of 1.x that the script declares itself and that are read for what takes their place in the call; none
+    where it parses more than once, or where they would clash with those that Trainer declares."""
+    parsing = [call for call in file.calls_near(PARSED) if is_parse(call.node)]
+    if len(parsing) != 1 or "add_subparsers" in file.text or not isinstance(site.given, READ):
+        return set()
+    if site.adds or (declares_trainers(file) and not RESOLVES.search(file.text)):
+        return set()
+    kinds, given = read_options(file).kinds, keywords(site.call.node).keys()
+    mine = own_options(file) & set(OWN)
+    apart = {"accelerator", "devices"} & kinds.keys() or not kinds_of_gpus(file) <= COUNTED
+    if apart or SUCCESSORS["gpus"] & given:
+        mine -= {"gpus"}
+    return mine if fits_of(file, site) is not None else mine - {RESUMED}
+
+
+def declares_trainers(file: PythonFile) -> bool:
+    """Whether the file has Trainer declare its options."""
+    return any(site.adds for site in _of_trainer(file))
+
+
+def kinds_of_gpus(file: PythonFile) -> frozenset[str]:
+    """The kinds of values of an option for GPUs that the script declares itself."""
+    return read_options(file).kinds.get("gpus", frozenset()) - {LIGHTNINGS}
 
 
 def parsed_names(file: PythonFile) -> set[str]:
@@ -303,7 +345,7 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
             continue
         if any(item.arg is None for item in site.call.node.keywords):
             return "more arguments come by `**`, which may hold those of 1.x"
-        if lost := own - keywords(site.call.node).keys() - _handed(site):
+        if lost := own - keywords(site.call.node).keys() - _handed(site) - own_read(file, site):
             return f"the script has an option --{min(lost)} of its own, which 1.x passed to Trainer"
         value = site.given
         bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
@@ -349,7 +391,7 @@ def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
             return f"the replacement of --{option} is given as well, so that the option would be read nowhere"
     if "distributed_backend" in kept and any(configured(file, site.call) for site in built):
         return "the script uses the option distributed_backend, and its options come from a dictionary"
-    if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
+    if kept and not all(isinstance(site.given, READ) for site in built):
         return f"the script uses the option {min(kept)}, and the parsed options are not assigned to a name"
     adding = [site for site in sites if site.adds]
     if kept and any(_is_last(statement_of(file, site)) for site in adding):
@@ -357,7 +399,7 @@ def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
         return f"the script uses the option {min(kept)}, which would have to be {where}"
     if kept and not adding:
         return f"the script uses the option {min(kept)}, which is declared elsewhere"
-    if "resume_from_checkpoint" in kept and any(fits_of(file, site) is None for site in built):
+    if RESUMED in kept and any(fits_of(file, site) is None for site in built):
         return "the script uses the option resume_from_checkpoint, and fixer cannot find its `fit`"
     return None
 

@@ -109,12 +109,18 @@ def once() -> frozenset[str]:
 
 
 @cache
+def removed_in(name: str) -> Version | None:
+    """The first release that is known to take an argument no more; None where none is, or no release took it."""
+    releases = signatures()["__init__"]
+    last = max((Version(release) for release, names in releases.items() if name in names), default=None)
+    return min((Version(release) for release in releases if last and Version(release) > last), default=None)
+
+
+@cache
 def removal(name: str, written: str = "") -> str:
     """What a finding says of an argument that Trainer takes no more, and since when; `written` is how its place spells
     it, where that is not `name=`."""
-    releases = signatures()["__init__"]
-    last = max((Version(release) for release, names in releases.items() if name in names), default=None)
-    after = min((Version(release) for release in releases if last and Version(release) > last), default=None)
+    after = removed_in(name)
     since = f" in Lightning {after.major}.{after.minor}" if after else ""
     return f"`{written or f'{name}='}` of Trainer was removed{since}"
 

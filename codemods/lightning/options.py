@@ -51,7 +51,7 @@ def _read(file: PythonFile) -> OptionTypes:
     parsers = frozenset(
         item.name
         for call in file.calls_near(PARSED)
-        if _is_parse(call.node)
+        if is_parse(call.node)
         for item in call.within
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
     )
@@ -63,19 +63,24 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     file's one option of that name. (False, None) where that is not seen."""
     if not isinstance(node, ast.Attribute) or _declared(file, call, node, (read_options(file),)) is None:
         return False, None
-    found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
-    if len(found) != 1 or not _is_optional(found[0]):
+    found = declared(file, node.attr)
+    if len(found) != 1 or not _is_optional(found[0].node):
         return False, None
-    given = {item.arg: item.value for item in found[0].keywords}
+    given = {item.arg: item.value for item in found[0].node.keywords}
     if {"action", "required"} & given.keys():
         return False, None
     return literal(given["default"]) if "default" in given else (True, None)
 
 
+def declared(file: PythonFile, name: str) -> list[CallNode]:
+    """The calls by which a file declares the options of a name."""
+    return [call for call in file.calls_near(["add_argument"]) if _dest(call.node) == name]
+
+
 def choices_of(file: PythonFile, name: str) -> set[str]:
     """The texts that the file's options of a name offer for a choice."""
-    found = (item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
-    offered = (literal(item.value)[1] for call in found for item in call.keywords if item.arg == "choices")
+    given = (item for call in declared(file, name) for item in call.node.keywords)
+    offered = (literal(item.value)[1] for item in given if item.arg == "choices")
     return {value for each in offered if isinstance(each, list | tuple) for value in each if isinstance(value, str)}
 
 
@@ -85,7 +90,7 @@ def is_never_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attr
     name, owner = node.attr, ast.unparse(node.value)
     parsed = _parsing(file, call, owner)
     files = [file, *([] if parsed else _declaring(facts, file, name))]
-    found = [item for each in files for item in each.calls_near(["add_argument"]) if _dest(item.node) == name]
+    found = [item for each in files for item in declared(each, name)]
     if not found or any(map(_is_filled, parsed)) or _is_set_otherwise(facts, file, owner, name):
         return False
     return all(map(_gives_something, found))
@@ -97,7 +102,7 @@ def _parsing(file: PythonFile, call: CallNode, name: str) -> list[ast.Call]:
     if any(takes(function, name) for function in functions):
         return []
     values = [item.node.value for item in _bindings(file, call, name)]
-    parsed = [value for value in values if isinstance(value, ast.Call) and _is_parse(value)]
+    parsed = [value for value in values if isinstance(value, ast.Call) and is_parse(value)]
     return parsed if len(parsed) == len(values) else []
 
 
@@ -140,8 +145,7 @@ def _gives_something(call: CallNode) -> bool:
 
 def is_direct(file: PythonFile, name: str) -> bool:
     """Whether what the command line says of the options of a name is left a text, or made a value of a plain type."""
-    found = (item for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
-    return all(_is_plain(file, item.arg, item.value) for call in found for item in call.node.keywords)
+    return all(_is_plain(file, item.arg, item.value) for call in declared(file, name) for item in call.node.keywords)
 
 
 def _is_plain(file: PythonFile, name: str | None, value: ast.expr) -> bool:
@@ -277,7 +281,7 @@ def _kind_of_several(given: Mapping[str, ast.expr]) -> str:
     return "list" if nargs == "+" else "?"
 
 
-def _is_parse(node: ast.expr | None) -> bool:
+def is_parse(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARSED
 
 
@@ -356,7 +360,7 @@ def _is_namespace(file: PythonFile, call: CallNode, name: str, known: Iterable[O
             argument.arg for function in functions for argument in [*function.args.args, *function.args.kwonlyargs]
         ]
         return name in every
-    return all(_is_parse(value) or _called(value) in parsers for value in assigned)
+    return all(is_parse(value) or _called(value) in parsers for value in assigned)
 
 
 def _bindings(file: PythonFile, call: CallNode, name: str) -> list[AssignNode]:

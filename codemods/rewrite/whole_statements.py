@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
@@ -24,6 +24,27 @@ def without_statement(file: PythonFile, statement: ast.stmt, others: Collection[
     if shared or file.text[:first].endswith(("\\\n", "\\\r\n")) or _holds(file, statement, others):
         return TextEdit(start, end, "pass")
     return TextEdit(first, last + 1, "")
+
+
+def without_operand(
+    file: PythonFile, node: ast.expr, root: ast.AST, stays: Callable[[Sequence[ast.expr]], bool]
+) -> TextEdit | None:
+    """The edit that takes an operand out of the `or` around it, below a node; None where it stands in none, in brackets
+    of its own, or where the operands together say that it `stays`."""
+    above = next((item for item in walk(root) if _joins(item, node)), None)
+    if not isinstance(above, ast.BoolOp) or stays(above.values):
+        return None
+    index = above.values.index(node)
+    (start, end), first = file.offsets(node), index == 0
+    other = file.offsets(above.values[1 if first else index - 1])
+    between = file.text[end : other[0]] if first else file.text[other[1] : start]
+    if between.split() != ["or"]:
+        return None
+    return TextEdit(start, other[0], "") if first else TextEdit(other[1], end, "")
+
+
+def _joins(item: ast.AST, node: ast.expr) -> bool:
+    return isinstance(item, ast.BoolOp) and isinstance(item.op, ast.Or) and any(value is node for value in item.values)
 
 
 def removal(file: PythonFile, statement: ast.stmt, others: Collection[ast.stmt] = ()) -> NodeEdit:

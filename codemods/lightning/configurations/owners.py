@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from codemods.code.source import TextFile
-from codemods.lightning.arguments import once
+from codemods.lightning.arguments import once, removed_in
 from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, KeyUse, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Malformed, MappingEntry, read_mappings
 from codemods.lightning.configurations.mappings import Mapping as Section
 from codemods.lightning.configurations.taken import TakenSection, taken_section
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.versions import LIGHTNING as LIGHTNING_NAMES
+from codemods.lightning.versions import demands
 
 COMMON = frozenset({
     "accelerator", "amp_backend", "amp_level", "benchmark", "callbacks", "deterministic", "devices", "fast_dev_run",
@@ -76,7 +78,7 @@ def owned(file: TextFile) -> Iterator[OwnedMapping]:
         target = target if isinstance(target, str) else _named(item) if above is None else None
         if is_trainer(target) or any(entry.key in takes for entry in item.entries):
             path = item.path[:-1] if above else item.path
-            yield OwnedMapping(item, _name(file, path), target)
+            yield OwnedMapping(item, section_name(file, path), target)
 
 
 def _named(item: Section) -> str | None:
@@ -86,7 +88,7 @@ def _named(item: Section) -> str | None:
     return str(names[0].value) if len(names) == 1 and keys <= once() else None
 
 
-def _name(file: TextFile, path: tuple[str, ...]) -> str:
+def section_name(file: TextFile, path: tuple[str, ...]) -> str:
     """The last key on the way to a mapping; for a file of a Hydra group the name of its folder."""
     keys = [key for key in path if key != "[]"]
     if keys or _GLOBAL.search(file.text):
@@ -226,9 +228,15 @@ class ProjectConfiguration:
         if self._is_own(item):
             return Owner("own", "a Trainer of this project takes it")
         telling = item.name == "trainer" or (len(keys & once()) > 1 and keys & once() - COMMON)
-        if self.uses_lightning and telling and keys & REMOVED:
+        if self.uses_lightning and telling and any(map(self._may_have_been, keys & REMOVED)):
             return Owner("perhaps", "fixer cannot tell whether it is given to Trainer")
         return Owner("no")
+
+    def _may_have_been(self, key: str) -> bool:
+        """Whether an argument that went can be meant by its name alone: one that 1.x had no more for long, by what the
+        project requires, is another program's."""
+        gone = removed_in(key)
+        return gone is None or gone.major > 1 or not demands(self.facts, LIGHTNING_NAMES, str(gone))
 
     def _is_own(self, item: OwnedMapping) -> bool:
         """Whether another file gives a section of that name to a class of the project below Trainer."""

@@ -189,24 +189,24 @@ def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:
     """What a callback asks for that the old hook of a class may have changed, or may depend on."""
     if watcher.hook != stage.new:
         return None
-    touched = _attributes(item, stage.old)
+    touched = attributes_of(item, stage.old)
     if not touched:
         return None
     if EVERYTHING in watcher.asks:
         return "passes the module or the Trainer on"
     shared = sorted(watcher.asks & METRICS) if touched & LOGS else []
     for name in sorted(watcher.asks - NEUTRAL):
-        asked = {name, *(_attributes(item, name) if name in item.methods else ())}
+        asked = {name, *(attributes_of(item, name) if name in item.methods else ())}
         shared += sorted((asked & touched) - NEUTRAL)
     return f"asks for {shared[0]}" if shared else None
 
 
 def shows(item: ClassNode, stage: Stage, watcher: Watcher) -> bool:
     """Whether a callback shows in a progress bar what the old hook of a class logs."""
-    return watcher.hook == stage.new and SHOWN in watcher.asks and bool(_attributes(item, stage.old) & LOGS)
+    return watcher.hook == stage.new and SHOWN in watcher.asks and bool(attributes_of(item, stage.old) & LOGS)
 
 
-def _attributes(item: ClassNode, method: str) -> set[str]:
+def attributes_of(item: ClassNode, method: str) -> set[str]:
     """The attributes that a method and those of the class that it calls speak of; base classes are Lightning's."""
     seen, pending, found = set[str](), [method], set[str]()
     while pending:

@@ -37,6 +37,7 @@ from codemods.rules.hooks.step_end import (
     shown_ends,
     spellings,
 )
+from codemods.rules.hooks.validation_order import ended_before_validation
 from codemods.rules.optimizers import plan as optimizers
 from codemods.rules.tbptt import plan as tbptt
 
@@ -104,6 +105,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
             why = _ending(file, facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
+            why = why or ended_before_validation(facts, item, stages)
             yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():

@@ -24,17 +24,20 @@ from codemods.lightning.trainer_subclasses import called, constructor_of, hands_
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.keywords.configured import configured
+from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.positions import by_position
+from codemods.rules.keywords.positions import PROFILERS, by_position
 from codemods.rules.keywords.prefix import prefixed
 
 if TYPE_CHECKING:
     import libcst as cst
 
+CODE = "LIT230"
 MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") for quote in "'\"")
 TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
 """What a file holds that gives such a keyword to a class by another name than Lightning's."""
+ENTRIES = tuple(sorted({name.encode() for owner, name in keywords() if is_class(owner)}))
+"""What a configuration holds of whose sections the code gives one to a class."""
 UNWATCHED = (
     "It kept the best by val_loss; without `monitor=` it now keeps the newest: "
     'write monitor="val_loss", or the metric that it should watch.'
@@ -53,6 +56,8 @@ WATCHED = {
 AUTO = '`mode="auto"` was removed in Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
+AVERAGING = "StochasticWeightAveraging"
+RATE = "Not rewritten: 1.x took the rate of the optimizer where none was said: write that, such as swa_lrs=1e-3."
 FLAGGED = "fixer assumes that it is True or False: the best only, or every one."
 EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
@@ -64,9 +69,9 @@ NO_PERIOD = (
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
-        yield from configured(file)
+        yield from configured(file, facts.collected(CODE))
         return
-    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED}
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED, *PROFILERS, AVERAGING}
     seen: set[int] = set()
     for call in file.calls_near(words):
         yield from _saved(file, call)
@@ -133,7 +138,7 @@ def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
 
 def _rows_of(file: PythonFile, owner: str | None, imported: bool) -> Mapping[str, Keyword]:
     """What is gone, by its name: of one class, of any that an imported name may be, or of those that a file spells."""
-    known: dict[object, Mapping[str, Keyword]] = file.memo.setdefault("LIT230.rows", {})
+    known: dict[object, Mapping[str, Keyword]] = file.memo.setdefault(f"{CODE}.rows", {})
     if (owner, imported) not in known:
         any_of = {owner} if owner else {each for each, _ in keywords() if imported or last_part(each) in file.text}
         known[owner, imported] = {name: row for (each, name), row in keywords().items() if each in any_of}
@@ -248,9 +253,13 @@ def _match(
 
 
 def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
-    """A logger that is told no folder."""
+    """A logger that is told no folder, and averaging of weights that is told no rate."""
     dotted = call.scope.resolve(call.node.func) or ""
     name = last_part(dotted)
+    if name == AVERAGING and dotted.startswith(f"{ROOT}.callbacks.") and not call.node.args and not _is_open(call.node):
+        if not any(keyword.arg == "swa_lrs" for keyword in call.node.keywords):
+            yield Match(file.span(call.node), f"`{name}` requires `swa_lrs=` now", "manual", RATE)
+        return
     if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or _is_open(call.node):
         return
     if not any(keyword.arg == "save_dir" for keyword in call.node.keywords):
@@ -397,7 +406,7 @@ def _rows() -> tuple[tuple[str, Fix], ...]:
 
 
 RULE = Rule(
-    code="LIT230",
+    code=CODE,
     name="keyword-argument",
     summary="Keyword arguments of callbacks, loggers, profilers and `self.log` that were renamed or removed",
     why=(
@@ -416,7 +425,7 @@ RULE = Rule(
         b"Profiler",
         b"LightningCLI",
         b"WandbLogger",
-        *(name.encode() for name in SAVED),
+        *(name.encode() for name in (*SAVED, AVERAGING)),
         b"ProgressBar",
         b"ModelSummary",
         b"BackboneFinetuning",
@@ -429,8 +438,9 @@ RULE = Rule(
         b"all_gather(",
         *(name.encode() for name in TELLING),
     ),
-    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch."),
+    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch.", *ENTRIES),
     check=_check,
+    collect=spread_sections,
     kinds=("python", "yaml", "json", "toml"),
     examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
     breaks_in="2.0.0",

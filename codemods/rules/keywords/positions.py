@@ -1,4 +1,4 @@
-"""What a ModelCheckpoint is given by position, where the first was a path and the second what it watches."""
+"""What a ModelCheckpoint and a profiler are given by position, where the first was a path."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ REASON = (
 )
 
 
+PROFILERS = ("SimpleProfiler", "AdvancedProfiler", "PyTorchProfiler")
+"""Profilers of which the first argument was the path of a file (`profiler/` of 1.1.8 and 1.2.10, not of 1.3.8)."""
+FOLDER = "1.3.0"
+OF_PROFILER = "the first argument of {} is a folder since Lightning 1.3"
+ITS_FILE = "Not rewritten: before, it was the path of a file: write its folder as dirpath= and its stem as filename=."
+
+
 def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> Match | None:
     """The first of them, where it plainly was such a path, or the project asks for a Lightning that took it so."""
-    given = call.node.args
-    if last_part(owner) != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
+    given, name = call.node.args, last_part(owner)
+    if name in PROFILERS and given and not admits_from(facts, LIGHTNING, FOLDER):
+        return Match(file.span(given[0]), OF_PROFILER.format(name), "manual", ITS_FILE, "M004")
+    if name != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
         return None
     parts = parted(facts, file, call, given[0])
     names = [name for name, _ in parts.new] if parts and parts.level == "safe" else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
-from codemods.lightning.hardware import MENTIONS, question, reason_of
+from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
 from codemods.rewrite.quotes import within_quotes
+from codemods.rewrite.whole_statements import without_operand
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set
 from codemods.rules.modules.of_callbacks import ModuleAttribute, of_callbacks
@@ -210,14 +211,21 @@ def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing
     asked = _question(file, facts, name, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
-    if at.method == "__init__" and asked.text != "False":
+    if at.method == "__init__" and asked.text != NEVER:
         return Match(place, message, "manual", f"Not rewritten: {EARLY}.", missing.row)
-    if asked.text == "False":
+    if asked.text == NEVER:
         level, told = _as_told(missing)
     else:
         level, told = _while_attached(facts, at, missing)
-    edits = (_edit(file, at.node, asked.text),)
+    alone = without_operand(file, at.node, at.item.methods[at.method], _stays) if asked.text == NEVER else None
+    edits = (alone or _edit(file, at.node, asked.text),)
     return Match(place, message, level, f"{told}.", missing.row, edits, asked.imports)
+
+
+def _stays(operands: Sequence[ast.expr]) -> bool:
+    """Whether nothing is left of an `or` without what no Trainer does any more, or another operand is written anew."""
+    told = [item for item in operands if isinstance(item, ast.Attribute) and item.attr in TOLD]
+    return len(told) == len(operands) or any(QUESTIONS.get(item.attr) != NEVER for item in told)
 
 
 def _as_told(missing: RemovedMember) -> tuple[Fix, str]:

@@ -7,7 +7,18 @@ from collections.abc import Collection, Sequence
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.argparse_methods import IDLE, RENAMED, SUCCESSORS, ArgparseCall, fits_of, statement_of
+from codemods.lightning.argparse_methods import (
+    IDLE,
+    NUMBERS,
+    RENAMED,
+    SUCCESSORS,
+    ArgparseCall,
+    declares_trainers,
+    fits_of,
+    kinds_of_gpus,
+    own_read,
+    statement_of,
+)
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
@@ -70,6 +81,11 @@ def hardware(file: PythonFile, site: ArgparseCall, kept: Collection[str], otherw
     args, given = _parsed(file, site), keywords(site.call.node).keys()
     if configured(file, site.call):
         return _of_options(args, kept, given)
+    if "gpus" in own_read(file, site):
+        declared = declares_trainers(file)
+        other = f"{args}.accelerator" if declared else '"cpu"'
+        several = f"{args}.devices" if declared else "1" if kinds_of_gpus(file) <= NUMBERS else '"auto"'
+        return [f'accelerator="gpu" if {args}.gpus else {other}', f"devices={args}.gpus or {several}"]
     found = []
     if "gpus" in kept and not SUCCESSORS["gpus"] & given:
         found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
@@ -117,7 +133,7 @@ def option_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str]) ->
 
 def checkpoint_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str], instead: bool) -> list[TextEdit]:
     """The checkpoint, which fit takes now; so does what runs `instead` of it, for which 1.x loaded it until 1.4."""
-    if "resume_from_checkpoint" not in kept:
+    if "resume_from_checkpoint" not in {*kept, *own_read(file, site)}:
         return []
     args, fits = _parsed(file, site), fits_of(file, site) or []
     path = f"{args}.resume_from_checkpoint"

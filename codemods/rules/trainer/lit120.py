@@ -22,6 +22,7 @@ from codemods.rewrite.advice import called_on
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
+from codemods.rules.trainer.given_index import given_index
 from codemods.rules.trainer.loop_members import LIMITS, LOOPS
 from codemods.rules.trainer.owners import Within, attributes_within, is_of_subclass, stands_for_trainer
 from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
@@ -227,6 +228,10 @@ def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within
         return _saved(file, facts, node, within, row)
     if row.target == "loop":
         return _loop(file, node, within, row)
+    if row.target == "batch":
+        name = given_index(node, within, facts.sources[file.path].unescaped.decode(errors="replace"))
+        given = replace(row, reason="it is the index that the hook is given")
+        return _write(file, node, given, name) if name else _left(file, node, row, row.reason)
     if row.target == "collective":
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")

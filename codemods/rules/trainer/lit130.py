@@ -11,6 +11,7 @@ from codemods.finding import Fix
 from codemods.lightning.argparse_methods import (
     IDLE,
     KEPT,
+    NUMBERS,
     WORDS,
     ArgparseCall,
     ArgparseScript,
@@ -19,7 +20,9 @@ from codemods.lightning.argparse_methods import (
     configurations,
     defaults_of,
     deleted,
+    kinds_of_gpus,
     own_options,
+    own_read,
     read_script,
     read_site,
     refusal,
@@ -44,6 +47,7 @@ from codemods.rules.trainer.builders import (
     renamed_defaults,
 )
 from codemods.rules.trainer.commands import passed
+from codemods.rules.trainer.gpus import UNSEEN
 
 CODE = "LIT130"
 GONE = {
@@ -180,7 +184,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     made = configurations(file)
     idle = sorted(set(IDLE) & set(kept))
     told = spoken(file, frozenset(idle))
-    level: Fix = "unsafe" if made or told or any(site.level == "unsafe" for site in sites) else "safe"
+    untold = [site for site in sites if _is_untold(file, site)]
+    level: Fix = "unsafe" if made or told or untold or any(site.level == "unsafe" for site in sites) else "safe"
     home = _home(file, facts)
     if idle:
         first = next(site for site in sites if site.trainer)
@@ -203,14 +208,21 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
             edits += option_edits(file, site, kept) if site.adds else checkpoint_edits(file, site, kept, loaded)
         where = f"of {home.path}" if home else "beside it"
         reason = f"A function {where} does what the method did, with the arguments that Trainer takes now; {CLI}"
-        if any(item.startswith("accelerator=") for item in extra):
+        if any(item.startswith("accelerator=") and ".gpus " not in item for item in extra):
             reason += f"; {CPU}"
+        if site in untold:
+            reason += f"; of --gpus {UNSEEN}"
         if accelerator_of(file).moved and site.trainer:
             reason += "; what --accelerator named is an option --strategy now"
         if made and not site.adds:
             reason += "; Trainer refuses, by its name, each option of 1.x that a configuration gives besides"
             reason += ", and each that was never its own, which 1.x left out"
-        if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_untold(file, site, loaded):
+        if (
+            site.trainer
+            and not site.adds
+            and "resume_from_checkpoint" in {*kept, *own_read(file, site)}
+            and evaluates_untold(file, site, loaded)
+        ):
             reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
         unit = f"{file.path}:argparse"
         creates = ((home.path, _module(facts, home)),) if home and home.path not in facts.kinds else ()
@@ -224,6 +236,11 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
             unit=unit,
             creates=creates,
         )
+
+
+def _is_untold(file: PythonFile, site: ArgparseCall) -> bool:
+    """Whether a call reads an option of the script's own for GPUs, which may hold any text."""
+    return site.trainer and "gpus" in own_read(file, site) and not kinds_of_gpus(file) <= NUMBERS
 
 
 def _extra(

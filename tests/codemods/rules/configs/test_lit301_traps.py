@@ -66,6 +66,14 @@ def test_unmistakable_keys_without_proof_are_a_finding() -> None:
     assert "fixer cannot tell whether it is given to Trainer; if it is, write accelerator: gpu and devices" in reason
 
 
+def test_keys_that_the_required_lightning_never_took_are_another_programs() -> None:
+    files = {"m.py": LIGHTNING, "a.json": '{"gradient_clip": 1.0, "min_epochs": 2, "max_epochs": 3}\n'}
+    for pin, found in (("pytorch-lightning==1.6.4", 0), ("pytorch-lightning==0.7.1", 1), ("lightning>=2.0", 0)):
+        assert len(run_rules(files, rule("LIT301"), pins=(pin, "pytorch-lightning")).findings) == found
+    files["a.json"] = files["a.json"].replace("gradient_clip", "gpus")
+    assert run_rules(files, rule("LIT301"), pins=("lightning>=2.0",)).findings
+
+
 def test_an_alias_is_left() -> None:
     text = "base: &base\n  gpus: 1\n  max_epochs: 3\ntrainer: *base\n"
     assert all("alias" in found for found in refusals({"m.py": EXPANDED, "a.yaml": text}, "LIT301"))

@@ -183,6 +183,47 @@ def test_what_a_configuration_hands_on_is_named() -> None:
     assert "put it into filename=" in found["conf/a.yaml", 5].reason
 
 
+def test_a_profiler_that_is_given_a_file_by_position_is_named() -> None:
+    text = "import pytorch_lightning as pl\n\nprofiler = pl.profiler.AdvancedProfiler(path)\n"
+    for pin, found in (("pytorch-lightning==1.1.6", 1), ("pytorch-lightning==1.4.9", 0), ("pytorch-lightning>=1.2", 0)):
+        made = run_rules({"a.py": text}, rule("LIT230"), pins=(pin,))
+        assert not made.changes and len(made.findings) == found
+        assert all("dirpath=" in each.reason for each in made.findings)
+
+
+@pytest.mark.parametrize(("given", "found"), [("", 1), ("swa_epoch_start=2", 1), ("swa_lrs=0.1", 0), ("**more", 0)])
+def test_averaging_that_is_told_no_rate_is_named(given: str, found: int) -> None:
+    text = f"import pytorch_lightning as pl\n\naverage = pl.callbacks.StochasticWeightAveraging({given})\n"
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert not made.changes and [each.fix for each in made.findings] == ["manual"] * found
+
+
+SPREAD = """\
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+
+def build(config, more):
+    saved = config.callbacks["saved"]
+    stop = EarlyStopping(**OmegaConf.to_container(config.stop, resolve=True))
+    return [ModelCheckpoint(dirpath="out", **saved), stop, ModelCheckpoint(**more), made(**config.trained)]
+"""
+
+
+def test_what_the_code_spreads_of_a_configuration_is_named() -> None:
+    nested = "callbacks:\n  saved:\n    period: 2\n    save_last: true\nother:\n  period: 2\ntrained:\n  period: 3\n"
+    made = run_rules(
+        {"a.py": SPREAD, "b.yaml": nested, "conf/stop/c.yaml": "monitor: loss\nmode: auto\n"}, rule("LIT230")
+    )
+    assert not made.changes
+    found = {(finding.path, finding.span.line): finding.reason for finding in made.findings}
+    assert set(found) == {("b.yaml", 3), ("conf/stop/c.yaml", 2)}
+    assert "a.py gives it to ModelCheckpoint; write every_n_epochs instead" in found["b.yaml", 3]
+    assert "a.py gives it to EarlyStopping" in found["conf/stop/c.yaml", 2]
+    assert not run_rules(
+        {"a.py": SPREAD.replace("pytorch_lightning", "other"), "b.yaml": nested}, rule("LIT230")
+    ).findings
+
+
 def test_a_configuration_that_cannot_be_read_stays() -> None:
     assert not run_rules({"a.yaml": HYDRA + "  - : : {\n"}, rule("LIT230")).findings
 

@@ -379,6 +379,24 @@ def test_what_lightning_told_the_module_of_its_trainer(method: str, old: str, ne
         assert all(re.search(rf"^from .* import .*\b{name}\b", after, re.MULTILINE) for name in names)
 
 
+@pytest.mark.parametrize(
+    ("test", "after"),
+    [
+        ("batch or self.use_ddp2", "batch"),
+        ("self.use_dp or batch or self.use_ddp2", "batch"),
+        ("not (self.use_ddp2 or batch)", "not (batch)"),
+        ("batch and self.use_ddp2", "batch and False"),
+        ("self.use_dp or self.use_ddp2", "False or False"),
+        ("batch or (self.use_ddp2)", "batch or False"),
+        ("self.use_ddp or self.use_ddp2", "isinstance(self.trainer.strategy, DDPStrategy) or False"),
+    ],
+)
+def test_what_no_trainer_does_any_more_goes_from_what_is_asked_beside_it(test: str, after: str) -> None:
+    text = HEAD + f"    def forward(self, batch):\n        if {test}:\n            batch = gathered(batch)\n"
+    found = rewritten({"a.py": text}, rule("LIT221"), unsafe=True)["a.py"]
+    assert f"        if {after}:\n" in found
+
+
 @pytest.mark.parametrize("setting", ["self.use_ddp = False", "self.use_ddp: bool = True"])
 def test_what_the_module_sets_itself_is_its_own(setting: str) -> None:
     text = HEAD + INIT + f"        {setting}\n\n    def training_step(self, batch):\n        print(self.use_ddp)\n"

@@ -250,3 +250,81 @@ def test_imports_are_put_behind_a_line_that_begins_with_something_else() -> None
     for head in ("from __future__ import annotations; import os\n", '"""Told."""; import os\n'):
         after = rewritten({"a.py": head + script("max_epochs=3", "pass")}, rule("LIT130"))["a.py"]
         assert after.startswith(f"{head}import ast\nimport inspect\n")
+
+
+DECLARED = """\
+from argparse import ArgumentParser
+
+from pytorch_lightning import Trainer
+
+parser = ArgumentParser()
+parser.add_argument("--gpus", type=int, default=0)
+parser.add_argument("--max_epochs", type=int, default=2)
+parser.add_argument("--resume_from_checkpoint", default=None)
+args = parser.parse_args(argv)
+trainer = Trainer.from_argparse_args(args, logger=False)
+trainer.fit(model)
+"""
+
+
+def test_options_of_old_that_the_script_declares_itself_are_read() -> None:
+    after = rewritten({"a.py": DECLARED}, rule("LIT130"))["a.py"]
+    assert 'accelerator="gpu" if args.gpus else "cpu"' in after and "devices=args.gpus or 1" in after
+    assert "trainer.fit(model, ckpt_path=args.resume_from_checkpoint)" in after
+    assert after.count("add_argument(") == 3
+    names: dict[str, Any] = {"argv": ["--max_epochs", "3"]}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch").rpartition("trainer.fit")[0], names)
+    assert names["trainer"].max_epochs == 3 and type(names["trainer"].accelerator).__name__ == "CPUAccelerator"
+
+
+def test_an_option_that_takes_the_place_of_trainers_own_is_read() -> None:
+    text = DECLARED.replace(
+        "parser.add_argument",
+        "parser = Trainer.add_argparse_args(parser)\n"
+        "parser = ArgumentParser(parents=[parser], conflict_handler='resolve', add_help=False)\nparser.add_argument",
+        1,
+    )
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    names: dict[str, Any] = {"argv": ["--limit_val_batches", "3"]}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch").rpartition("trainer.fit")[0], names)
+    assert names["trainer"].limit_val_batches == 3 and type(names["trainer"].accelerator).__name__ == "CPUAccelerator"
+    assert "devices=args.gpus or args.devices" in after and after.count('"--gpus"') == 1
+
+
+def test_devices_of_an_option_that_may_be_any_text_wait() -> None:
+    text = DECLARED.replace("type=int, default=0", "default='0,1'")
+    assert not run_rules({"a.py": text}, rule("LIT130")).changes
+    assert 'devices=args.gpus or "auto"' in rewritten({"a.py": text}, rule("LIT130"), unsafe=True)["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "option"),
+    [
+        ("--max_epochs", "--devices", "gpus"),
+        ("type=int, default=0", "action='store_true'", "gpus"),
+        ("logger=False", "accelerator='ddp'", "gpus"),
+        ("args = parser", "parser.parse_args([])\nargs = parser", "gpus"),
+        ("parser.add_argument", "parser = Trainer.add_argparse_args(parser)\nparser.add_argument", "gpus"),
+        ("trainer.fit(model)", "run(trainer)", "resume_from_checkpoint"),
+        ("(args, ", "(parser.parse_args(), ", "gpus"),
+        ("--max_epochs", "--weights_summary", "weights_summary"),
+    ],
+)
+def test_options_of_old_that_nothing_would_read_are_left(old: str, new: str, option: str) -> None:
+    text = DECLARED.replace(old, new, 1)
+    assert text != DECLARED
+    reasons = refusals({"a.py": text}, "LIT130")
+    assert reasons and all(f"--{option} of its own" in reason for reason in reasons)
+
+
+def test_data_that_a_package_hands_on_is_lightnings() -> None:
+    head = "# built by from_argparse_args\nfrom pytorch_lightning import LightningDataModule\n\n\n"
+    script = "from data import Data\nfrom pytorch_lightning import Trainer\n\n"
+    files = {
+        "train.py": f"{script}data = Data.from_argparse_args(args)\n",
+        "data/__init__.py": "from data.module import Data\n",
+        "data/module.py": f"{head}class Data(LightningDataModule):\n    pass\n",
+    }
+    assert "data = from_arguments(Data, args)" in rewritten(files, rule("LIT130"))["train.py"]
+    files["data/module.py"] = f"{head}class Data:\n    pass\n"
+    assert not run_rules(files, rule("LIT130")).findings
