@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from verify.reading.commands import Command
+from verify.reading.names import last_name
 from verify.reading.sources import Sources, imports
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
@@ -58,7 +59,7 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
         return []
     nodes = list(ast.walk(tree))
     called = {
-        target.id for node in nodes if isinstance(node, ast.Assign) and _last(node.value) == "add_argument"
+        target.id for node in nodes if isinstance(node, ast.Assign) and last_name(node.value) == "add_argument"
         for target in node.targets if isinstance(target, ast.Name)
     }  # fmt: skip
     found = [each for node in nodes if isinstance(node, ast.Call) for each in _asked(node, tree, called)]
@@ -69,7 +70,7 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
 
 def _asked(call: ast.Call, tree: ast.Module, called: Collection[str]) -> Iterator[RequiredArgument]:
     """What one call asks for; `called` are other names of a parser's `add_argument`."""
-    name = "add_argument" if getattr(call.func, "id", "") in called else _last(call.func)
+    name = "add_argument" if getattr(call.func, "id", "") in called else last_name(call.func)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if name in ("add_argument", "option", "argument") and words:
@@ -105,10 +106,10 @@ def _of_function(tree: ast.Module, name: str) -> Iterator[RequiredArgument]:
 def _of_typer(tree: ast.Module) -> Iterator[RequiredArgument]:
     """What the one command of a script is to be given: where there are several, it is not known which trains."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    run = {arg.id for call in calls if _last(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
+    run = {arg.id for call in calls if last_name(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
     found = [
         node for node in tree.body if isinstance(node, ast.FunctionDef)
-        and (node.name in run or any(_last(getattr(mark, "func", mark)) == "command" for mark in node.decorator_list))
+        and (node.name in run or "command" in {last_name(getattr(mark, "func", mark)) for mark in node.decorator_list})
     ]  # fmt: skip
     for node in found if len(found) == 1 else ():
         given = node.args
@@ -122,7 +123,7 @@ def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[RequiredAr
     """What typer asks for a parameter, which `Option` or `Argument` describe, as its default or in `Annotated`."""
     note: ast.expr | None = arg.annotation
     told = default
-    if isinstance(note, ast.Subscript) and _last(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
+    if isinstance(note, ast.Subscript) and last_name(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
         told = next((each for each in note.slice.elts[1:] if _described(each)), None)
         note = note.slice.elts[0]
     if default is not None and not (told is default and _described(told) and _is_left_open(told)):
@@ -136,7 +137,7 @@ def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[RequiredAr
 
 def _described(node: ast.expr | None) -> str:
     """`Option` or `Argument`, where a parameter is described so."""
-    name = _last(node.func) if isinstance(node, ast.Call) else ""
+    name = last_name(node.func) if isinstance(node, ast.Call) else ""
     return name if name in ("Option", "Argument") else ""
 
 
@@ -146,10 +147,6 @@ def _is_left_open(node: ast.expr) -> bool:
         return False
     named = (each.value for each in node.keywords if each.arg == "default")
     return all(_constant(value) is ... for value in (*node.args[:1], *named))
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _constant(node: ast.expr | None) -> object:
@@ -230,7 +227,7 @@ def _runs_none(tree: ast.Module | None) -> bool:
     told = [
         keyword.value
         for call in calls
-        if "CLI" in _last(call.func)
+        if "CLI" in last_name(call.func)
         for keyword in call.keywords
         if keyword.arg == "run"
     ]

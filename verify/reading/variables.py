@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from verify.reading.names import last_name
 from verify.reading.sources import Sources
 
 FOLDER = "folder"
@@ -85,7 +86,7 @@ def _known(tree: ast.Module) -> Iterator[str]:
             yield from (name for part in node.body for inner in ast.walk(part) if (name := _name(inner)))
         elif isinstance(node, ast.Compare) and any(_is_environ(other) for other in node.comparators):
             yield from _texts([node.left])
-        elif isinstance(node, ast.Call) and (_is_method(node.func) or _last(node.func) in ("getenv", "putenv")):
+        elif isinstance(node, ast.Call) and (_is_method(node.func) or last_name(node.func) in ("getenv", "putenv")):
             yield from _texts(node.args[:1])
             yield from (keyword.arg for keyword in node.keywords if keyword.arg)
             yield from (key for part in node.args if isinstance(part, ast.Dict) for key in _texts(part.keys))
@@ -109,15 +110,15 @@ def _takers(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> Iterator[str]
     """The function that a value is handed to, and the method of a path that is made of it."""
     use = parents.get(node)
     if isinstance(use, ast.Call) and use.func is not node:
-        yield _last(use.func)
+        yield last_name(use.func)
         method = parents.get(use)
-        yield method.attr if isinstance(method, ast.Attribute) and _last(use.func) in ("Path", "PurePath") else ""
+        yield method.attr if isinstance(method, ast.Attribute) and last_name(use.func) in ("Path", "PurePath") else ""
     elif isinstance(use, ast.BinOp) and isinstance(use.op, ast.Div):
         yield "join"
 
 
 def _kind(name: str, use: ast.AST | None) -> str:
-    called = _last(use.func) if isinstance(use, ast.Call) else ""
+    called = last_name(use.func) if isinstance(use, ast.Call) else ""
     if called in _NUMBERS:
         return "1"
     if called in _PATHS or (isinstance(use, ast.BinOp) and isinstance(use.op, ast.Div)):
@@ -135,7 +136,7 @@ def _name(node: ast.AST) -> str | None:
 
 
 def _is_environ(node: ast.expr) -> bool:
-    return _last(node) == "environ"
+    return last_name(node) == "environ"
 
 
 def _is_method(node: ast.expr) -> bool:
@@ -144,11 +145,7 @@ def _is_method(node: ast.expr) -> bool:
 
 def _forgives(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(each is None or _last(each) in _FORGIVING for each in caught)
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return any(each is None or last_name(each) in _FORGIVING for each in caught)
 
 
 def _texts(nodes: Iterable[ast.expr | None]) -> Iterator[str]:
