@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from verify.reading.commands import Command
 from verify.reading.names import last_name
 from verify.reading.sources import Sources, imports
+from verify.reading.starts import followed
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
 _OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work|workspace)(_|$)")
@@ -25,6 +26,12 @@ _DEVICES = re.compile(r"((n|num|nb)_)?(gpus?|gpu_?ids?|devices?)")
 _DATE = re.compile(r"(^|_)date(_|$)")
 _NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
 _TRAINS = re.compile(r"train|learn|fit", re.IGNORECASE)
+_SWITCH = re.compile(r"((do|is|run)_)?(train|training|fit)")
+"""An option that a script trains with, and does something else without."""
+_MODE = re.compile(r"(mode|phase|stage|action|command|cmd|job)$")
+_MODEL = re.compile(r"((pretrained|base|bert|lm|plm)_)?(model|encoder|tokenizer)(_name|_path|_type|_name_or_path)?")
+_MODELS = {"T5": "t5-small", "Bart": "facebook/bart-base", "GPT2": "gpt2", "Roberta": "roberta-base"}
+"""What a model of the Hugging Face hub is called, by the classes that a script loads it with; else it is BERT."""
 _FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
 _HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
 _LARGEST = 100_000
@@ -41,23 +48,27 @@ class RequiredArgument:
     choices: tuple[str, ...] = ()
 
 
-def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, ...]:
-    """Arguments for all that a script requires; none where it requires nothing, or something that cannot be known."""
+def filled(sources: Sources, path: str, said: Sequence[Command], *, alone: bool = False) -> tuple[str, ...]:
+    """Arguments for all that a script requires, and those that have it train where it does something else without;
+    none where it requires something that cannot be known. `alone` leaves out what other files add to its options."""
     found: list[str] = []
-    for each in required(sources, path):
-        value = _value(each, sources.root, path, said) or _compared(each, sources.tree(path))
+    for each in required(sources, path, alone=alone):
+        value = (
+            _value(each, sources.root, path, said) or _compared(each, sources.tree(path)) or _model(each, sources, path)
+        )
         if value is None:
             return ()
         found += [value] if each.option is None else [each.option, value]
-    return tuple(found)
+    return (*found, *_switches(sources, path, alone))
 
 
-def required(sources: Sources, path: str) -> list[RequiredArgument]:
-    """What argparse, click, absl, fire and typer ask for in a script, positional arguments first."""
+def required(sources: Sources, path: str, *, alone: bool = False) -> list[RequiredArgument]:
+    """What argparse, click, absl, fire and typer ask for in a script and in what it calls of other files of the
+    project, positional arguments first."""
     tree = sources.tree(path)
     if tree is None:
         return []
-    nodes = list(ast.walk(tree))
+    nodes = list(_speaking(sources, path, alone))
     called = {
         target.id for node in nodes if isinstance(node, ast.Assign) and last_name(node.value) == "add_argument"
         for target in node.targets if isinstance(target, ast.Name)
@@ -66,6 +77,40 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
     if any(each.module.split(".")[0] == "typer" for each in imports(tree)):
         found += _of_typer(tree)
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
+
+
+def _speaking(sources: Sources, path: str, alone: bool) -> Iterator[ast.AST]:
+    """The nodes of a script, and of the functions and methods of other files that run with it and are called there by
+    their name: parsers are filled in modules and in files of options, too."""
+    if tree := sources.tree(path):
+        yield from ast.walk(tree)
+    parts = [] if alone else list(followed(sources, path))
+    called = {name for _, part in parts for name in part.called}
+    for place in dict(parts):
+        other = sources.tree(place) if place != path else None
+        for node in ast.walk(other) if other else ():
+            if isinstance(node, ast.FunctionDef) and node.name in called:
+                yield from ast.walk(node)
+
+
+def _switches(sources: Sources, path: str, alone: bool) -> Iterator[str]:
+    """The options that have a script train: one that is off by itself, or a choice that is for something else."""
+    found: dict[str, tuple[str, ...]] = {}
+    for call in _speaking(sources, path, alone):
+        if not isinstance(call, ast.Call):
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        words = [word for word in _strings(ast.List([*call.args])) if word.startswith("-")]
+        option, default = max(words, key=len, default=""), _constant(given.get("default"))
+        if last_name(call.func) not in ("add_argument", "option") or _constant(given.get("required")) is True:
+            continue
+        if _SWITCH.fullmatch(_plain(option)) and default in (None, False):
+            is_flag = _constant(given.get("action")) == "store_true" or _constant(given.get("is_flag")) is True
+            found[option] = (option,) if is_flag else (option, "True") if default is False else ()
+        elif _MODE.search(option) and isinstance(default, str) and not _TRAINS.search(default):
+            told = next(filter(_TRAINS.match, _choices(given)), None)
+            found[option] = (option, told) if told else ()
+    return (word for words in found.values() for word in words)
 
 
 def _asked(call: ast.Call, tree: ast.Module, called: Collection[str]) -> Iterator[RequiredArgument]:
@@ -203,6 +248,20 @@ def _compared(asked: RequiredArgument, tree: ast.Module | None) -> str | None:
             if told and asked.name in (getattr(node.left, "attr", ""), getattr(node.left, "id", "")):
                 return told
     return None
+
+
+def _model(asked: RequiredArgument, sources: Sources, path: str) -> str | None:
+    """A model of the Hugging Face hub, of a kind that the files which a script loads name, or a task of GLUE."""
+    is_task = asked.name in ("task", "task_name")
+    is_named = asked.kind in ("", "str") and (is_task or _MODEL.fullmatch(asked.name))
+    files = sources.reach(path)[0] if is_named else ()
+    if not any("transformers" in sources.packages(file) for file in files):
+        return None
+    texts = [_text(sources.root / file) for file in files]
+    if is_task:
+        return "mrpc" if any("glue" in text.lower() for text in texts) else None
+    kinds = (name for kind, name in _MODELS.items() if any(re.search(rf"\b{kind}[A-Z]", text) for text in texts))
+    return next(kinds, "bert-base-uncased")
 
 
 def _word(node: ast.expr) -> str:
