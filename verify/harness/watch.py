@@ -37,7 +37,7 @@ class Watch:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
         self.pace = TrainingPace(spec, record)
-        self.whole = WholeLengths(str(Path.cwd()))
+        self.whole = WholeLengths(str(Path.cwd()), lambda: self.record("counted"))
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -135,7 +135,7 @@ class Watch:
             original(this, **arguments)
             self.spec["placed"] = self.spec.get("placed", False) or short.is_placed(given)
             self.asked = {name: given.get(name) for name in measures.ASKED}
-            if not self.keeper.alone:
+            if self.spec.get("whole"):
                 self.whole.keep(this, given)
 
         trainer.__init__ = init

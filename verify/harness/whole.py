@@ -1,4 +1,4 @@
-"""Tells a project how long its own training is, though a short one is run.
+"""Tells a project how long its own training is, though a short one is run, where both trees are run so.
 
 Runs in the target's interpreter, beside the harness. What a schedule is made for comes in one project from a Trainer
 (`max_epochs`, `limit_train_batches`, `estimated_stepping_batches`), in another from options and the length of a loader,
@@ -23,10 +23,11 @@ _UNLIMITED = -1
 
 
 class WholeLengths:
-    """What the project at `root` asked of each Trainer, told to it as long as the training has not begun."""
+    """What the project at `root` asked of each Trainer, told to it as long as the training has not begun. `counted` is
+    called where it asks a Trainer for the number of its steps."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self, root: str, counted: Callable[[], None]) -> None:
+        self.root, self.counted = root, counted
         self.asked: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
     def keep(self, trainer: Any, given: dict[str, Any]) -> None:
@@ -59,7 +60,11 @@ class WholeLengths:
         def get(trainer: Any) -> Any:
             short = read(trainer)
             asked = self.asked.get(trainer)
-            if asked is None or not sys._getframe(1).f_code.co_filename.startswith(self.root):
+            if not sys._getframe(1).f_code.co_filename.startswith(self.root):
+                return short
+            if name == STEPS:
+                self.counted()
+            if asked is None:
                 return short
             return asked[name] if name in asked else _steps(trainer, asked, short)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from lightning.pytorch.utilities import CombinedLoader
 from torch import Tensor, nn, optim, rand
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
+from tests.verify.harness.test_standins import RAW
 from verify.harness.whole import WholeLengths
+from verify.retried import otherwise
 
 ASKED = ("max_epochs", "limit_train_batches", "estimated_stepping_batches")
 
@@ -47,7 +50,8 @@ class Stream(IterableDataset):  # type: ignore[type-arg]
 def told(root: Path, tmp_path: Path, loaders: Any, **given: Any) -> list[list[Any]]:
     class Own(Trainer): ...
 
-    whole = WholeLengths(str(root))
+    counted: list[None] = []
+    whole = WholeLengths(str(root), lambda: counted.append(None))
     whole.tell(Own)
     short = {**given, "max_epochs": 1, "limit_train_batches": 3}
     trainer = Own(
@@ -57,6 +61,7 @@ def told(root: Path, tmp_path: Path, loaders: Any, **given: Any) -> list[list[An
     whole.keep(trainer, given)
     model = Model(whole)
     trainer.fit(model, loaders)
+    assert bool(counted) == (root != tmp_path)
     return model.told
 
 
@@ -92,3 +97,15 @@ def test_what_cannot_be_counted_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_lightning_itself_and_packages_see_the_short_training(tmp_path: Path) -> None:
     assert told(tmp_path, tmp_path, loader(20), max_epochs=7)[0] == [1, 3, 3]
+
+
+def test_both_trees_are_told_where_one_alone_asks_and_numbers_differ() -> None:
+    old, new = (replace(RAW, recording=replace(RAW.recording, fitted=True)) for _ in range(2))
+    asks = replace(new, counted=True, recording=replace(new.recording, learning_rates=((0.1,),)))
+    again = otherwise(old, asks, {})
+    assert again is not None and again[0] == {"whole": ("lengths",)}
+    assert otherwise(old, asks, again[0]) is None
+    assert otherwise(replace(old, counted=True), asks, {}) is None
+    assert otherwise(old, replace(new, counted=True), {}) is None
+    assert otherwise(old, replace(asks, recording=replace(asks.recording, fitted=False)), {}) is None
+    assert otherwise(None, asks, {}) is None
