@@ -64,10 +64,7 @@ def otherwise(
     if not watched.get("shorter") and (slow := _slow(old) or _slow(new)):
         return {**watched, "shorter": ("batches",)}, f"on fewer batches: {slow}"
     if _counts_otherwise(old, new) and not watched.get("whole"):
-        return {
-            **watched,
-            "whole": ("lengths",),
-        }, "with the lengths of the whole training, which one tree alone asks for"
+        return {**watched, "whole": ("lengths",)}, "told of the whole training, since one tree alone asks for its steps"
     if missing := _missing(old, new, watched.get("programs", ())):
         told = f"with a program that does nothing in place of {missing}, which is not installed"
         return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
