@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from verify.reading.commands import Command
 from verify.reading.names import last_name
+from verify.reading.outlines import is_main, outline_of
 from verify.reading.sources import Sources, imports
 from verify.reading.starts import followed
 
@@ -80,17 +81,29 @@ def required(sources: Sources, path: str, *, alone: bool = False) -> list[Requir
 
 
 def _speaking(sources: Sources, path: str, alone: bool) -> Iterator[ast.AST]:
-    """The nodes of a script, and of the functions and methods of other files that run with it and are called there by
-    their name: parsers are filled in modules and in files of options, too."""
-    if tree := sources.tree(path):
-        yield from ast.walk(tree)
-    parts = [] if alone else list(followed(sources, path))
-    called = {name for _, part in parts for name in part.called}
-    for place in dict(parts):
-        other = sources.tree(place) if place != path else None
-        for node in ast.walk(other) if other else ():
-            if isinstance(node, ast.FunctionDef) and node.name in called:
+    """The nodes of a script, and what runs with it of other files: what these do when they are loaded, and functions
+    and methods that are called. Parsers are filled in modules and in files of options, too."""
+    if (tree := sources.tree(path)) is None:
+        return
+    yield from ast.walk(tree)
+    if alone:
+        return
+    loaded = dict.fromkeys(file for found in imports(tree) for file in sources.local(path, found) if file != path)
+    for other in filter(None, map(sources.tree, loaded)):
+        for node in other.body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) and not is_main(node):
                 yield from ast.walk(node)
+    parts = list(followed(sources, path))
+    run, called = {id(part) for _, part in parts}, {name for _, part in parts for name in part.called}
+    for place in dict(parts):
+        outline = outline_of(sources, place) if place != path else None
+        names = {name for name, own in outline.defined.items() if run & {*map(id, own)}} if outline else set()
+        for node in (sources.tree(place) or ast.Module([], [])).body if names else ():
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in names:
+                inner = [node] if isinstance(node, ast.FunctionDef) else node.body
+                for each in inner:
+                    if isinstance(each, ast.FunctionDef) and each.name in called:
+                        yield from ast.walk(each)
 
 
 def _switches(sources: Sources, path: str, alone: bool) -> Iterator[str]:

@@ -304,6 +304,8 @@ class Other:
     @staticmethod
     def add_other_args(parser):
         parser.add_argument("--exp-name", required=True)
+def main():
+    argparse.ArgumentParser().add_argument("--nothing", required=True)
 def parsed():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data-dir", required=True)
@@ -314,9 +316,13 @@ def parsed():
 
 
 def test_what_is_required_in_another_file_is_filled_where_it_is_called(tmp_path: Path) -> None:
-    tree(tmp_path / "p", options=OPTIONS, a=f"from options import Other, parsed\nargs = parsed()\n{FIT}")
-    found = [entry.args for entry in entries(Sources(tmp_path / "p"), [])]
-    assert found == [("--data-dir", ".", "--run-name", "fixer", "--train"), ()]
+    uses = f"from options import Other, parsed\ndef main():\n    args = parsed()\nmain()\n{FIT}"
+    tree(tmp_path / "a", options=OPTIONS, a=uses)
+    found = [entry.args for entry in entries(Sources(tmp_path / "a"), [])]
+    assert found == [("--run-name", "fixer", "--data-dir", ".", "--train"), ()]
+    loaded = f"{ASKS}'--root', required=True)\nif __name__ == '__main__':\n    add_argument('--x', required=True)\n"
+    tree(tmp_path / "b", options=loaded, a=f"from options import args\n{FIT}")
+    assert [entry.args for entry in entries(Sources(tmp_path / "b"), [])] == [("--root", "."), ()]
 
 
 def test_scripts_that_are_called_as_what_trains_come_first(tmp_path: Path) -> None:
