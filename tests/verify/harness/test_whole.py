@@ -92,7 +92,7 @@ def test_several_loaders_are_as_long_as_their_mode_makes_them(tmp_path: Path) ->
 
 
 def test_what_cannot_be_counted_stays_as_it_is(tmp_path: Path) -> None:
-    assert told(Path(__file__).parent, tmp_path, DataLoader(Stream(), batch_size=2), max_epochs=5)[0] == [5, 1.0, -1]
+    assert told(Path(__file__).parent, tmp_path, DataLoader(Stream(), batch_size=2), max_epochs=5)[0] == [5, 1.0, 3]
 
 
 def test_lightning_itself_and_packages_see_the_short_training(tmp_path: Path) -> None:
