@@ -190,24 +190,25 @@ def run_spec(
     if folder:
         held: list[object] = [bench.contained.said, bench.request.accelerator, bench.request.devices]
         held += [_digest(bench.request.data, bench)] if bench.request.data else []
-        held += [sorted(variables_for(bench.before or sources, tree.parent))]
+        held += [sorted(variables_for(bench.before or sources, tree.parent, tree))]
         key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
         if outcome := finished.take(folder, key, places, budget):
             return outcome, record
     check_out(sources.root, tree, sources.paths())
     with following(spec, record, tell):
-        lent = _lent(bench.before or sources, spec, tree.parent, bench.request.data)
+        lent = _lent(bench.before or sources, spec, tree, bench.request.data)
         outcome, record = run_harness(name, {**full, **lent}, ready, tree, bench)
     if folder:
         finished.keep(folder, key, outcome, places, budget)
     return outcome, record
 
 
-def _lent(sources: Sources, spec: Mapping[str, object], home: Path, data: Path | None) -> dict[str, object]:
-    """What a run has besides its tree: variables that the code of these sources reads and nothing sets, programs that
+def _lent(sources: Sources, spec: Mapping[str, object], tree: Path, data: Path | None) -> dict[str, object]:
+    """What a run has besides its `tree`: variables that the code of these sources reads and nothing sets, programs that
     are missing, and the `data` that the user named."""
+    home = tree.parent
     folder = home / "home" / "lent"
-    variables = variables_for(sources, folder)
+    variables = variables_for(sources, folder, tree)
     for place in map(Path, variables.values()):
         if folder in place.parents:
             (place.parent if place.suffix else place).mkdir(parents=True, exist_ok=True)

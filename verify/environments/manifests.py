@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from verify.environments.dependency_tables import pipfile, required, table
 from verify.environments.lines import Address, IncludedFile, Index, IndexRequirement, Said, joined, read_line
 from verify.environments.locks import READ as LOCKS
+from verify.reading.names import last_name
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -229,13 +230,9 @@ def _own_setup_cfg(text: str) -> tuple[object, object]:
 
 def _own_setup_py(text: str) -> tuple[object, object]:
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    given = [{each.arg: each.value for each in call.keywords} for call in calls if _called(call) == "setup"]
+    given = [{each.arg: each.value for each in call.keywords} for call in calls if last_name(call.func) == "setup"]
     found = [tuple(getattr(one.get(key), "value", None) for key in ("name", "version")) for one in given]
     return next(((name, version) for name, version in found if name), (None, None))
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _environment(text: str) -> Iterable[str]:

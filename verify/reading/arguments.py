@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from verify.reading.commands import Command
+from verify.reading.names import last_name
+from verify.reading.outlines import is_main, outline_of
 from verify.reading.sources import Sources, imports
+from verify.reading.starts import followed
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
 _OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work|workspace)(_|$)")
@@ -24,6 +27,12 @@ _DEVICES = re.compile(r"((n|num|nb)_)?(gpus?|gpu_?ids?|devices?)")
 _DATE = re.compile(r"(^|_)date(_|$)")
 _NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
 _TRAINS = re.compile(r"train|learn|fit", re.IGNORECASE)
+_SWITCH = re.compile(r"((do|is|run)_)?(train|training|fit)")
+"""An option that a script trains with, and does something else without."""
+_MODE = re.compile(r"(mode|phase|stage|action|command|cmd|job)$")
+_MODEL = re.compile(r"((pretrained|base|bert|lm|plm)_)?(model|encoder|tokenizer)(_name|_path|_type|_name_or_path)?")
+_MODELS = {"T5": "t5-small", "Bart": "facebook/bart-base", "GPT2": "gpt2", "Roberta": "roberta-base"}
+"""What a model of the Hugging Face hub is called, by the classes that a script loads it with; else it is BERT."""
 _FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
 _HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
 _LARGEST = 100_000
@@ -40,25 +49,29 @@ class RequiredArgument:
     choices: tuple[str, ...] = ()
 
 
-def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, ...]:
-    """Arguments for all that a script requires; none where it requires nothing, or something that cannot be known."""
+def filled(sources: Sources, path: str, said: Sequence[Command], *, alone: bool = False) -> tuple[str, ...]:
+    """Arguments for all that a script requires, and those that have it train where it does something else without;
+    none where it requires something that cannot be known. `alone` leaves out what other files add to its options."""
     found: list[str] = []
-    for each in required(sources, path):
-        value = _value(each, sources.root, path, said) or _compared(each, sources.tree(path))
+    for each in required(sources, path, alone=alone):
+        value = (
+            _value(each, sources.root, path, said) or _compared(each, sources.tree(path)) or _model(each, sources, path)
+        )
         if value is None:
             return ()
         found += [value] if each.option is None else [each.option, value]
-    return tuple(found)
+    return (*found, *_switches(sources, path, alone))
 
 
-def required(sources: Sources, path: str) -> list[RequiredArgument]:
-    """What argparse, click, absl, fire and typer ask for in a script, positional arguments first."""
+def required(sources: Sources, path: str, *, alone: bool = False) -> list[RequiredArgument]:
+    """What argparse, click, absl, fire and typer ask for in a script and in what it calls of other files of the
+    project, positional arguments first."""
     tree = sources.tree(path)
     if tree is None:
         return []
-    nodes = list(ast.walk(tree))
+    nodes = list(_speaking(sources, path, alone))
     called = {
-        target.id for node in nodes if isinstance(node, ast.Assign) and _last(node.value) == "add_argument"
+        target.id for node in nodes if isinstance(node, ast.Assign) and last_name(node.value) == "add_argument"
         for target in node.targets if isinstance(target, ast.Name)
     }  # fmt: skip
     found = [each for node in nodes if isinstance(node, ast.Call) for each in _asked(node, tree, called)]
@@ -67,9 +80,55 @@ def required(sources: Sources, path: str) -> list[RequiredArgument]:
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
 
 
+def _speaking(sources: Sources, path: str, alone: bool) -> Iterator[ast.AST]:
+    """The nodes of a script, and what runs with it of other files: what these do when they are loaded, and functions
+    and methods that are called. Parsers are filled in modules and in files of options, too."""
+    if (tree := sources.tree(path)) is None:
+        return
+    yield from ast.walk(tree)
+    if alone:
+        return
+    loaded = dict.fromkeys(file for found in imports(tree) for file in sources.local(path, found) if file != path)
+    for other in filter(None, map(sources.tree, loaded)):
+        for node in other.body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) and not is_main(node):
+                yield from ast.walk(node)
+    parts = list(followed(sources, path))
+    run, called = {id(part) for _, part in parts}, {name for _, part in parts for name in part.called}
+    for place in dict(parts):
+        outline = outline_of(sources, place) if place != path else None
+        names = {name for name, own in outline.defined.items() if run & {*map(id, own)}} if outline else set()
+        for node in (sources.tree(place) or ast.Module([], [])).body if names else ():
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in names:
+                inner = [node] if isinstance(node, ast.FunctionDef) else node.body
+                for each in inner:
+                    if isinstance(each, ast.FunctionDef) and each.name in called:
+                        yield from ast.walk(each)
+
+
+def _switches(sources: Sources, path: str, alone: bool) -> Iterator[str]:
+    """The options that have a script train: one that is off by itself, or a choice that is for something else."""
+    found: dict[str, tuple[str, ...]] = {}
+    for call in _speaking(sources, path, alone):
+        if not isinstance(call, ast.Call):
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        words = [word for word in _strings(ast.List([*call.args])) if word.startswith("-")]
+        option, default = max(words, key=len, default=""), _constant(given.get("default"))
+        if last_name(call.func) not in ("add_argument", "option") or _constant(given.get("required")) is True:
+            continue
+        if _SWITCH.fullmatch(_plain(option)) and default in (None, False):
+            is_flag = _constant(given.get("action")) == "store_true" or _constant(given.get("is_flag")) is True
+            found[option] = (option,) if is_flag else (option, "True") if default is False else ()
+        elif _MODE.search(option) and isinstance(default, str) and not _TRAINS.search(default):
+            told = next(filter(_TRAINS.match, _choices(given)), None)
+            found[option] = (option, told) if told else ()
+    return (word for words in found.values() for word in words)
+
+
 def _asked(call: ast.Call, tree: ast.Module, called: Collection[str]) -> Iterator[RequiredArgument]:
     """What one call asks for; `called` are other names of a parser's `add_argument`."""
-    name = "add_argument" if getattr(call.func, "id", "") in called else _last(call.func)
+    name = "add_argument" if getattr(call.func, "id", "") in called else last_name(call.func)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if name in ("add_argument", "option", "argument") and words:
@@ -105,10 +164,10 @@ def _of_function(tree: ast.Module, name: str) -> Iterator[RequiredArgument]:
 def _of_typer(tree: ast.Module) -> Iterator[RequiredArgument]:
     """What the one command of a script is to be given: where there are several, it is not known which trains."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    run = {arg.id for call in calls if _last(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
+    run = {arg.id for call in calls if last_name(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
     found = [
         node for node in tree.body if isinstance(node, ast.FunctionDef)
-        and (node.name in run or any(_last(getattr(mark, "func", mark)) == "command" for mark in node.decorator_list))
+        and (node.name in run or "command" in {last_name(getattr(mark, "func", mark)) for mark in node.decorator_list})
     ]  # fmt: skip
     for node in found if len(found) == 1 else ():
         given = node.args
@@ -122,7 +181,7 @@ def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[RequiredAr
     """What typer asks for a parameter, which `Option` or `Argument` describe, as its default or in `Annotated`."""
     note: ast.expr | None = arg.annotation
     told = default
-    if isinstance(note, ast.Subscript) and _last(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
+    if isinstance(note, ast.Subscript) and last_name(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
         told = next((each for each in note.slice.elts[1:] if _described(each)), None)
         note = note.slice.elts[0]
     if default is not None and not (told is default and _described(told) and _is_left_open(told)):
@@ -136,7 +195,7 @@ def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[RequiredAr
 
 def _described(node: ast.expr | None) -> str:
     """`Option` or `Argument`, where a parameter is described so."""
-    name = _last(node.func) if isinstance(node, ast.Call) else ""
+    name = last_name(node.func) if isinstance(node, ast.Call) else ""
     return name if name in ("Option", "Argument") else ""
 
 
@@ -146,10 +205,6 @@ def _is_left_open(node: ast.expr) -> bool:
         return False
     named = (each.value for each in node.keywords if each.arg == "default")
     return all(_constant(value) is ... for value in (*node.args[:1], *named))
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _constant(node: ast.expr | None) -> object:
@@ -208,6 +263,20 @@ def _compared(asked: RequiredArgument, tree: ast.Module | None) -> str | None:
     return None
 
 
+def _model(asked: RequiredArgument, sources: Sources, path: str) -> str | None:
+    """A model of the Hugging Face hub, of a kind that the files which a script loads name, or a task of GLUE."""
+    is_task = asked.name in ("task", "task_name")
+    is_named = asked.kind in ("", "str") and (is_task or _MODEL.fullmatch(asked.name))
+    files = sources.reach(path)[0] if is_named else ()
+    if not any("transformers" in sources.packages(file) for file in files):
+        return None
+    texts = [_text(sources.root / file) for file in files]
+    if is_task:
+        return "mrpc" if any("glue" in text.lower() for text in texts) else None
+    kinds = (name for kind, name in _MODELS.items() if any(re.search(rf"\b{kind}[A-Z]", text) for text in texts))
+    return next(kinds, "bert-base-uncased")
+
+
 def _word(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
@@ -230,7 +299,7 @@ def _runs_none(tree: ast.Module | None) -> bool:
     told = [
         keyword.value
         for call in calls
-        if "CLI" in _last(call.func)
+        if "CLI" in last_name(call.func)
         for keyword in call.keywords
         if keyword.arg == "run"
     ]

@@ -38,6 +38,8 @@ _NO_TRAINING = re.compile(
 _COMMAND = re.compile(rf"{_ELSE}(?: |$)")
 _TRAINING = re.compile(r"(?:--?(?:do[_-])?)?(?:train|fit)|.*=(?:train|fit)")
 """Arguments with which a script that trains does something else, and those with which it trains all the same."""
+_BY_NAME = re.compile(r"(.*[^a-z])?(?:train(?:ing|er)?|main|run|fit|fine[-_]?tune|pre[-_]?train)([^a-z].*)?")
+"""What people call a script that trains, and what they add where there are several."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,10 @@ def entries(sources: Sources, changed: Iterable[str], asked: EntrySettings | Non
 def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     touched = frozenset(changed)
     found = {path: trains(outline_of(sources, path)) for path in sources.paths() if starts(sources, path)}
-    ranked = sorted(found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), not found[path], path))
+    ranked = sorted(
+        found,
+        key=lambda path: (_rank(sources, path, touched), _in_tests(path), not found[path], _unlikely(path), path),
+    )
     said = list(commands(sources.root)) if ranked else []
     scripts = dict.fromkeys(entry for path in ranked[:SCRIPTS] for entry in _started(sources, path, said))
     return (*scripts, *_tests(sources, touched))
@@ -94,8 +99,9 @@ def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
     """A script with arguments that somebody gives it and whose files are there, the first that name data which is made
-    up and the first of all; and with those alone that it cannot do without. Last of all with arguments that somebody
-    gives it for something else than a training, where there are no others."""
+    up and the first of all; and with those alone that it cannot do without or does not train without, of all that run
+    with it and of its own. Last of all with arguments that somebody gives it for something else than a training, where
+    there are no others."""
     plain = _entry(sources, path, ())
     dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
     given = []
@@ -110,6 +116,7 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
         yield replace(plain, args=cli_args(sources, path, said))
     else:
         yield replace(plain, args=filled(sources, path, said))
+        yield replace(plain, args=filled(sources, path, said, alone=True))
     if not training:
         yield from given[:1]
 
@@ -162,6 +169,12 @@ def _rank(sources: Sources, path: str, changed: frozenset[str]) -> int:
     if path in changed:
         return 0
     return 1 if changed & set(sources.reach(path)[0]) else 2
+
+
+def _unlikely(path: str) -> int:
+    """How little a script is called as one that trains is."""
+    named = _BY_NAME.fullmatch(PurePosixPath(path).stem.lower())
+    return 2 if named is None else int(any(named.groups()))
 
 
 def _in_tests(path: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from verify.reading.callers import NONE, CallerScope, calls, hinted, meant, scope, settled
+from verify.reading.names import last_name
 from verify.reading.sources import Sources
 
 EACH = 6
@@ -184,13 +185,13 @@ def _of_field(value: ast.expr) -> ast.expr:
 
 def _call(node: ast.Call, held: CallerScope, sources: Sources, found: Hints) -> None:
     constants = held.constants
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    called = last_name(node.func)
     if called in ("add_argument", "option", "Option", "add_arg"):
         _option(node, constants, found)
         return
     keywords, positional = node.keywords, node.args
     if called == "load_from_checkpoint" and isinstance(node.func, ast.Attribute):
-        called = getattr(node.func.value, "id", getattr(node.func.value, "attr", ""))
+        called = last_name(node.func.value)
         keywords, positional = [each for each in keywords if each.arg not in _OF_LOADING], []
     named = [(each.arg, each.value) for each in keywords if each.arg]
     given = {name: value for name, kept in named if (value := _value(kept, constants)) is not NONE}

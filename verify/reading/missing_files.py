@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from verify.evidence import Failure
+from verify.reading.names import last_name
 from verify.reading.sources import Sources
 
 _TYPES = ("FileNotFoundError", "NotADirectoryError")
@@ -73,7 +74,7 @@ def _writers(sources: Sources, path: str) -> Iterator[str]:
 
 
 def _is_writing(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     if name in _OPENS:
         modes = [*call.args[1:2], *call.args[:1], *(one.value for one in call.keywords if one.arg == "mode")]
         return any(isinstance(mode, ast.Constant) and re.fullmatch(r"[rwaxbt+]*[wax][wabt+]*", str(mode.value))

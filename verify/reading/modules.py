@@ -13,6 +13,7 @@ from typing import Any
 from verify.reading.commands import starts_python
 from verify.reading.datasets import nearest
 from verify.reading.hints import Hints, hints
+from verify.reading.names import last_name
 from verify.reading.shapes import recorded
 from verify.reading.sources import NAMESPACES, Sources, imports
 
@@ -181,13 +182,14 @@ def _steps(sources: Sources, found: ModuleFile) -> bool:
         if left & known:
             return True
         seen |= left
-        left = {_last(base) for node in classes if node.name in left for base in node.bases} - seen
+        bases = (base for node in classes if node.name in left for base in node.bases)
+        left = {last_name(base.value if isinstance(base, ast.Subscript) else base) for base in bases} - seen
     return False
 
 
 def _defines_step(node: ast.ClassDef) -> bool:
     names = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
-    names += [_last(target) for each in node.body if isinstance(each, ast.Assign) for target in each.targets]
+    names += [last_name(target) for each in node.body if isinstance(each, ast.Assign) for target in each.targets]
     return "training_step" in names
 
 
@@ -220,7 +222,7 @@ def carried(sources: Sources) -> dict[str, Any]:
         for path in sources.paths()
         if sources.packages(path) & set(NAMESPACES) and (tree := sources.tree(path))
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _last(node.func) == "Trainer"
+        if isinstance(node, ast.Call) and last_name(node.func) == "Trainer"
     ]
     found = {}
     for name in CARRIED:
@@ -228,9 +230,3 @@ def carried(sources: Sources) -> dict[str, Any]:
         if len(values) == len(calls) and len(set(values)) == 1 and isinstance(values[0], int | float | str):
             found[name] = values[0]
     return found
-
-
-def _last(node: ast.expr) -> str:
-    """The last of a chain of names: `c` of `a.b.c` and of `c[int]`."""
-    node = node.value if isinstance(node, ast.Subscript) else node
-    return node.attr if isinstance(node, ast.Attribute) else str(getattr(node, "id", ""))

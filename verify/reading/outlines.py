@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from verify.reading.names import last_name
 from verify.reading.sources import NAMESPACES, Import, Sources
 
 CLI = "LightningCLI"
@@ -71,8 +72,8 @@ def outline(tree: ast.Module) -> FileOutline:
     nodes = list(ast.walk(tree))
     packages = {name.split(".")[0] for node in nodes for name in _asked_for(node)}
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    bases = {node.name: map(_last, node.bases) for node in tree.body if isinstance(node, ast.ClassDef)}
-    trained = any(_last(call.func) == "fit" and "trainer" in _owner(call).lower() for call in calls)
+    bases = {node.name: map(last_name, node.bases) for node in tree.body if isinstance(node, ast.ClassDef)}
+    trained = any(last_name(call.func) == "fit" and "trainer" in _owner(call).lower() for call in calls)
     return FileOutline(
         _part(node for node in tree.body if not isinstance(node, _KINDS) or _is_command(node)),
         {name: tuple(parts) for name, parts in defined.items()},
@@ -96,24 +97,20 @@ def _part(roots: Iterable[ast.AST]) -> OutlinePart:
             if isinstance(node, ast.Name):
                 names.add(node.id)
             elif isinstance(node, ast.Call):
-                called.add(_last(node.func))
+                called.add(last_name(node.func))
                 fits = fits or (isinstance(node.func, ast.Attribute) and node.func.attr == "fit")
     return OutlinePart(frozenset(names), frozenset(called), fits)
 
 
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
 def _owner(call: ast.Call) -> str:
-    return _last(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    return last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
 def _is_command(node: ast.stmt) -> bool:
     """Whether a function is handed to what reads the command line: click, typer, hydra, absl."""
     marks = getattr(node, "decorator_list", []) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
     return any(
-        _last(mark.func if isinstance(mark, ast.Call) else mark) in ("command", "main", "task") for mark in marks
+        last_name(mark.func if isinstance(mark, ast.Call) else mark) in ("command", "main", "task") for mark in marks
     )
 
 
@@ -121,7 +118,7 @@ def _asks(call: ast.Call) -> bool:
     """Whether this trains something: `module.train()` and `module.train(False)` switch a mode alone."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     modes = all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in given)
-    return _last(call.func) in ("fit", "train") and not modes
+    return last_name(call.func) in ("fit", "train") and not modes
 
 
 def _asked_for(node: ast.AST) -> Iterable[str]:

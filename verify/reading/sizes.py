@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from verify.reading.names import last_name
 from verify.reading.sources import Sources
 
 _BATCH = r"batch_?size$|^bsz?$|^batch$"
@@ -59,7 +60,7 @@ def _by_option(sources: Sources, script: str) -> Mapping[str, Mapping[tuple[str,
 
 def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[str, str, str, int]]:
     """The options that can be less, each with its declaration and the row that says how much."""
-    called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called = {last_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     yield from _declared(tree, _settings(sources, script, tree))
     for path in sources.reach(script)[0]:
@@ -74,7 +75,7 @@ def _options(sources: Sources, script: str, tree: ast.Module) -> Iterator[tuple[
 
 def _declared(scope: ast.AST, settings: Mapping[str, int]) -> Iterator[tuple[str, str, str, int]]:
     for node in ast.walk(scope):
-        if not isinstance(node, ast.Call) or _last(node.func) not in ("add_argument", "option"):
+        if not isinstance(node, ast.Call) or last_name(node.func) not in ("add_argument", "option"):
             continue
         if any(word.arg in ("nargs", "choices") for word in node.keywords):
             continue
@@ -112,7 +113,3 @@ def _settings(sources: Sources, script: str, tree: ast.Module) -> Mapping[str, i
                 read = place.read_text(encoding="utf-8", errors="replace")
                 found |= {name: int(value) for name, value in _NUMBER.findall(read)}
     return found
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from verify.reading.configurations import configurations
+from verify.reading.names import last_name
 
 T = TypeVar("T")
 NAMESPACES = ("pytorch_lightning", "lightning")
@@ -256,9 +257,8 @@ def _guarded(tree: ast.Module) -> Iterator[list[ast.AST]]:
 def _gives_up(handler: ast.ExceptHandler) -> bool:
     """Whether a handler ends in an error or the end of the program: what failed is needed all the same."""
     last = handler.body[-1]
-    called = last.value.func if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else None
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return isinstance(last, ast.Raise) or name in ("exit", "_exit", "quit")
+    called = last.value.func if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else last
+    return isinstance(last, ast.Raise) or last_name(called) in ("exit", "_exit", "quit")
 
 
 def catches_import(handler: ast.ExceptHandler) -> bool:

@@ -25,16 +25,16 @@ def starts(sources: Sources, path: str) -> bool:
     found = outline_of(sources, path)
     if found is None or trains(found) or not found.started:
         return trains(found)
-    followed = list(_followed(sources, path))
-    if not any(part.fits for _, part in followed):
+    parts = list(followed(sources, path))
+    if not any(part.fits for _, part in parts):
         return hands_to_cli(sources, path)
-    files = [each for place in dict(followed) if (each := outline_of(sources, place))]
+    files = [each for place in dict(parts) if (each := outline_of(sources, place))]
     return any(each.trainer or each.hydra for each in files)
 
 
 def hands_to_cli(sources: Sources, path: str) -> bool:
     """Whether running a file calls LightningCLI, or a class of the project's own that is one."""
-    for place, part in _followed(sources, path):
+    for place, part in followed(sources, path):
         found = outline_of(sources, place)
         if found and found.cli and part.called & found.clis:
             return True
@@ -63,7 +63,7 @@ def _executed(found: FileOutline) -> Iterator[OutlinePart]:
         queue.extend(found.defined[name][-1] for name in new)
 
 
-def _followed(sources: Sources, path: str) -> Iterator[tuple[str, OutlinePart]]:
+def followed(sources: Sources, path: str) -> Iterator[tuple[str, OutlinePart]]:
     """What runs with a file, each part with the file that holds it: also functions that it imports."""
     found = outline_of(sources, path)
     queue = [(path, found.run)] if found else []

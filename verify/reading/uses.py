@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from verify.reading.names import last_name
 from verify.reading.sources import LIMIT, NAMESPACES, Sources, catches_import
 
 
@@ -166,7 +167,7 @@ class _UseReader(ast.NodeVisitor):
 def _asks_for_version(test: ast.expr) -> bool:
     """Whether a condition looks at the release of a package, and not at a version of the project's own things."""
     for node in ast.walk(test):
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        name = last_name(node)
         words = set(name.lower().strip("_").split("_"))
         called = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "version"
         plain = called or (isinstance(node, ast.Name) and words == {"version"})

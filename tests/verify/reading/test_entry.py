@@ -267,6 +267,18 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (f"{ASKS}'--mode', type=int, required=True)\nif args.mode == 'train':\n    pass\n", ("--mode", "1")),
         (f"{ASKS}'--mode', required=True)\nif args.other == 'train' or 'train' == args.mode:\n    pass\n", ()),
         (f"{ASKS}'--action', required=True)\nif action in ('test', 'learn'):\n    pass\n", ("--action", "learn")),
+        (f"{ASKS}'--do_train', action='store_true')\n", ("--do_train",)),
+        (f"{ASKS}'-t', '--train', type=bool, default=False)\n", ("--train", "True")),
+        (f"{ASKS}'--train', type=str, default=None)\n", ()),
+        (f"{ASKS}'--train_file', action='store_true')\n", ()),
+        (f"{ASKS}'--mode', default='test', choices=['test', 'train'])\n", ("--mode", "train")),
+        (f"{ASKS}'--mode', default='train', choices=['test', 'fit', 'train'])\n", ()),
+        (f"{ASKS}'--split', default='val', choices=['val', 'train'])\n", ()),
+        (
+            f"from transformers import T5Model\n{ASKS}'--model_name_or_path', required=True)\n",
+            ("--model_name_or_path", "t5-small"),
+        ),
+        (f"import transformers\n{ASKS}'--tokenizer', required=True)\n", ("--tokenizer", "bert-base-uncased")),
         ("from absl import flags\nflags.DEFINE_integer('steps', None, '', required=True)\n", ("--steps", "1")),
         ("from absl import flags\nflags.DEFINE_string('dataroot', None, '')\n", ()),
         ("print('nothing')\n", ()),
@@ -281,6 +293,45 @@ def test_what_a_script_requires_is_filled_from_the_project(tmp_path: Path, text:
     (configs / "b.yaml").write_text("x: 1\n")
     (configs / "empty.yaml").write_text("")
     assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+
+
+OPTIONS = """import argparse
+class Model:
+    @staticmethod
+    def add_model_args(parser):
+        parser.add_argument("--run-name", required=True)
+class Other:
+    @staticmethod
+    def add_other_args(parser):
+        parser.add_argument("--exp-name", required=True)
+def main():
+    argparse.ArgumentParser().add_argument("--nothing", required=True)
+def parsed():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data-dir", required=True)
+    Model.add_model_args(parser)
+    parser.add_argument("--train", action="store_true")
+    return parser.parse_args()
+"""
+
+
+def test_what_is_required_in_another_file_is_filled_where_it_is_called(tmp_path: Path) -> None:
+    uses = f"from options import Other, parsed\ndef main():\n    args = parsed()\nmain()\n{FIT}"
+    tree(tmp_path / "a", options=OPTIONS, a=uses)
+    found = [entry.args for entry in entries(Sources(tmp_path / "a"), [])]
+    assert found == [("--run-name", "fixer", "--data-dir", ".", "--train"), ()]
+    loaded = f"{ASKS}'--root', required=True)\nif __name__ == '__main__':\n    add_argument('--x', required=True)\n"
+    tree(tmp_path / "b", options=loaded, a=f"from options import args\n{FIT}")
+    assert [entry.args for entry in entries(Sources(tmp_path / "b"), [])] == [("--root", "."), ()]
+
+
+def test_scripts_that_are_called_as_what_trains_come_first(tmp_path: Path) -> None:
+    tree(tmp_path / "p", **dict.fromkeys(("attrain", "hp_search", "model", "train", "train_big"), FIT))
+    assert [entry.script for entry in entries(Sources(tmp_path / "p"), [])] == [
+        "train.py",
+        "train_big.py",
+        "attrain.py",
+    ]
 
 
 TRAINING = "from pytorch_lightning import Trainer\ndef make(): return Trainer()\ndef train(): make().fit(1)\n"

@@ -14,7 +14,7 @@ FOLDER = Path("/lent")
 
 
 def values(folder: Path, **files: str) -> dict[str, str]:
-    return dict(lent(Sources(tree(folder / "project", **files)), FOLDER))
+    return dict(lent(Sources(tree(folder / "project", **files)), FOLDER, Path("/here")))
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,11 @@ def values(folder: Path, **files: str) -> dict[str, str]:
         ("os.environ['DATA_ROOT']", "/lent/DATA_ROOT"),
         ("os.path.join(os.environ['WHERE'], 'x')", "/lent/WHERE"),
         ("Path(os.environ['WHERE']) / 'x'", "/lent/WHERE"),
+        ("os.environ['PROJECT_ROOT']", "/here"),
+        ("Path(os.environ['CODE_DIR']) / 'data'", "/here"),
+        ("Path(os.getenv('WHERE')) / 'x'", "/lent/WHERE"),
+        ("os.environ.get('WHERE') + '/x'", "/lent/WHERE"),
+        ("int(os.getenv('WHERE'))", "1"),
         ("int(os.environ['WHERE'])", "1"),
         ("os.environ['NUM_WORKERS']", "1"),
         ("environ['SERVICE_PORT']", "29500"),
@@ -67,6 +72,32 @@ def test_what_it_holds_is_told_by_its_use_or_its_name(code: str, value: str, tmp
 )
 def test_what_the_code_sets_or_does_without_is_not_lent(code: str, tmp_path: Path) -> None:
     assert values(tmp_path, train=code + "\n") == {}
+
+
+GETTER = """import os
+def get_env(name, default=None):
+    if name not in os.environ:
+        if default is None:
+            raise KeyError(name)
+        return default
+    return os.environ[name]
+"""
+
+
+def test_what_a_function_of_the_project_reads_is_lent(tmp_path: Path) -> None:
+    uses = "from utils import get_env\nx = get_env('PROJECT_ROOT'), get_env('LOG_DIR', 'logs'), get_env(name)\n"
+    assert values(tmp_path / "a", utils=GETTER, train=uses) == {"PROJECT_ROOT": "/here"}
+    plain = "def get_env(name):\n    {}return os.environ[name]\nx = get_env('A_PATH')\n"
+    assert values(tmp_path / "b", train=plain.format("")) == {"A_PATH": "/lent/A_PATH"}
+    assert values(tmp_path / "c", train=plain.format("if name in os.environ: ")) == {}
+
+
+def test_what_configurations_cannot_be_resolved_without_is_lent(tmp_path: Path) -> None:
+    root = tree(tmp_path / "project", train="import os\n")
+    asked = "a: [{b: '${oc.env:DATA_DIR}/x'}, '${env:SEED}']\nc: ${oc.env:LOGS,none}\n"
+    (root / "config.yaml").write_text(f"{asked}d: ${{oc.env:RANK}}\ne: ${{oc.env:TOKEN}}\n")
+    (root / ".env").write_text("# of here\nexport TOKEN=1\n")
+    assert dict(lent(Sources(root), FOLDER, Path("/here"))) == {"DATA_DIR": "/lent/DATA_DIR", "SEED": "1"}
 
 
 def test_what_another_file_sets_is_not_lent(tmp_path: Path) -> None:
