@@ -3,7 +3,6 @@ and what it costs besides them can be told."""
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
 import resource
@@ -14,7 +13,7 @@ from pathlib import Path
 from fixer.fleet.asked import FleetOptions, FleetRepository, read_fleet
 from fixer.fleet.driver import Driver
 from fixer.fleet.state import opened
-from fixer.fleet.tasks import FleetTask, TaskOutcome
+from fixer.fleet.tasks import LOG, FleetTask, TaskOutcome
 from fixer.fleet.words import Step
 from fixer.tokens import take
 from tests.fixer.fleet.organisation import in_process
@@ -28,7 +27,7 @@ class WarmEngine:
     def __init__(self, at_once: int) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_LOADED)
-        self._at_once, self._pool = at_once, ProcessPoolExecutor(at_once, context, _silent)
+        self._at_once, self._pool = at_once, ProcessPoolExecutor(at_once, context)
 
     def room(self, step: Step) -> int:
         """How many plans, or proofs, it takes at once."""
@@ -36,7 +35,7 @@ class WarmEngine:
 
     def submit(self, task: FleetTask) -> Future[TaskOutcome]:
         """Has a task done in one of the processes."""
-        return self._pool.submit(in_process, task)
+        return self._pool.submit(_done, task)
 
     def has_gpus(self) -> bool:
         """None that a task could have for itself."""
@@ -79,8 +78,11 @@ def _used() -> float:
     return sum(one.ru_utime + one.ru_stime for one in found)
 
 
-def _silent() -> None:
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nothing, stream)
-    logging.disable()
+def _done(task: FleetTask) -> TaskOutcome:
+    """Does a task, and keeps what it says in its log."""
+    log = Path(task.folder) / LOG
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as stream:
+        for one in (1, 2):
+            os.dup2(stream.fileno(), one)
+    return in_process(task)
