@@ -8,6 +8,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,7 +27,7 @@ _LIMIT = 64 * 2**20
 @dataclass(frozen=True)
 class Carried:
     """How a task ended elsewhere: what it wrote, the commits that it made, as a bundle of git's, and the environments
-    that its node has by now."""
+    that it used there."""
 
     outcome: TaskOutcome
     files: dict[str, bytes]
@@ -41,6 +42,7 @@ def run_here(task: FleetTask) -> TaskOutcome | None:
 
 def run_apart(task: FleetTask, clone: bytes, environments: Mapping[str, Callable[[], bytes]]) -> Carried:
     """Does a task in a copy of its clone, with the environments that others have built and this node has not."""
+    began = time.time()
     for name, fetch in environments.items() if task.step == "prove" else ():
         take_environment(name, fetch)
     with tempfile.TemporaryDirectory(prefix="fixer-fleet-") as folder:
@@ -49,7 +51,7 @@ def run_apart(task: FleetTask, clone: bytes, environments: Mapping[str, Callable
         outcome = run_task(replace(task, clone=str(place), folder=str(out)))
         found = (path for pattern in _KEPT for path in out.glob(pattern) if path.is_file() and not path.is_symlink())
         files = {str(path.relative_to(out)): path.read_bytes() for path in found if path.stat().st_size <= _LIMIT}
-        return Carried(outcome, files, _bundled(place), tuple(environments_here()))
+        return Carried(outcome, files, _bundled(place), tuple(environments_here(began)))
 
 
 def brought_back(task: FleetTask, carried: Carried) -> TaskOutcome:
@@ -95,11 +97,12 @@ def unpacked(data: bytes, folder: Path) -> None:
         archive.extractall(folder)
 
 
-def environments_here() -> list[str]:
-    """The finished environments of this node."""
+def environments_here(since: float = 0.0) -> list[str]:
+    """The finished environments of this node that were used since a time: each use marks them."""
     from verify.environments.building import MARKER, cache_folder
 
-    return sorted(place.parent.name for place in cache_folder().glob(f"*/{MARKER}"))
+    found = cache_folder().glob(f"*/{MARKER}")
+    return sorted(place.parent.name for place in found if place.stat().st_mtime >= since)
 
 
 def pack_environment(name: str) -> bytes:
@@ -119,10 +122,8 @@ def take_environment(name: str, fetch: Callable[[], bytes]) -> None:
     fetched = cache / f".fetched-{uuid.uuid4().hex}"
     with suppress(Exception):
         unpacked(fetch(), fetched)
-        shutil.rmtree(cache / name, ignore_errors=True)
-        with suppress(OSError):  # another task was first
-            fetched.rename(cache / name)
-            os.utime(cache / name / MARKER)
+        os.utime(fetched / MARKER)
+        fetched.rename(cache / name)  # fails where another task was first
     shutil.rmtree(fetched, ignore_errors=True)
 
 
