@@ -289,6 +289,15 @@ def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
 
 
+def test_outside_of_its_hours_a_fleet_delivers_nothing(acme: Organisation) -> None:
+    later = (datetime.now().hour + 2) % 24
+    hours = f"{later:02}:00-{(later + 1) % 24:02}:00"
+    assert run(acme, FleetOptions(hours=hours), names="a").waits == f"its hour: deliveries are made {hours}"
+    assert acme.states()["a"] == [] and states(acme) == {"a": "planned"}
+    assert run(acme, FleetOptions(hours="00:00-24:00"), names="a") == FleetEnd()
+    assert acme.states()["a"] == ["open"]
+
+
 def test_a_branch_is_pushed_without_a_pull_request(acme: Organisation) -> None:
     run(acme, each=RepositoryOptions(prove=False))
     assert not any(head(acme.folder / "acme" / f"{name}.git") for name in "abc")
