@@ -59,13 +59,15 @@ class Delivery:
         """What the branch of the remote holds now."""
         return look(self.remote, self.branch, self.base)
 
-    def deliver(self, result: Result, made: Plan, rules: Rules, there: RemoteBranch | None = None) -> Result:
-        """The result with what became of its branch, given what is `there` where that was looked up. What is refused
-        loses nothing: it is an error of the result."""
+    def deliver(self, result: Result, made: Plan, rules: Rules) -> Result:
+        """The result with what became of its branch. What is refused loses nothing: it is an error of the result."""
         head = self.repository.resolve(f"refs/heads/{self.branch}")
         if result.branch is None or head is None:
             return result
-        seen = there or self.look()
+        return self.bring(result, made, rules, head, self.look())
+
+    def bring(self, result: Result, made: Plan, rules: Rules, head: str, seen: RemoteBranch) -> Result:
+        """The same for a branch whose last commit is known, given what was seen at the remote."""
         if self.visit:
             return offer(self.visit, made, result, seen, head, rules)
         done, error = publish(self.remote, self.branch, head, seen)
@@ -89,11 +91,9 @@ def prepare(
     *,
     pr: bool,
     again: bool,
-    found: Repository | None = None,
 ) -> Delivery | None:
-    """The way to the remote; None where nothing is to be pushed. `found` is the project's repository, where it is known
-    already. Raises UsageError where there is none."""
-    repository = (found or find_repository(project.root)) if push or pr else None
+    """The way to the remote; None where nothing is to be pushed. Raises UsageError where there is none."""
+    repository = find_repository(project.root) if push or pr else None
     if repository is None or project.base is None:
         return None
     remote = find_remote(repository, push or ORIGIN, tokens)

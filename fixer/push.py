@@ -77,11 +77,13 @@ class Remote:
 @dataclass(frozen=True)
 class RemoteBranch:
     """What a remote's branch holds: its last commit (None where there is no branch), and the first commit on it,
-    from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced), and its files."""
+    from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced), and its files;
+    and the branch that the remote's HEAD names."""
 
     head: str | None
     of_people: str | None = None
     tree: str | None = None
+    default: str | None = None
 
 
 def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
@@ -91,6 +93,11 @@ def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
         names = repository.git("remote").decode("utf-8", "replace").split()
         there = f"there are {', '.join(names)}" if names else "add one with `git remote add`"
         raise UsageError(f"{repository.root}: no remote is called '{name}'; {there}")
+    return remote_at(repository, name, url, tokens)
+
+
+def remote_at(repository: Repository, name: str, url: str, tokens: Tokens) -> Remote:
+    """The remote at an address."""
     place = place_of(url)
     token = tokens.of(place.kind) if place and may_show_token(url, place) else None
     bare = without_user(url)
@@ -102,23 +109,19 @@ def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
 
 def default_branch(remote: Remote) -> str | None:
     """The branch that the remote's HEAD names."""
-    for line in remote.git("ls-remote", "--symref", ALIAS, "HEAD").splitlines():
-        if line.startswith("ref: refs/heads/"):
-            return line.split("\t")[0].removeprefix("ref: refs/heads/")
-    return None
+    return _listed(remote)[0]
 
 
 def head_of(remote: Remote, branch: str) -> str | None:
     """The last commit of a branch of the remote, now."""
-    listing = remote.git("ls-remote", ALIAS, f"refs/heads/{branch}")
-    return next((line.split("\t")[0] for line in listing.splitlines()), None)
+    return _listed(remote, branch)[1]
 
 
 def look(remote: Remote, branch: str, base: str) -> RemoteBranch:
     """What the branch of the remote holds now, seen from the commit that a new one would start at."""
-    head = head_of(remote, branch)
+    default, head = _listed(remote, branch)
     if head is None:
-        return RemoteBranch(None)
+        return RemoteBranch(None, default=default)
     with _apart(remote.repository) as scratch:
         local = _local_settings(remote.repository)
 
@@ -133,10 +136,10 @@ def look(remote: Remote, branch: str, base: str) -> RemoteBranch:
         head = scratch.resolve("refs/heads/seen") or head
         start = first_foreign(scratch, head)
         if start is None or is_within(remote.repository, start, base):
-            return RemoteBranch(head, tree=_tree_of(scratch, head))
+            return RemoteBranch(head, tree=_tree_of(scratch, head), default=default)
         fetch(_WHOLE, "+HEAD:refs/heads/main", f"+refs/heads/{branch}:refs/heads/seen")
         lost = None if is_within(scratch, start, "refs/heads/main") else start
-        return RemoteBranch(head, lost, _tree_of(scratch, head))
+        return RemoteBranch(head, lost, _tree_of(scratch, head), default)
 
 
 def push(remote: Remote, branch: str, head: str, seen: RemoteBranch) -> str | None:
@@ -170,6 +173,15 @@ def publish(remote: Remote, branch: str, head: str, seen: RemoteBranch) -> tuple
         f"{where} refused branch '{branch}': {refused}; the branch is complete here and nothing there was changed: "
         "push it with the rights that are needed, or choose another name with --branch"
     )
+
+
+def _listed(remote: Remote, branch: str = "") -> tuple[str | None, str | None]:
+    """The branch that the remote's HEAD names, and the last commit of a branch, now."""
+    ref, named = f"refs/heads/{branch}", "ref: refs/heads/"
+    listing = remote.git("ls-remote", "--symref", ALIAS, "HEAD", *([ref] if branch else []))
+    pairs = [(value, name) for value, _, name in (line.partition("\t") for line in listing.splitlines())]
+    symbols = (value.removeprefix(named) for value, name in pairs if name == "HEAD" and value.startswith(named))
+    return next(symbols, None), next((value for value, name in pairs if name == ref), None)
 
 
 def _tree_of(repository: Repository, commit: str) -> str:

@@ -30,7 +30,9 @@ _PLAIN = re.compile(r"[^A-Za-z0-9.]+")
 class RepositoryOptions:
     """What is asked for one repository; None leaves it to the repository's own settings, or to fixer.
 
-    `base` is the branch to start from, `deliver` what becomes of the result. `gpus` and `memory` (GiB) are what a
+    `base` is the branch to start from, `deliver` what becomes of the result, `ask_owners` whether those whom CODEOWNERS
+    names are asked for a review. `gpus` (None: one, where the cluster has some and the project trains on it) and
+    `memory` (GiB) are what a
     proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended. `plugins` are the rules of
     others that the fleet names, as paths, and `rules` tells their state; those of a repository's own are not loaded.
     """
@@ -49,8 +51,9 @@ class RepositoryOptions:
     limit: str = "7200s"
     deliver: Delivered = "nothing"
     labels: tuple[str, ...] = ()
+    ask_owners: bool = False
     cpus: int = 1
-    gpus: int = 0
+    gpus: int | None = None
     memory: int | None = None
     plugins: tuple[str, ...] = ()
     rules: str = ""
@@ -59,7 +62,7 @@ class RepositoryOptions:
     def of_result(self) -> RepositoryOptions:
         """Those that a plan or a proof depends on, and not what becomes of it or what it may need."""
         plain = RepositoryOptions()
-        besides = ("limit", "deliver", "labels", "cpus", "gpus", "memory")
+        besides = ("limit", "deliver", "labels", "ask_owners", "cpus", "gpus", "memory")
         return replace(self, **{name: getattr(plain, name) for name in besides})
 
     @property
@@ -102,7 +105,8 @@ class FleetOptions:
 
     At most `open_pull_requests` of the fleet are open at once, and in a repository no more than `open_per_repository`
     from branches of fixer's (None: as many as there are). The first `canary` are
-    delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made.
+    delivered, the rest after a word. `hours` (`09:00-17:00`, by this machine's clock) is when deliveries are made, and
+    at each server no more than `deliveries_per_hour` within an hour.
     `plans` and `proofs` are how many of each are made at once, `tries` how often what was killed is done.
     `dashboard` is the repository with the issue that says how the fleet stands, `plugins` the rules of others for all
     repositories, as paths from the file.
@@ -117,6 +121,7 @@ class FleetOptions:
     tries: int = 2
     dashboard: str | None = None
     plugins: tuple[str, ...] = ()
+    deliveries_per_hour: int | None = None
 
 
 @dataclass(frozen=True)
@@ -241,7 +246,7 @@ def _state_of(plugins: tuple[str, ...]) -> str:
 
 def _fleet(table: Table, folder: Path) -> FleetOptions:
     table.allow("open-pull-requests", "open-per-repository", "canary", "hours", "plans", "proofs", "tries", "dashboard",
-                "plugins")  # fmt: skip
+                "plugins", "deliveries-per-hour")  # fmt: skip
     hours, plain = table.string("hours"), FleetOptions()
     if hours is not None and not _HOURS.fullmatch(hours):
         raise UsageError(f'{table.place} hours must be two times of the day, such as "09:00-17:00", not {hours!r}')
@@ -257,6 +262,7 @@ def _fleet(table: Table, folder: Path) -> FleetOptions:
         open_per_repository=counted("open-per-repository"),
         canary=table.count("canary", plain.canary, 0),
         hours=hours,
+        deliveries_per_hour=counted("deliveries-per-hour"),
         plans=counted("plans"),
         proofs=counted("proofs"),
         tries=table.count("tries", plain.tries),
@@ -295,8 +301,9 @@ def _options(table: Table, defaults: RepositoryOptions, *besides: str) -> Reposi
         limit=table.duration("limit") or defaults.limit,
         deliver=next(one for one in DELIVERIES if one == deliver),
         labels=texts("labels", defaults.labels) or (),
+        ask_owners=table.boolean("ask-owners", defaults.ask_owners),
         cpus=table.count("cpus", defaults.cpus),
-        gpus=table.count("gpus", defaults.gpus, 0),
+        gpus=table.count("gpus", 0) if "gpus" in table.values else defaults.gpus,
         memory=table.count("memory", 1) if "memory" in table.values else defaults.memory,
     )
     if made.require and not made.prove:

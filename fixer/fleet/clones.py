@@ -7,16 +7,18 @@ pointers.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository
 from fixer.fleet.failures import StepFailure, failure_of, is_around
 from fixer.gitio import GitError, Repository, settings
-from fixer.push import ALIAS, find_remote
+from fixer.push import ALIAS, Remote, remote_at
 from fixer.tokens import Tokens
 
 _AS_IS = [
@@ -31,6 +33,9 @@ _AS_IS = [
 ]
 _GONE = ".gone-"
 _SHALLOW = "does not support shallow"
+_HEAD = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?|ref: refs/.+")
+_REWRITTEN = r"^url\..*\.insteadof$"
+_WHERE = ("HOME", "XDG_CONFIG_HOME", *(f"GIT_CONFIG_{name}" for name in ("GLOBAL", "SYSTEM", "NOSYSTEM", "COUNT")))
 
 
 def place_of_clone(top: Path, repository: FleetRepository, copy: int) -> Path:
@@ -67,15 +72,15 @@ def _tried(place: Path, repository: FleetRepository, tokens: Tokens) -> str | No
 
 
 def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | None:
-    git = Repository(place, place / ".git", place / ".git")
+    git = clone_at(place)
     if is_there(place) and _origin(git) != repository.address:
         discard(place)
     is_new = not is_there(place)
     if is_new:
         place.mkdir(parents=True, exist_ok=True)
         git.git("init", "--quiet", "--template=")
-        git.git("remote", "add", "origin", repository.address)
-    remote = find_remote(git, "origin", tokens)
+        _name_origin(place, repository.address)
+    remote = remote_of(place, repository, tokens)
     wanted = f"refs/heads/{repository.options.base}" if repository.options.base else "HEAD"
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     ref = f"+{wanted}:refs/fleet/base"
@@ -92,12 +97,55 @@ def _fetched(place: Path, repository: FleetRepository, tokens: Tokens) -> str | 
     git.git("checkout", "--quiet", "--force", "--detach", "refs/fleet/base", environment=settings(_AS_IS))
     for ref in () if is_new else git.git("for-each-ref", "--format=%(refname)", "refs/heads").decode().split():
         git.git("update-ref", "--no-deref", "-d", ref)
-    return git.resolve("HEAD^{commit}")
+    return _head(place) or git.resolve("HEAD^{commit}")
 
 
 def is_there(place: Path) -> bool:
-    """Whether there is a clone."""
-    return (place / ".git" / "HEAD").is_file()
+    """Whether there is a clone: what git itself takes for a repository, and does not look for one around it."""
+    inside = place / ".git"
+    return (inside / "objects").is_dir() and (inside / "refs").is_dir() and bool(_HEAD.fullmatch(_head_file(place)))
+
+
+def clone_at(place: Path) -> Repository:
+    """The clone at a place, without asking git whether there is one."""
+    return Repository(place, place / ".git", place / ".git")
+
+
+def remote_of(place: Path, repository: FleetRepository, tokens: Tokens) -> Remote:
+    """Where a clone is fetched from and pushed to: the address as it is asked for now, and as the user's own settings
+    of git rewrite it."""
+    address, git = repository.address, clone_at(place)
+    if _rewrites(tuple(os.environ.get(name) for name in _WHERE)):
+        address = os.fsdecode(git.git("ls-remote", "--get-url", "--", address)).rstrip("\n")
+    return remote_at(git, "origin", address, tokens)
+
+
+@lru_cache(maxsize=8)
+def _rewrites(where: tuple[str | None, ...]) -> bool:
+    """Whether the user's settings of git, which are where these variables say, rewrite addresses."""
+    root = Path(os.sep)
+    return bool(Repository(root, root, root).git("config", "--get-regexp", _REWRITTEN, accept=(0, 1)))
+
+
+def _head_file(place: Path) -> str:
+    try:
+        return (place / ".git" / "HEAD").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _head(place: Path) -> str | None:
+    """The commit that is checked out, where the file says it."""
+    said = _head_file(place)
+    return said if said and not said.startswith("ref:") else None
+
+
+def _name_origin(place: Path, address: str) -> None:
+    """Writes down where a new clone is from, as `git remote add` does."""
+    quoted = address.replace("\\", "\\\\").replace('"', '\\"')
+    text = f'[remote "origin"]\n\turl = "{quoted}"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+    with (place / ".git" / "config").open("ab") as config:
+        config.write(os.fsencode(text))
 
 
 def _origin(git: Repository) -> str:

@@ -6,30 +6,33 @@ This is done where the fleet is run, never where plans and proofs are made: noth
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from codemods.engine.plan import Change, Plan, plan
-from fixer.delivery import Delivery, prepare
+from fixer.config import Config
+from fixer.delivery import Delivery
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetRepository, RepositoryOptions
-from fixer.fleet.clones import is_there
+from fixer.fleet.clones import clone_at, is_there, remote_of
 from fixer.fleet.failures import LOST, StepFailure, failure_of
+from fixer.fleet.owners import Owners, owners_in
 from fixer.fleet.state import FleetRow
 from fixer.fleet.words import State
-from fixer.gitio import Repository, find_repository
+from fixer.gitio import Repository
+from fixer.in_force import in_force, on_disk
 from fixer.kept_runs import RESULT, KeptRun
 from fixer.project import open_commit
+from fixer.pulls import life
 from fixer.pulls.body import Templates
 from fixer.pulls.life import current
-from fixer.pulls.offer import Visit, visit
-from fixer.push import find_remote
+from fixer.pulls.offer import Visit, templates_of, visit
 from fixer.reports.rule_text import rule_texts
 from fixer.result import Result
 from fixer.runs import load
-from fixer.settings import SharedOptions, options_for, sources_of
+from fixer.settings import NEWEST, SharedOptions, checked_target, options_for, sources_of
 from fixer.tokens import Tokens
 
 OURS = "fixer/"
@@ -56,12 +59,19 @@ def asked_for(options: RepositoryOptions, clone: Path) -> SharedOptions:
     )  # fmt: skip
 
 
-def branch_of(options: RepositoryOptions, clone: Path, commit: str) -> str:
-    """The branch that the result of a commit is on, which is `fixer run`'s own choice where none is named. Raises
-    UsageError where the project's settings cannot be read."""
+def settings_in(clone: Path) -> Config:
+    """The project's settings, as they are checked out. Raises UsageError where they cannot be read."""
+    found = on_disk(clone)
+    return in_force(found, found).config
+
+
+def branch_of(options: RepositoryOptions, clone: Path) -> str:
+    """The branch that the result is on, which is `fixer run`'s own choice where none is named. Raises UsageError where
+    the project's settings cannot be read."""
     if options.branch:
         return options.branch
-    return f"fixer/lightning-{options_for(asked_for(options, clone), open_commit(clone, commit)).target}"
+    target = options.target or settings_in(clone).target
+    return f"fixer/lightning-{checked_target(target or NEWEST)}"
 
 
 def deliver(
@@ -76,13 +86,12 @@ def deliver(
 def _delivered(
     row: FleetRow, clone: Path, kept: Path, tokens: Tokens, most: int | None, may_open: bool
 ) -> FleetDelivery:
-    repository, options, git, result = row.repository, row.options, _repository(row, clone), _result(kept)
+    repository, options, git, result = row.repository, row.options, _repository(clone), _result(kept)
     branch, pr = result.branch, options.deliver == "pull-request"
-    if branch is None or result.base is None or git.resolve(f"refs/heads/{branch}") is None:
+    head = git.resolve(f"refs/heads/{branch}") if branch else None
+    if branch is None or head is None or result.base is None:
         raise StepFailure("its branch is missing in its clone; `fixer fleet retry` makes it again", LOST)
-    project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
-    delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=pr, again=False, found=git)
-    assert delivery is not None
+    delivery = _way(row, clone, result, branch, tokens, pr=pr)
     changes = tuple(changes_of(git, result))
     waiting: State = "proven" if options.prove else "planned"
     if seen := delivery.visit:
@@ -105,7 +114,7 @@ def _delivered(
             why = f"{many} of fixer's pull requests are open there, and no more than {most} may be"
             return FleetDelivery(waiting, why, waits=True)
     there = delivery.look()
-    told = delivery.deliver(result, Plan(changes=changes), rule_texts(), there)
+    told = delivery.bring(result, Plan(changes=changes), rule_texts(), head, there)
     if there.of_people and pr is not bool(told.error):  # `offer` tells of them, `publish` refuses
         why = f"branch {branch} there holds commit {there.of_people[:10]} of people, and is left as it is"
         return FleetDelivery("left out", why, told.pull_request, is_open=bool(told.pull_request) if seen else None)
@@ -113,32 +122,59 @@ def _delivered(
         raise failure_of(tokens.hidden(told.error), repository.address)
     said = list(told.messages[len(result.messages) :][-1:])
     if seen and told.pull_request and options.labels:
-        said += filter(None, [_labelled(seen, branch, options.labels, tokens)])
+        said += _tried(tokens, "labels", lambda number: seen.forge.label(number, options.labels), seen)
+    if seen and told.pull_request and options.ask_owners:
+        said += _asked(seen, result, row, tokens)
     is_open = bool(told.pull_request) if seen else None
     return FleetDelivery("delivered", "; ".join(said), told.pull_request, is_open=is_open)
 
 
-def _labelled(seen: Visit, branch: str, labels: tuple[str, ...], tokens: Tokens) -> str:
-    """Gives the open pull request its labels; what was wrong where it cannot have them. It is open all the same."""
+def _way(row: FleetRow, clone: Path, result: Result, branch: str, tokens: Tokens, *, pr: bool) -> Delivery:
+    """The way of a result to its remote, and what is seen there of its pull requests."""
+    git, remote = clone_at(clone), remote_of(clone, row.repository, tokens)
+    assert result.base is not None
+    if not pr:
+        return Delivery(git, remote, None, branch, result.base)
+    own = settings_in(clone).pull_request
+    templates = templates_of(git, result.base, own.title, own.body)
+    asked = life.asked_of(asked_for(row.repository.options, clone), "")
+    seen = visit(remote, branch, row.options.base, templates, False, asked, apart=True)
+    return Delivery(git, remote, seen, branch, result.base)
+
+
+def _tried(tokens: Tokens, what: str, give: Callable[[int], None], seen: Visit) -> list[str]:
+    """Gives the open pull request something; what was wrong where it cannot have that. It is open all the same."""
     try:
-        if pull := current(seen.forge.pulls(branch)):
-            seen.forge.label(pull.number, labels)
+        if pull := current(seen.forge.pulls(seen.branch)):
+            give(pull.number)
     except UsageError as error:
-        return f"without its labels: {tokens.hidden(str(error))}"
-    return ""
+        return [f"without its {what}: {tokens.hidden(str(error))}"]
+    return []
 
 
-def left_out(row: FleetRow, clone: Path, commit: str, tokens: Tokens) -> tuple[str, ...] | None:
+def _asked(seen: Visit, result: Result, row: FleetRow, tokens: Tokens) -> list[str]:
+    """Asks those whom CODEOWNERS names for a review, once: of a pull request that is not known yet."""
+    assert seen.target.place and result.base
+    paths = [file.path for file in result.files]
+    if row.pull_request:
+        return []
+    owners = owners_in(seen.remote.repository, result.base, seen.target.place.kind, paths)
+    if owners == Owners():
+        return []
+    return _tried(tokens, "reviewers", lambda number: seen.forge.ask(number, owners.people, owners.teams), seen)
+
+
+def left_out(row: FleetRow, clone: Path, tokens: Tokens) -> tuple[str, ...] | None:
     """All rules that a plan is to leave out, by the check boxes of its pull request as they are now; None where none is
     switched off in it. Raises StepFailure."""
     options = row.repository.options
     if row.pull_request is None or options.deliver != "pull-request":
         return None
     with _told(row, tokens):
-        off = _visited(row, clone, branch_of(options, clone, commit), tokens).off
+        off = _visited(row, clone, branch_of(options, clone), tokens).off
         if not off:
             return None
-        ignored = open_commit(clone, commit).config.ignore if options.ignore is None else options.ignore
+        ignored = settings_in(clone).ignore if options.ignore is None else options.ignore
         return (*ignored, *sorted(off))
 
 
@@ -160,18 +196,20 @@ def _refused(seen: Visit, changes: tuple[Change, ...]) -> FleetDelivery | None:
 def conclude(row: FleetRow, clone: Path, kept: Path, tokens: Tokens) -> FleetDelivery:
     """Closes the pull request of a repository in which nothing is left to change, as `fixer run --pr` does. Raises
     StepFailure."""
-    repository, options = row.repository, row.options
+    repository = row.repository
     with _told(row, tokens):
-        git, result = _repository(row, clone), _result(kept)
-        assert result.base is not None
-        project, asked = open_commit(clone, result.base), asked_for(repository.options, clone)
-        branch = row.pull_branch or branch_of(options, clone, result.base)
-        delivery = prepare(project, asked, branch, options.base, "origin", tokens, pr=True, again=False, found=git)
-        assert delivery is not None
-        whole = options_for(asked, project)
-        left = plan(sources_of(project), whole).changes if row.ignored else ()
-        off = any(change.code in (row.ignored or ()) for change in left)
-        return _concluded(delivery, result, repository, tokens, off=off)
+        _repository(clone)
+        result = _result(kept)
+        branch = row.pull_branch or branch_of(row.options, clone)
+        delivery = _way(row, clone, result, branch, tokens, pr=True)
+        return _concluded(delivery, result, repository, tokens, off=bool(row.ignored) and _is_off(row, clone, result))
+
+
+def _is_off(row: FleetRow, clone: Path, result: Result) -> bool:
+    """Whether a rule that is switched off in the pull request has something to change."""
+    project = open_commit(clone, result.base)
+    left = plan(sources_of(project), options_for(asked_for(row.repository.options, clone), project)).changes
+    return any(change.code in (row.ignored or ()) for change in left)
 
 
 def _concluded(
@@ -192,8 +230,8 @@ def _concluded(
 def looked(row: FleetRow, clone: Path, tokens: Tokens) -> FleetDelivery:
     """What became of the pull request from a repository's branch. Raises StepFailure."""
     with _told(row, tokens):
-        _repository(row, clone)
-        branch = row.pull_branch or row.branch or branch_of(row.repository.options, clone, row.base or "HEAD")
+        _repository(clone)
+        branch = row.pull_branch or row.branch or branch_of(row.repository.options, clone)
         pulls = _visited(row, clone, branch, tokens).pulls
     found = current(pulls) or next((pull for pull in pulls if pull.url == row.pull_request), None)
     if found is None:
@@ -204,8 +242,8 @@ def looked(row: FleetRow, clone: Path, tokens: Tokens) -> FleetDelivery:
 
 def _visited(row: FleetRow, clone: Path, branch: str, tokens: Tokens) -> Visit:
     """The pull requests of a repository's branch."""
-    remote = find_remote(_repository(row, clone), "origin", tokens)
-    return visit(remote, branch, row.repository.options.base, Templates(), False, "")
+    remote = remote_of(clone, row.repository, tokens)
+    return visit(remote, branch, row.repository.options.base, Templates(), False, "", apart=True)
 
 
 @contextmanager
@@ -218,14 +256,11 @@ def _told(row: FleetRow, tokens: Tokens) -> Iterator[None]:
         raise failure_of(tokens.hidden(str(error)), row.repository.address) from None
 
 
-def _repository(row: FleetRow, clone: Path) -> Repository:
-    """The clone itself, never a repository around it, with the address of its remote as it is asked for now. Raises
-    StepFailure where it is gone."""
-    git = find_repository(clone) if is_there(clone) else None
-    if git is None:
+def _repository(clone: Path) -> Repository:
+    """The clone itself, never a repository around it. Raises StepFailure where it is gone."""
+    if not is_there(clone):
         raise StepFailure("its clone is missing; `fixer fleet retry` makes it again", LOST)
-    git.git("config", "--local", "remote.origin.url", row.repository.address)
-    return git
+    return clone_at(clone)
 
 
 def _result(kept: Path) -> Result:
@@ -236,13 +271,17 @@ def _result(kept: Path) -> Result:
 
 def changes_of(repository: Repository, result: Result) -> Iterator[Change]:
     """The changes that the commits of a branch hold, by the codemod of each. Raises StepFailure where one is gone."""
-    parts = []
-    for commit in result.commits:
-        listing = repository.git("diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit.id)
-        fields = listing.decode("utf-8", "surrogateescape").split("\0")
-        parts += [
-            (commit.code, path, *about.split()[2:4]) for about, path in zip(fields[::2], fields[1::2], strict=False)
-        ]
+    codes, parts = {commit.id: commit.code for commit in result.commits}, []
+    asked = "".join(f"{id}\n" for id in codes).encode()
+    listing = repository.git("diff-tree", "--stdin", "-r", "-z", "--no-renames", data=asked)
+    fields, code = iter(listing.decode("utf-8", "surrogateescape").split("\0")), ""
+    for field in filter(None, fields):
+        if field.startswith(":"):
+            parts.append((code, next(fields), *field.split()[2:4]))
+        else:
+            code = codes.pop(field)
+    if codes:  # git passes over what is not there
+        raise StepFailure("a commit of its branch is missing; `fixer fleet retry` makes it again", LOST)
     wanted = dict.fromkeys(id for _, _, *ids in parts for id in ids if id.strip("0"))
     held = {blob.id: blob.data for blob in repository.blobs((id, sys.maxsize) for id in wanted)}
     for code, path, *ids in parts:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -21,7 +22,8 @@ from fixer.fleet.clones import discard, fetched, place_of_clone, tidy
 from fixer.fleet.dashboard import body, keep_up, mark_of
 from fixer.fleet.deliveries import FleetDelivery, conclude, deliver, left_out, looked
 from fixer.fleet.failures import LOST, StepFailure, failure_of, host_of, is_around, is_passing
-from fixer.fleet.manners import waits_for_hour, waits_to_begin
+from fixer.fleet.manners import HOUR_S, paused, waits_for_hour, waits_to_begin
+from fixer.fleet.needs import trains_on_gpu
 from fixer.fleet.outcomes import reported
 from fixer.fleet.pool import FleetEngine
 from fixer.fleet.state import FleetRow, FleetState
@@ -64,6 +66,7 @@ class Driver:
         self._rooms: Counter[Step] = Counter()
         self._to_look: list[str] = []
         self._held: set[str] = set()
+        self._is_paused = False
         self._failures: dict[str, list[str]] = {}
         self._tries: Counter[tuple[str, Step]] = Counter()
         self._stopped = ""
@@ -83,6 +86,9 @@ class Driver:
                     self._stopped = "it was asked to stop"
                 if not self._stopped:
                     self._hand_out()
+                if not self._running and self._is_paused and not self._stopped:
+                    time.sleep(_LOOK_S)
+                    continue
                 if not self._running:
                     end = FleetEnd(self._stopped, "" if self._stopped else self._waits())
                     self._tell(end)
@@ -131,6 +137,7 @@ class Driver:
 
     def _next(self, step: Step, most: int) -> list[FleetRow]:
         """The repositories with which a step is to be begun now."""
+        self._is_paused &= step != "deliver"
         if step == "look":
             names, self._to_look = self._to_look[:most], self._to_look[most:]
             return [self._state.row(name) for name in names]
@@ -138,10 +145,21 @@ class Driver:
             return self._state.next(step, most)
         if self._to_look or self._rooms["look"] or waits_for_hour(self._options):
             return []
-        every = self._state.next(step, most + len(self._held))
+        full = self._full()
+        many = -1 if full else most + len(self._held)
+        every = self._state.next(step, many)
         if every and self._waits_to_begin():
-            every = self._state.next(step, most + len(self._held), offered=True)
-        return [row for row in every if row.name not in self._held][:most]
+            every = self._state.next(step, many, offered=True)
+        free = [row for row in every if row.name not in self._held]
+        found = [row for row in free if host_of(row.repository.address) not in full]
+        self._is_paused = bool(free) and not found
+        return found[:most]
+
+    def _full(self) -> frozenset[str]:
+        """The servers at which as much was delivered within the hour as may be."""
+        if self._options.deliveries_per_hour is None:
+            return frozenset()
+        return paused(self._options, self._state.begun_since("deliver", time.time() - HOUR_S))
 
     def _waits(self) -> str:
         """What keeps the rest from being delivered."""
@@ -175,7 +193,7 @@ class Driver:
         if step == "look":
             return self._courier.submit(looked, row, place, self._tokens)
         plans = step == "plan"
-        proof = (row.options.cpus, row.options.gpus, row.options.memory)
+        proof = (row.options.cpus, 0 if plans else self._gpus(row, place), row.options.memory)
         task = FleetTask(
             row.name,
             "plan" if plans else "prove",
@@ -188,6 +206,11 @@ class Driver:
         future = self._engine.submit(task)
         future.task = task  # type: ignore[attr-defined]
         return future
+
+    def _gpus(self, row: FleetRow, clone: Path) -> int:
+        """The GPUs that a proof is to have."""
+        asked = row.options.gpus
+        return int(self._engine.has_gpus() and trains_on_gpu(clone)) if asked is None else asked
 
     def _take(self, step: Step, row: FleetRow, future: Future[Any]) -> None:
         """Writes down how a step ended."""
@@ -293,7 +316,7 @@ def _prepared(row: FleetRow, place: Path, tokens: Tokens) -> tuple[str | None, t
     """Clones a repository: its commit (None: it has none), and the rules that its plan is to leave out, where that
     differs from what is asked for. Raises StepFailure."""
     commit = fetched(place, row.repository, tokens)
-    return commit, left_out(row, place, commit, tokens) if commit else None
+    return commit, left_out(row, place, tokens) if commit else None
 
 
 def _pull_values(came: FleetDelivery) -> dict[str, Any]:

@@ -1,10 +1,15 @@
-"""When a fleet holds back: its canary, the pull requests that may be open at once, and the hours of the day."""
+"""When a fleet holds back: its canary, the pull requests that may be open at once, its rate and its hours."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, time
 
 from fixer.fleet.asked import FleetOptions
+from fixer.fleet.failures import host_of
+
+HOUR_S = 3600.0
 
 
 def waits_to_begin(options: FleetOptions, ever: int, open_now: int, *, released: bool) -> str:
@@ -16,6 +21,12 @@ def waits_to_begin(options: FleetOptions, ever: int, open_now: int, *, released:
     if most is not None and open_now >= most:
         return f"a pull request to be merged or closed: {open_now} are open, and no more than {most} may be"
     return ""
+
+
+def paused(options: FleetOptions, begun: Iterable[str]) -> frozenset[str]:
+    """The servers at which nothing is delivered now, given where it was within the hour."""
+    most = options.deliveries_per_hour
+    return frozenset(host for host, many in Counter(map(host_of, begun)).items() if most and many >= most)
 
 
 def waits_for_hour(options: FleetOptions, now: datetime | None = None) -> str:

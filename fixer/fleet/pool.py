@@ -21,6 +21,9 @@ class FleetEngine(Protocol):
     def submit(self, task: FleetTask) -> Future[TaskOutcome]:
         """Has a task done."""
 
+    def has_gpus(self) -> bool:
+        """Whether a task can be given a GPU of its own."""
+
     def close(self) -> None:
         """Ends what is being done."""
 
@@ -41,6 +44,10 @@ class ProcessPool:
     def submit(self, task: FleetTask) -> Future[TaskOutcome]:
         """Has a task done in a process."""
         return self._threads[task.step].submit(run_task, task, self._stop)
+
+    def has_gpus(self) -> bool:
+        """Whether a task can be given a GPU of its own: here each sees all that there are."""
+        return False
 
     def close(self) -> None:
         """Ends what is being done."""

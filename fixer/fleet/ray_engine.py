@@ -1,18 +1,23 @@
 """Plans and proofs on a Ray cluster: each is a Ray task, named after its repository, with what it needs.
 
-The folder of the fleet has to be on a path that all nodes see.
+Where all nodes see the folder of the fleet, they work in it. From the first task on that comes to a node that does not,
+clones and what comes of them are carried, and the environments that one node has built with them.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import Future
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from fixer.errors import UsageError
-from fixer.fleet.failures import StepFailure
-from fixer.fleet.tasks import FleetTask, TaskOutcome, home, run_task
+from fixer.fleet.failures import LOST, StepFailure
+from fixer.fleet.parcels import Carried, brought_back, pack_environment, packed, run_apart, run_here
+from fixer.fleet.tasks import FleetTask, TaskOutcome, home
 from fixer.fleet.words import Step
 
 _KILLED = -9
@@ -40,7 +45,9 @@ class RayEngine:
         except (ConnectionError, ValueError, RuntimeError) as error:
             asked = f"--address {address}" if address else "--engine ray"
             raise UsageError(f"{asked}: Ray cannot be reached: {error}; see `ray status`") from None
-        self._run = ray.remote(run_task)
+        self._here, self._apart = ray.remote(run_here), ray.remote(_run_apart)
+        self._carries = False
+        self._environments: dict[str, str] = {}
         self._waiting: dict[Future[TaskOutcome], Any] = {}
         self._most = {"plan": plans, "prove": proofs}
 
@@ -51,16 +58,31 @@ class RayEngine:
     def submit(self, task: FleetTask) -> Future[TaskOutcome]:
         """Has a task done by Ray. One whose worker or node is gone ended from outside."""
         came: Future[TaskOutcome] = Future()
-        if lacking := self._lacking(task):
-            came.set_exception(StepFailure(lacking))
-            return came
+        try:
+            if lacking := self._lacking(task):
+                raise StepFailure(lacking)
+            self._send(task, came)
+        except (StepFailure, OSError) as failure:
+            came.set_exception(failure)
+        return came
+
+    def _send(self, task: FleetTask, came: Future[TaskOutcome]) -> None:
         needs: dict[str, Any] = {"num_cpus": task.cpus, "max_retries": 0, "name": task.name}
         needs |= {"num_gpus": task.gpus} if task.gpus else {}
         needs |= {"memory": task.memory * _GIB} if task.memory else {}
-        reference = self._run.options(**needs).remote(task)
+        if not Path(task.clone).is_dir():
+            raise StepFailure("its clone is missing; `fixer fleet retry` makes it again", LOST)
+        if self._carries:
+            known = dict(self._environments) if task.step == "prove" else {}
+            reference = self._apart.options(**needs).remote(task, packed(Path(task.clone)), known)
+        else:
+            reference = self._here.options(**needs).remote(task)
         self._waiting[came] = reference
-        reference.future().add_done_callback(lambda done: self._pass_on(done, came))
-        return came
+        reference.future().add_done_callback(lambda done: self._pass_on(task, done, came))
+
+    def has_gpus(self) -> bool:
+        """Whether a task can be given a GPU of its own."""
+        return bool(self._ray.cluster_resources().get("GPU", 0) >= 1)
 
     def close(self) -> None:
         """Ends what is being done."""
@@ -77,12 +99,43 @@ class RayEngine:
         told = f"cpus = {task.cpus}, gpus = {task.gpus}" + (f", memory = {task.memory}" if task.memory else "")
         return f"no node of the cluster has what it needs ({told}); ask for less, or add one and `fixer fleet retry`"
 
-    def _pass_on(self, done: Future[TaskOutcome], came: Future[TaskOutcome]) -> None:
+    def _pass_on(self, task: FleetTask, done: Future[Any], came: Future[TaskOutcome]) -> None:
         error = done.exception()
-        if error is None:
-            came.set_result(done.result())
-        elif isinstance(error, self._ray.exceptions.RayTaskError):
-            came.set_exception(error)
-        else:
-            came.set_result(TaskOutcome(_KILLED, 0.0, 0.0))
+        try:
+            if error is None and done.result() is None:
+                self._carries = True
+                self._send(task, came)
+                return
+            if error is None:
+                came.set_result(self._received(task, done.result()))
+            elif isinstance(error, self._ray.exceptions.RayTaskError):
+                came.set_exception(error)
+            else:
+                came.set_result(TaskOutcome(_KILLED, 0.0, 0.0))
+        except Exception as wrong:
+            came.set_exception(wrong)
         self._waiting.pop(came, None)
+
+    def _received(self, task: FleetTask, result: Any) -> TaskOutcome:
+        """What came of a task, with what it brought along put where it belongs."""
+        if isinstance(result, TaskOutcome):
+            return result
+        node, carried = result
+        self._environments.update(dict.fromkeys(carried.environments, node))
+        return brought_back(task, carried)
+
+
+def _run_apart(task: FleetTask, clone: bytes, environments: Mapping[str, str]) -> tuple[str, Carried]:
+    """Does a task apart, and says on which node; `environments` are those of other nodes."""
+    ray: Any = import_module("ray")
+    fetch = {name: partial(_fetched, name, node) for name, node in environments.items()}
+    return ray.get_runtime_context().get_node_id(), run_apart(task, clone, fetch)
+
+
+def _fetched(name: str, node: str) -> bytes:
+    """An environment of another node."""
+    ray: Any = import_module("ray")
+    there = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy(node, soft=False)
+    pack = ray.remote(num_cpus=0, max_retries=0)(pack_environment)
+    held: bytes = ray.get(pack.options(scheduling_strategy=there, name=f"environment {name}").remote(name))
+    return held

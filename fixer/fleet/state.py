@@ -297,6 +297,15 @@ class FleetState:
         ).fetchone()
         return ever or 0, now or 0
 
+    def begun_since(self, step: Step, since: float) -> list[str]:
+        """The addresses of the repositories with which a step was begun since a time."""
+        return [
+            str(address)
+            for (address,) in self._connection.execute(
+                "SELECT address FROM step JOIN repository ON name=repository WHERE step=? AND started>=?", (step, since)
+            )
+        ]
+
     def steps(self, name: str | None = None) -> list[StepRow]:
         """The steps of a repository, or of all."""
         where, given = (" WHERE repository=?", (name,)) if name is not None else ("", ())

@@ -86,6 +86,11 @@ class GitHub:
         with answers():
             self.repository.get_issue(number).add_to_labels(*labels)
 
+    def ask(self, number: int, people: Sequence[str], teams: Sequence[str]) -> None:
+        """Asks for a review of it."""
+        with answers():
+            self.repository.get_pull(number).create_review_request(list(people), list(teams))
+
     def open_from(self, prefix: str) -> int:
         """How many are open from branches whose names begin so."""
         with answers():

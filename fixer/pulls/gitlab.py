@@ -77,6 +77,13 @@ class GitLab:
         with answers():
             self.target.mergerequests.update(number, {"add_labels": ",".join(labels)})
 
+    def ask(self, number: int, people: Sequence[str], teams: Sequence[str]) -> None:
+        """Asks people for a review of it, who are known by numbers; of groups nobody can be asked."""
+        api = self.target.manager.gitlab
+        with answers():
+            found = [one.get_id() for name in people for one in api.users.list(username=name, get_all=False)]
+            self.target.mergerequests.update(number, {"reviewer_ids": found})
+
     def open_from(self, prefix: str) -> int:
         """How many are open from branches whose names begin so."""
         with answers():

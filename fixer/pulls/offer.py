@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -43,6 +42,7 @@ class Forge(Protocol):
     def comment(self, number: int, text: str) -> None: ...
     def close(self, number: int, body: str) -> None: ...
     def label(self, number: int, labels: Sequence[str]) -> None: ...
+    def ask(self, number: int, people: Sequence[str], teams: Sequence[str]) -> None: ...
     def open_from(self, prefix: str) -> int: ...
     def issue(self, number: int) -> Issue: ...
     def find_issue(self, mark: str) -> Issue | None: ...
@@ -52,7 +52,8 @@ class Forge(Protocol):
 
 @dataclass(frozen=True)
 class Visit:
-    """A look at the server before any work is done."""
+    """A look at the server before any work is done, from a clone that may be `apart`: fixer's own, in which nothing is
+    checked out or built that a pull request could be for, and which has no other remote."""
 
     forge: Forge
     remote: Remote
@@ -63,11 +64,11 @@ class Visit:
     templates: Templates
     again: bool
     asked: str
+    apart: bool = False
 
-    @cached_property
-    def base(self) -> str:
+    def base(self, seen: RemoteBranch) -> str:
         """The branch that a pull request is for. Raises UsageError where none is known."""
-        return _base(self.target, self.asked_base)
+        return _base(self, seen)
 
     @property
     def off(self) -> frozenset[str]:
@@ -84,21 +85,30 @@ class Visit:
         return frozenset() if self.again else life.refused(self.pulls, changes)
 
 
-def visit(remote: Remote, branch: str, base: str | None, templates: Templates, again: bool, asked: str) -> Visit:
+def visit(
+    remote: Remote,
+    branch: str,
+    base: str | None,
+    templates: Templates,
+    again: bool,
+    asked: str,
+    *,
+    apart: bool = False,
+) -> Visit:
     """Looks up the pull requests of a branch. Raises UsageError where that cannot be done."""
     if remote.place is None:
         raise UsageError(
             f"{remote.name} ({remote.address}) is not known as GitHub or GitLab; push to a remote there, or name "
             "the server by GITHUB_SERVER_URL or CI_SERVER_URL"
         )
-    target = _target(remote, remote.place)
+    target = remote if apart else _target(remote, remote.place)
     assert target.place is not None
     token = remote.tokens.of(target.place.kind) or _of_program(target.place)
     tokens = remote.tokens.and_of(token)
     with tokens.hiding():
         forge = connected(target.place, remote.place, token)
         remote = replace(remote, tokens=tokens)
-        return Visit(forge, remote, branch, target, base, forge.pulls(branch), templates, again, asked)
+        return Visit(forge, remote, branch, target, base, forge.pulls(branch), templates, again, asked, apart)
 
 
 def connected(target: ForgeRepository, head: ForgeRepository, token: Token) -> Forge:
@@ -161,7 +171,7 @@ def _offer(
             raise UsageError(error)
         done.append(pushed)
     if PullAction.open in steps:
-        pull = _opened(visit, name, text, draft=memo.draft)
+        pull = _opened(visit, seen, name, text, draft=memo.draft)
         done.append(f"pull request opened{' as a draft' if pull.draft else ''}: {pull.url}")
     elif pull and PullAction.rewrite in steps:
         draft = life.is_draft(pull, memo)
@@ -204,7 +214,7 @@ def _conclude(visit: Visit, result: Result, seen: RemoteBranch, off: bool) -> li
     if pull is None:
         return []
     if PullAction.comment in steps:
-        visit.forge.comment(pull.number, _farewell(visit, people, off))
+        visit.forge.comment(pull.number, _farewell(visit, seen, people, off))
     if PullAction.close in steps:
         visit.forge.close(pull.number, pull.forgotten)
         why = "all that is left is switched off in it" if off else "nothing is left to do"
@@ -222,7 +232,8 @@ def _doubt(pull: Pull, asked: str, result: Result) -> str | None:
     return f"it changes {unread.path}, which was skipped: {unread.reason}" if unread else None
 
 
-def _farewell(visit: Visit, people: bool, off: bool) -> str:
+def _farewell(visit: Visit, seen: RemoteBranch, people: bool, off: bool) -> str:
+    base = visit.base(seen)
     then = (
         "This branch holds commits that fixer did not make, so it is left open: merge or close it."
         if people
@@ -230,17 +241,17 @@ def _farewell(visit: Visit, people: bool, off: bool) -> str:
         + ("Tick a box above to have its rule offered again." if off else "What comes up again is offered again.")
     )
     why = (
-        f"All that `{visit.base}` still needs is switched off in the check boxes above."
+        f"All that `{base}` still needs is switched off in the check boxes above."
         if off
-        else f"`{visit.base}` needs none of these changes any more."
+        else f"`{base}` needs none of these changes any more."
     )
     return f"{why} {then}\n\n{life.NOTHING}"
 
 
-def _opened(visit: Visit, name: str, text: str, *, draft: bool) -> Pull:
+def _opened(visit: Visit, seen: RemoteBranch, name: str, text: str, *, draft: bool) -> Pull:
     """A new pull request, or the one that another run opened meanwhile."""
     try:
-        return visit.forge.open(visit.branch, visit.base, name, text, draft=draft)
+        return visit.forge.open(visit.branch, visit.base(seen), name, text, draft=draft)
     except UsageError:
         there = life.current(visit.forge.pulls(visit.branch))
         if there is None:
@@ -267,18 +278,27 @@ def _target(remote: Remote, place: ForgeRepository) -> Remote:
     return remote
 
 
-def _base(target: Remote, asked: str | None) -> str:
+def _base(visit: Visit, seen: RemoteBranch) -> str:
     """The branch that the pull request is for: the one that was named as the base, the one that is checked out or, in
     a pipeline, built, else the default branch."""
-    here = target.repository.git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).decode().strip()
-    built = [os.environ.get(name, "") for key, value, name in _REFS if value is None or os.environ.get(key) == value]
-    for name in filter(None, [(asked or "").removeprefix(f"{target.name}/"), "" if asked else here, *built]):
+    target, asked = visit.target, visit.asked_base
+    for name in filter(None, [(asked or "").removeprefix(f"{target.name}/"), *([] if visit.apart else _here(visit))]):
         if head_of(target, name):
             return name
-    found = default_branch(target)
+    found = seen.default if target.address == visit.remote.address else default_branch(target)
     if found is None:
         raise UsageError(f"{target.name} ({target.address}): no default branch is known; name one with --base")
     return found
+
+
+def _here(visit: Visit) -> list[str]:
+    """The branch that is checked out, where no base was named, and the one that a pipeline builds."""
+    git = visit.target.repository.git
+    here = "" if visit.asked_base else git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).decode().strip()
+    return [
+        here,
+        *(os.environ.get(at, "") for key, value, at in _REFS if value is None or os.environ.get(key) == value),
+    ]
 
 
 def _of_program(place: ForgeRepository) -> Token:

@@ -29,6 +29,7 @@ class Request:
     owner: str = "someone"
     comments: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    reviewers: list[str] = field(default_factory=list)
     writes: int = 0
     marked: bool = False
 
@@ -94,7 +95,7 @@ class Api:
             made = self.add(owner, head, body["base"], body["title"], body["body"])
             made.marked = bool(body.get("draft"))
             return 201, self._pull(made)
-        if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments|/labels)?", path):
+        if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments|/labels|/requested_reviewers)?", path):
             one = self.requests[int(match[2]) - 1]
             if method == "PATCH":
                 one.edit(body.get("title"), body.get("body"), body.get("state"))
@@ -102,6 +103,9 @@ class Api:
                 labels = body if isinstance(body, list) else body["labels"]
                 one.labels += [name for name in labels if name not in one.labels]
                 return 200, [{"name": name} for name in one.labels]
+            if match[3] == "/requested_reviewers":
+                one.reviewers += [*body["reviewers"], *(f"team {name}" for name in body["team_reviewers"])]
+                return 201, self._pull(one)
             if match[3] and method == "POST":
                 one.comments.append(body["body"])
                 return 201, self._comment(one, len(one.comments) - 1)
@@ -195,6 +199,8 @@ class Api:
             found = [one for one in self.requests if asked[0] in (None, one.head)]
             found = [one for one in found if asked[1] in ("all", {"open": "opened"}.get(one.state, one.state))]
             return 200, [self._merge_request(one) for one in reversed(found)]
+        if (method, path) == ("GET", "/users"):
+            return 200, [{"id": len(query["username"]), "username": query["username"]}]
         if path == "/projects/7/issues" or path.startswith("/projects/7/issues/"):
             return self._issues(method, path.rpartition("/")[2], body, self._gitlab_issue)
         owners = {f"/projects/{id}/merge_requests": path.partition("/")[0] for path, id in PROJECTS.items()}
@@ -211,6 +217,7 @@ class Api:
             if method == "PUT":
                 event = body.get("state_event")
                 one.labels += filter(None, body.get("add_labels", "").split(","))
+                one.reviewers += map(str, body.get("reviewer_ids", ()))
                 one.edit(body.get("title"), body.get("description"), {"close": "closed", None: None}[event])
             if match[2] and method == "POST":
                 one.comments.append(body["body"])

@@ -61,6 +61,7 @@ class RecordedEngine:
         self.answer, self.most = answer, room
         self.tasks: list[FleetTask] = []
         self.closed = False
+        self.gpus = False
 
     def room(self, step: Step) -> int:
         return self.most
@@ -73,6 +74,9 @@ class RecordedEngine:
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def has_gpus(self) -> bool:
+        return self.gpus
 
     def close(self) -> None:
         self.closed = True

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import time as clock
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from codemods.engine.plan import Change
+from fixer.fleet import driver
+from fixer.fleet import state as state_of_fleets
 from fixer.fleet.asked import FleetOptions, FleetRepository, RepositoryOptions
 from fixer.fleet.deliveries import changes_of
 from fixer.fleet.driver import RELEASED, Driver, FleetEnd
+from fixer.fleet.failures import StepFailure
 from fixer.fleet.manners import waits_for_hour
 from fixer.fleet.state import opened
 from fixer.fleet.words import Delivered
@@ -284,6 +289,15 @@ def test_deliveries_have_their_hours(hours: str, hour: int, waits: bool) -> None
     assert said == (f"its hour: deliveries are made {hours}" if waits else "")
 
 
+def test_outside_of_its_hours_a_fleet_delivers_nothing(acme: Organisation) -> None:
+    later = (datetime.now().hour + 2) % 24
+    hours = f"{later:02}:00-{(later + 1) % 24:02}:00"
+    assert run(acme, FleetOptions(hours=hours), names="a").waits == f"its hour: deliveries are made {hours}"
+    assert acme.states()["a"] == [] and states(acme) == {"a": "planned"}
+    assert run(acme, FleetOptions(hours="00:00-24:00"), names="a") == FleetEnd()
+    assert acme.states()["a"] == ["open"]
+
+
 def test_a_branch_is_pushed_without_a_pull_request(acme: Organisation) -> None:
     run(acme, each=RepositoryOptions(prove=False))
     assert not any(head(acme.folder / "acme" / f"{name}.git") for name in "abc")
@@ -351,3 +365,67 @@ def test_labels_are_given_on_both_forges(kind: str, ask: Ask, tmp_path: Path, mo
             end = Driver(tmp_path / "state", state, RecordedEngine(in_process), FleetOptions(), tokens, print).run()
         assert end == FleetEnd() and world.pull().labels == ["x", "y"]
         assert rows(tmp_path)["project"].state == "delivered"
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("github", ["ada", "bob", "team ml"]), ("gitlab", ["3", "3"])])
+def test_the_owners_of_the_changed_files_are_asked_once(
+    kind: str, asked: list[str], ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with standing_project(kind, ask, tmp_path, monkeypatch) as world:
+        commit(world.origin, {"CODEOWNERS": b"*.py @ada @bob @acme/ml\n*.md @nobody\n"})
+        name = "GITHUB_TOKEN" if kind == "github" else "GITLAB_TOKEN"
+        tokens = Tokens((Token(name, PROJECT_SECRET),))
+        one = FleetRepository("project", f"{world.address}/someone/project.git", replace(OFFER, ask_owners=True))
+        for _ in range(2):
+            with opened(tmp_path / "state", make=True) as state:
+                state.enroll([one])
+                state.renew()
+                Driver(tmp_path / "state", state, RecordedEngine(in_process), FleetOptions(), tokens, print).run()
+        assert world.pull().reviewers == asked
+        assert rows(tmp_path)["project"].state == "delivered"
+
+
+def test_a_review_that_may_not_be_asked_for_leaves_the_pull_request_open(acme: Organisation, tmp_path: Path) -> None:
+    commit(acme.folder / "acme" / "a.git", {"CODEOWNERS": b"* @ada\n"})
+    acme.refused = ("POST", "/requested_reviewers")
+    run(acme, each=replace(OFFER, ask_owners=True), names="ab")
+    assert states(acme) == {"a": "delivered", "b": "delivered"}
+    assert "; without its reviewers: GitHub answers 403" in rows(tmp_path)["acme/a"].reason
+    assert "reviewers" not in rows(tmp_path)["acme/b"].reason
+
+
+def test_no_more_is_delivered_within_an_hour_than_may_be(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(acme, each=RepositoryOptions(prove=False))
+    hour, seen = [0.0], list[int]()
+
+    def pause(seconds: float) -> None:
+        seen.append(sum(map(len, acme.states().values())))
+        hour[0] += 1800
+
+    monkeypatch.setattr(driver, "time", SimpleNamespace(time=lambda: clock.time() + hour[0], sleep=pause))
+    monkeypatch.setattr(state_of_fleets, "time", SimpleNamespace(time=lambda: clock.time() + hour[0]))
+    assert run(acme, FleetOptions(deliveries_per_hour=2)) == FleetEnd()
+    assert seen == [2, 2] and acme.states() == {"a": ["open"], "b": ["open"], "c": ["open"]}
+
+
+def test_a_pull_request_is_for_the_default_branch_wherever_the_fleet_is_run(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_REF_TYPE", "branch")
+    monkeypatch.setenv("GITHUB_REF_NAME", "release")
+    for name in "ab":
+        commit(acme.folder / "acme" / f"{name}.git", {"notes.md": b""}, "release", "origin/main")
+    run(acme, names="a")
+    run(acme, each=replace(OFFER, base="release"), names="b")
+    assert [acme.api(name).requests[0].base for name in "ab"] == ["main", "release"]
+
+
+def test_a_commit_that_is_gone_is_not_passed_over(tmp_path: Path) -> None:
+    repo = Repo(tmp_path)
+    repo.git("init", "--quiet")
+    repo.commit({"a.py": b"1\n"})
+    there = Commit(repo.commit({"a.py": b"2\n"}), "LIT001", "", "", ())
+    found = find_repository(tmp_path)
+    assert found is not None
+    with pytest.raises(StepFailure, match="a commit of its branch is missing"):
+        list(changes_of(found, Result("run", None, "2.6.6", commits=(there, Commit("1" * 40, "LIT101", "", "", ())))))

@@ -395,3 +395,28 @@ def test_a_repository_without_commits_is_left_out(tmp_path: Path) -> None:
     run(tmp_path, every, RecordedEngine())
     assert states(tmp_path) == {"empty": "left out", "a": "proven"}
     assert rows(tmp_path)["empty"].reason == "its default branch has no commit yet"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "has", "given"),
+    [
+        ('pl.Trainer(accelerator="gpu", devices=2)', None, True, 1),
+        ('pl.Trainer(accelerator="gpu")', None, False, 0),
+        ('pl.Trainer(accelerator="gpu")', 0, True, 0),
+        ("pl.Trainer(gpus=0)", None, True, 0),
+        ("pl.Trainer(gpus=[0, 1])", None, True, 1),
+        ('parser.add_argument("--gpus", type=int)', None, True, 1),
+        ("# 16 gpus are there: pl.Trainer()", None, True, 0),
+        ("pl.Trainer()", 2, False, 2),
+    ],
+)
+def test_a_proof_has_a_gpu_where_there_is_one_and_the_project_trains_on_it(
+    tmp_path: Path, text: str, asked: int | None, has: bool, given: int
+) -> None:
+    every = repositories(tmp_path, ["a"], RepositoryOptions(gpus=asked))
+    (Path(every[0].address) / "train.py").write_text(f"import pytorch_lightning as pl\n{text}\n")
+    commit_all(Path(every[0].address))
+    engine = RecordedEngine()
+    engine.gpus = has
+    run(tmp_path, every, engine)
+    assert [(task.step, task.gpus) for task in engine.tasks] == [("plan", 0), ("prove", given)]

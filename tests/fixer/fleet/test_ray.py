@@ -10,15 +10,17 @@ import pytest
 
 from fixer.errors import UsageError
 from fixer.fleet.asked import FleetOptions, RepositoryOptions
+from fixer.fleet.clones import fetched
 from fixer.fleet.driver import Driver, FleetEnd
 from fixer.fleet.failures import StepFailure
 from fixer.fleet.pool import FleetEngine, ProcessPool
 from fixer.fleet.ray_engine import RayEngine
 from fixer.fleet.state import FleetRow, opened
-from fixer.fleet.tasks import FleetTask, TaskOutcome
+from fixer.fleet.tasks import REPORT, FleetTask, TaskOutcome, arguments_of
 from fixer.tokens import Tokens
 from tests.fixer.command import Ask
 from tests.fixer.fleet.stand_in import repositories
+from tests.support import git
 
 
 class RayWithAnAccident(RayEngine):
@@ -61,6 +63,19 @@ def ran(folder: Path, top: Path, engine: FleetEngine, names: list[str]) -> list[
         return state.rows()
 
 
+def carried(folder: Path, engine: RayEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task of a clone that its worker does not see: a path that is another one in each process."""
+    engine.killed = "nothing"  # type: ignore[attr-defined]
+    (one,) = repositories(folder, ["a"], RepositoryOptions(prove=False))
+    assert fetched(folder / "a", one, Tokens())
+    monkeypatch.chdir(folder)
+    arguments = arguments_of(one.options, plan=True)
+    task = FleetTask("a", "plan", "/proc/self/cwd/a", str(folder / "task"), arguments, 100)
+    assert engine.submit(task).result().code == 0
+    assert git(folder / "a", "rev-parse", "fixer/lightning-2.6.6") and (folder / "task" / REPORT).is_file()
+    engine._carries = False
+
+
 def test_ray_comes_to_the_same_as_the_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
     engine = RayWithAnAccident(None, 3)
@@ -69,6 +84,8 @@ def test_ray_comes_to_the_same_as_the_pool(tmp_path: Path, monkeypatch: pytest.M
         task = FleetTask("a", "prove", "", "", (), 1, **needs)
         with pytest.raises(StepFailure, match="no node of the cluster has what it needs"):
             RayEngine.submit(engine, task).result(0)
+    carried(tmp_path, engine, monkeypatch)
+    engine.killed = ""
     seen = ran(tmp_path, tmp_path / "ray", engine, ["a", "b"])
     assert engine.killed and [outcome.code for outcome in engine.outcomes] == [-9]
     pool = ran(tmp_path, tmp_path / "pool", ProcessPool(2, 1), ["a", "b"])
