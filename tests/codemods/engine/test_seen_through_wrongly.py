@@ -340,7 +340,7 @@ def test_words_of_the_caller_are_other_ones_in_a_helper_that_takes_them_crosswis
 def test_a_keyword_of_a_partial_that_is_overridden_stays(call: str, code: str) -> None:
     made = run_rules({"a.py": f"import functools\nimport pytorch_lightning as pl\n\ntrainer = {call}\n"}, rule(code))
     assert made.changes == () and made.bugs == ()
-    assert [item.fix for item in made.findings] == ["manual"]
+    assert [item.fix for item in made.findings] == ["manual"] * 2
 
 
 @pytest.mark.parametrize("code", ["LIT110", "LIT111"])
@@ -359,7 +359,7 @@ def test_a_keyword_beside_what_a_partial_is_given_is_told(call: str, expected: s
     }[code]
     head = "import functools\nimport pytorch_lightning as pl\n\ntrainer = "
     made = run_rules({"a.py": f"{head}{call.format(old)}\n"}, rule(code), unsafe=True)
-    assert [item.fix for item in made.findings] == ["manual" if expected is None else "unsafe"]
+    assert {item.fix for item in made.findings} == {"manual" if expected is None else "unsafe"}
     assert expected is None or made.final()["a.py"].decode() == f"{head}{expected.format(new)}\n"
     assert expected is not None or made.changes == ()
 
