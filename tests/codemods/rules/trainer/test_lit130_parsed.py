@@ -240,7 +240,7 @@ def test_an_own_option_that_the_call_does_not_read_is_left(given: str) -> None:
     assert "--gpus of its own" in refusals({"a.py": HEAD + OWN.replace("KEYWORDS", given)}, "LIT130")[0]
 
 
-@pytest.mark.parametrize("line", ["import json as inspect\n", "ast = made()\n", "for inspect in ():\n    pass\n"])
+@pytest.mark.parametrize("line", ["import json as inspect\n", "ast = made()\n", "for inspect in names():\n    pass\n"])
 def test_a_file_that_gives_a_module_its_name_is_left(line: str) -> None:
     text = script("max_epochs=3", "pass").replace("\n\n\ndef", f"\n{line}\n\ndef", 1)
     assert "uses the name" in refusals({"a.py": text}, "LIT130")[0]
