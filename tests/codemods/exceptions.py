@@ -25,7 +25,8 @@ LOST: dict[tuple[str, str], str] = {
     ("TBP102-0", "given by default"): "who builds the module may give another value, and the step shows nothing of it",
     ("LIT111-0", "named in a file"): NAMED,
     ("AMP002-1", "spaced call"): OPEN,
-    ("GRD005-3", "by identity"): OPEN,
+    ("AMP002-1", "by an operator"): OPEN,
+    ("GRD005-1", "by a caller"): OPEN,
     **{
         (name, edit): UNREAD
         for name in ("AMP004-1", "AMP004-2", "COM001-1", "LIT002-0", "PIN002-0")
@@ -121,6 +122,8 @@ UNSURE = {
     "if it is there": "the same",
     "inside by defaults": "open: a name that comes with a rewrite may be the parameter's, by its default",
     "self otherwise": "a rewrite may bring a `self` that the method does not have",
+    "by a caller": "open: the call whose arguments change is made by `methodcaller`",
+    "keys turned": "open: a rewrite of the keys does not reach those that a comprehension hands on",
     "result kept": "a rewrite that takes the statement away would take the name too",
 }
 """Edits under which a rewrite may always be left to a person, or asked for first, with the reason."""
