@@ -30,7 +30,6 @@ TOTAL = "len(self.train_dataloader()) * self.trainer.max_epochs"
         ("total_steps = self.trainer.max_steps",),
         ("size = len(self.train_dataloader())", "size += 1", "total_steps = size * self.trainer.max_epochs"),
         ("scheduler = OneCycleLR(optimizer, 0.1, epochs=10, steps_per_epoch=100)",),
-        ("scheduler = OneCycleLR(optimizer, 0.1, epochs=self.epochs, steps_per_epoch=len(self.train_dataloader()))",),
     ],
 )
 def test_left_alone(lines: tuple[str, ...]) -> None:
