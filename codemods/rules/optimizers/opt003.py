@@ -62,6 +62,20 @@ def _inherited(facts: Facts, fact: ClassFact) -> Function | None:
     return found[1].methods.get(STEP) if found else None
 
 
+def _below(file: PythonFile, facts: Facts, fact: ClassFact) -> Iterator[tuple[str, Function, Function | None]]:
+    """The classes that train the optimizers of another one, each with a step of its own, twice where it stands here."""
+    for child in facts.subclasses(fact):
+        between = [one for one in facts.ancestry(child) if one != fact]
+        if STEP not in child.methods or any("configure_optimizers" in one.methods for one in between):
+            continue
+        opened = facts.find_opened(f"{facts.files[child.path].module}.{child.name}", child.path)
+        here = next((item for item in file.classes if child.path == file.path and item.qualname == child.name), None)
+        found = (file, here) if here else opened
+        if found and optimization(facts, found[0], child) != "manual" and not is_manual(*found):
+            step = found[1].methods[STEP]
+            yield child.name, step, step if here else None
+
+
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     return (FLAG.encode(),) if collected else ()
 
@@ -72,18 +86,19 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if fact is None or facts.kind(fact) != MODULE or _is_manual(file, facts, fact):
             continue
         own = item.methods.get(STEP)
-        step = own or _inherited(facts, fact)
-        if step is None or _tells_apart(step):
-            continue
         how = _several(file, item)
-        yield Match(
-            file.head(own or item.methods["configure_optimizers"]),
-            f"{item.node.name} {how} several optimizers, and a training step that takes no `optimizer_idx`",
-            "manual",
-            f"Not rewritten: {_before(step)}. {ADVICE}",
-            "M214",
-            stops=None if how == "has" else False,
-        )
+        below = _below(file, facts, fact) if own is None and how == "has" else ()
+        for name, step, here in [(item.node.name, own or _inherited(facts, fact), own), *below]:
+            if step is None or _tells_apart(step):
+                continue
+            yield Match(
+                file.head(here or item.methods["configure_optimizers"]),
+                f"{name} {how} several optimizers, and a training step that takes no `optimizer_idx`",
+                "manual",
+                f"Not rewritten: {_before(step)}. {ADVICE}",
+                "M214",
+                stops=None if how == "has" else False,
+            )
 
 
 def _before(step: Function) -> str:

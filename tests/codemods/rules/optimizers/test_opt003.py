@@ -56,3 +56,32 @@ def test_a_step_that_takes_the_index_with_the_rest(body: str) -> None:
 )
 def test_one_optimizer(body: str) -> None:
     assert told(body) == told(body, ", *rest") == []
+
+
+BASE = MODULE[: MODULE.index("    def training_step")] + MODULE[MODULE.index("    def configure") :]
+BELOW = """
+
+class Below(Model):
+    def training_step(self, {args}):
+        return self.one(batch).mean()
+"""
+
+
+def below(args: str, body: str = f"return [{ONE}, {TWO}]", more: str = "") -> list[str]:
+    text = BASE.format(body=body) + BELOW.format(args=args) + more
+    made = run_rules({"m.py": text}, rule("OPT003"))
+    assert made.changes == () and made.bugs == ()
+    return [item.message for item in made.findings]
+
+
+@pytest.mark.parametrize("args", ["batch, batch_idx", "*args", "batch, batch_idx, **kwargs"])
+def test_a_step_below_a_class_with_several_optimizers(args: str) -> None:
+    assert below(args) == ["Below has several optimizers, and a training step that takes no `optimizer_idx`"]
+
+
+def test_steps_below_that_train_as_they_are() -> None:
+    assert below("batch, batch_idx, optimizer_idx") == []
+    assert below("batch, batch_idx", f"return {ONE}") == []
+    assert below("batch, batch_idx", more="\n    automatic_optimization = False\n") == []
+    own = f"\n    def configure_optimizers(self):\n        return {ONE}\n"
+    assert below("batch, batch_idx", more=own) == []
