@@ -18,8 +18,7 @@ Watching = Mapping[str, tuple[str, ...]]
 programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
 (`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
 verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
-what it trains is `smaller`, how many `samples` there are in a batch at most, and whether the code is told how long the
-`whole` training is."""
+what it trains is `smaller`, and how many `samples` there are in a batch at most."""
 _OF_SIZES = frozenset({"AssertionError", "IndexError", "RuntimeError", "SystemExit", "ValueError", "ZeroDivisionError"})
 _FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
@@ -63,8 +62,6 @@ def otherwise(
         return made
     if not watched.get("shorter") and (slow := _slow(old) or _slow(new)):
         return {**watched, "shorter": ("batches",)}, f"on fewer batches: {slow}"
-    if _counts_otherwise(old, new) and not watched.get("whole"):
-        return {**watched, "whole": ("lengths",)}, "told of the whole training, since one tree alone asks for its steps"
     if missing := _missing(old, new, watched.get("programs", ())):
         told = f"with a program that does nothing in place of {missing}, which is not installed"
         return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
@@ -81,16 +78,6 @@ def otherwise(
     if "loggers" in found and not watched.get("quiet") and not (old and old.stands_for != "loggers"):
         return {**watched, "quiet": ("loggers",)}, "with loggers that write nothing, as one needs what is not here"
     return None
-
-
-def _counts_otherwise(old: RunRecord | None, new: RunRecord) -> bool:
-    """Whether one tree asks a Trainer for the steps of the shortened training, the other computes those of the whole
-    one by itself, and the numbers differ."""
-    if old is None or not (old.recording.fitted and new.recording.fitted) or old.counted == new.counted:
-        return False
-    rates = [raw.recording.learning_rates for raw in (old, new)]
-    losses = [raw.recording.losses for raw in (old, new)]
-    return rates[0] != rates[1] or losses[0] != losses[1]
 
 
 def _slow(raw: RunRecord | None) -> str | None:

@@ -17,8 +17,6 @@ LOOKED = 64
 ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches", "check_val_every_n_epoch",
          "gpus", "tpu_cores", "num_processes", "devices", "num_nodes")  # fmt: skip
 NUDGE = 2.0**-23
-COMBINED: dict[str, Callable[[list[int]], int]] = {"min_size": min, "sequential": sum}
-"""How long loaders are together, by their mode, where that is not as long as the longest."""
 
 
 def graph(loss: Any) -> tuple[int, int]:
@@ -148,20 +146,20 @@ def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | 
     """
     loop = trainer.fit_loop.epoch_loop
     run = loop.total_batch_idx + (0 if "total_batch_idx" in vars(loop) else 1)  # 1.4 counts what is done
-    found = batches(trainer, asked.get("limit_train_batches"))
+    batches = _batches(trainer, asked.get("limit_train_batches"))
     accumulate = asked.get("accumulate_grad_batches") or 1
     most = asked.get("max_steps")
     most = most if isinstance(most, int) and most >= 0 else None
     epochs = asked.get("max_epochs")
     epochs = 1000 if epochs is None and most is None else epochs
     each = None
-    if found is not None and isinstance(accumulate, int) and run:
+    if batches is not None and isinstance(accumulate, int) and run:
         by_hand = not getattr(trainer.lightning_module, "automatic_optimization", True) or len(trainer.optimizers) > 1
-        each = round(found * steps / run) if by_hand or steps > run else math.ceil(found / accumulate)
+        each = round(batches * steps / run) if by_hand or steps > run else math.ceil(batches / accumulate)
     total = epochs * each if each is not None and isinstance(epochs, int) and epochs >= 0 else None
     limits = [number for number in (total, most) if number is not None]
     nodes, every = asked.get("num_nodes"), asked.get("check_val_every_n_epoch")
-    return {"batches": found, "epochs": epochs if isinstance(epochs, int) else None, "max_steps": most,
+    return {"batches": batches, "epochs": epochs if isinstance(epochs, int) else None, "max_steps": most,
             "steps": min(limits, default=None), "devices": _devices(asked), "nodes": nodes if isinstance(nodes, int)
             else None, "every": every if isinstance(every, int) else 1, **_samples(trainer)}  # fmt: skip
 
@@ -180,19 +178,17 @@ def _devices(asked: dict[str, Any]) -> int | None:
     return None
 
 
-def batches(trainer: Any, limit: Any) -> int | None:
-    """The batches of an epoch: the length of the training loaders, within the project's own limit."""
-    combined = getattr(trainer.fit_loop, "_combined_loader", None)
+def _batches(trainer: Any, limit: Any) -> int | None:
+    """The batches of an epoch: the length of the training loader, within the project's own limit."""
+    loader = trainer.train_dataloader
+    loader = getattr(loader, "loaders", loader)
     try:
-        if combined is None:
-            count = len(trainer.train_dataloader)
-        else:
-            count = COMBINED.get(combined._mode, max)([len(loader) for loader in combined.flattened])
-    except (TypeError, ValueError, AttributeError):
+        count = len(loader)
+    except TypeError:
         return None
     if isinstance(limit, float):
         return int(count * limit)
-    return min(count, limit) if isinstance(limit, int) and not isinstance(limit, bool) else int(count)
+    return min(count, limit) if isinstance(limit, int) and not isinstance(limit, bool) else count
 
 
 def _samples(trainer: Any) -> dict[str, int]:

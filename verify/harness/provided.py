@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import data_errors, downloads, earlier, made_data, questions, variables, whole
+from . import data_errors, downloads, earlier, made_data, questions, variables
 
 LENT: dict[str, None] = {}
 """What was lent to whom."""
@@ -22,8 +22,6 @@ MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
 SHARED: dict[str, None] = {}
 """How many ranks shared how many GPUs, where they had to."""
-WHOLE: dict[str, None] = {}
-"""By which names of a Trainer the code is told of the whole training."""
 SHORTER: dict[str, None] = {}
 """What of a training is made at all, where it is too slow for the time it has."""
 SMALLER: dict[str, None] = {}
@@ -57,8 +55,6 @@ def lend(spec: dict[str, Any]) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")  # without a network its client tries again for minutes
     if spec.get("shorter"):
         SHORTER[f"{spec['limit_train_batches']} batches of {spec['max_epochs']} epoch"] = None
-    if spec.get("whole"):
-        WHOLE.update(dict.fromkeys((*whole.SHORTENED, whole.STEPS)))
     SAMPLES.update(dict.fromkeys(spec.get("samples", ())))
     SMALLER.update(dict.fromkeys(spec.get("smaller", ())))
     if programs := spec.get("programs", ()):
@@ -79,6 +75,6 @@ def told() -> dict[str, list[str]]:
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
-        "whole": WHOLE, "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
+        "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

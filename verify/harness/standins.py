@@ -79,8 +79,11 @@ STAND_INS = {
         "it says nothing and writes no file",
     ),
     "variables": StandIn(
-        "an environment variable that the code reads by `os.environ[...]` and nothing sets",
-        "a folder or a file in the run's home, a number, an address or a word, as its use or its name tells",
+        "an environment variable that the code reads by `os.environ[...]`, by a function of its own that does, or by "
+        "`os.getenv` where what is done with it fails without, that a configuration names by `${oc.env:...}`, and that "
+        "nothing sets",
+        "the folder of the project (`PROJECT_ROOT` and its like), a folder or a file in the run's home, a number, an "
+        "address or a word, as its use or its name tells",
         "what is read from there: the folder is empty, the file is not there",
     ),
     "questions": StandIn(

@@ -22,7 +22,6 @@ from typing import Any
 from . import earlier, logger_calls, measures, short, silenced
 from .gradients import Gradients
 from .pace import TrainingPace
-from .whole import WholeLengths
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
@@ -37,7 +36,6 @@ class Watch:
         self.spec = spec
         self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
         self.pace = TrainingPace(spec, record)
-        self.whole = WholeLengths(str(Path.cwd()), lambda: self.record("counted"))
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -99,7 +97,6 @@ class Watch:
         """Put the smoke arguments and the recording around the Trainer and the backward of a package."""
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
-        self.whole.tell(trainer)
         short.leave_out_searches(package)
         self.patch_log(package.LightningModule)
         logger_calls.watch_loggers(package, str(Path.cwd()), self.handed)
@@ -135,8 +132,6 @@ class Watch:
             original(this, **arguments)
             self.spec["placed"] = self.spec.get("placed", False) or short.is_placed(given)
             self.asked = {name: given.get(name) for name in measures.ASKED}
-            if self.spec.get("whole"):
-                self.whole.keep(this, given)
 
         trainer.__init__ = init
 
@@ -227,7 +222,6 @@ class Watch:
             if self.gradients.steps:
                 self.pace.begun()
             with contextlib.suppress(Exception):
-                self.whole.begun(this.lightning_module.trainer)
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)
                 self.pace.at(number, most)

@@ -35,7 +35,6 @@ _GIVEN = {
     "shorter": "a shorter training than the others, since a step is too slow for the time there is",
     "smaller": "arguments that make what is trained smaller, since it is too large or too slow here",
     "samples": "batches of fewer samples, since a step is too slow here, of at most",
-    "whole": "the lengths of the whole training, until its first batch, by",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -74,9 +73,8 @@ class RunRecord:
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
     gave, `asked` the questions that were answered. `made` are the files that were made up, `unfetched` the addresses
     from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
-    here, `hub` what was made in place of what a hub has; it `counted` steps where it asked a Trainer for their number,
-    and `whole` says by which names it was told of the whole training; it `lacks` "data", "weights" or "hub" where it
-    failed for that.
+    here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
+    that.
     """
 
     recording: Recording
@@ -108,8 +106,6 @@ class RunRecord:
     unfetched: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
     lacks: str | None = None
-    counted: bool = False
-    whole: tuple[str, ...] = ()
 
     @property
     def is_crashed(self) -> bool:
@@ -162,8 +158,6 @@ def _read(path: Path, script: str) -> RunRecord:
             logged.setdefault(f"{HANDED}{event['name']}", []).append(float(event["value"]))
         elif kind == "fitted":
             fits.append(event)
-        elif kind == "counted":
-            raw = replace(raw, counted=True)
         elif kind == "evaluated":
             raw = replace(raw, evaluated=(*raw.evaluated, str(event["name"])))
         elif kind == "gradients":
