@@ -40,7 +40,7 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
             plainer = _simpler(node, known) or spelled_out(node, known) or _call(node, known)
         return plainer or displayed(node, known) or folded(node, known)
 
-    bound = {node.target.id for node in known.nodes[ast.NamedExpr]} - known.bound_in_classes
+    bound = {node.target.id for node in known.nodes[ast.NamedExpr]} - known.bound_in_classes - _of_module(known)
     unread = {name for name in bound if known.names.is_never_read(name)}
     kept = [node for node in known.nodes[ast.NamedExpr] if node.target.id in unread]
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
@@ -49,6 +49,14 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     odd += [node for node in calls if spelled_out(node, known) is not None]
     places = [*odd, *kept, *_needing(known), *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
+
+
+def _of_module(known: ModuleNames) -> set[str]:
+    """The names that expressions bind in the module itself, from which other files may import them."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda) if known.nodes[ast.NamedExpr] else ()
+    inside = {id(item) for kind in kinds for node in known.nodes[kind] for item in every_node(node)}
+    here = {node.target.id for node in known.nodes[ast.NamedExpr] if id(node) not in inside}
+    return here | {name for node in known.nodes[ast.Global] for name in node.names}
 
 
 def _is_odd(node: ast.Call) -> bool:

@@ -13,6 +13,8 @@ from codemods.code.tree_copies import made_from
 WRITTEN = (ast.Dict, ast.List, ast.Tuple, ast.BinOp, ast.JoinedStr, ast.Lambda, *COMPREHENSIONS)
 MAKING = ("torch.nn.", "torch.optim.")
 """The modules whose functions and classes always make something."""
+LIBRARIES = frozenset({"collections", "lightning", "pathlib", "pytorch_lightning", "torch", "torchmetrics"})
+"""Packages in which what begins with a capital is a class; a project may have functions that do."""
 
 
 def asked_for_none(owner: ast.AST) -> dict[int, ast.Compare]:
@@ -30,10 +32,11 @@ def answers(loads: Iterable[ast.Name], asked: Mapping[int, ast.Compare]) -> dict
 
 
 def is_something(value: ast.expr, known: ModuleNames) -> bool:
-    """Whether a value is never None: it is written out, or what a class or a function of torch makes."""
+    """Whether a value is never None: it is written out, or what a class or a function of a library makes."""
     if isinstance(value, ast.Constant):
         return value.value is not None
     if isinstance(value, WRITTEN):
         return True
     dotted = (known.dotted(value.func) or "") if isinstance(value, ast.Call) else ""
-    return dotted.startswith(MAKING) or dotted.rpartition(".")[2][:1].isupper()
+    is_class = dotted.rpartition(".")[2][:1].isupper() and dotted.partition(".")[0] in LIBRARIES
+    return dotted.startswith(MAKING) or is_class

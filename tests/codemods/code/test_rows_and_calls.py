@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
-from codemods.code.normal import normal
-from tests.codemods.code.test_same_behaviour import GIVE, told_by
+from tests.codemods.normal_forms import each_form, must_do_the_same, shown
 
 OPERATORS = "import operator\n"
 FORMS = {
@@ -52,7 +49,7 @@ FORMS = {
     "bound where it is called": (
         "def f(x):\n    (y := x.step)(1)\n    y(2)", "def f(x):\n    y = x.step\n    y(1)\n    y(2)"
     ),
-    "bound for nobody": ("g(1, a=(b := h()))", "g(1, a=h())"),
+    "bound for nobody": ("def f():\n    g(1, a=(b := h()))", "def f():\n    g(1, a=h())"),
     "all but looked at": (
         "def f(x):\n    print(x.a(), [x.b()], not x.c())\n    if x.d():\n        pass\n    e = x.e() is None",
         "def f(x):\n    x.a()\n    x.b()\n    x.c()\n    x.d()\n    x.e()",
@@ -94,6 +91,11 @@ LEFT = {
     ),
     "a function that is given none": "def f(self):\n    if self is None:\n        return 1\n    g(self)\n    h(self)",
     "a list whose end is used": "g(*[h(), *x])",
+    "a name that others may import": "g((k := 4))",
+    "a name that a function gives the module": "def f():\n    global k\n    g((k := 4))",
+    "a function that is called like a class": (
+        "from mine import Maybe\n\ndef f(x):\n    y = Maybe(x)\n    if y is not None:\n        h(y, y)"
+    ),
 }  # fmt: skip
 PROGRAMS = {
     "a function of the class and one of the instance": """
@@ -264,20 +266,11 @@ f(False)
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_form(name: str) -> None:
-    text, plain = FORMS[name]
-    assert ast.unparse(normal(ast.parse(text))) == plain
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_left_as_it_is(name: str) -> None:
-    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+@each_form(FORMS, LEFT)
+def test_form(text: str, plain: str) -> None:
+    assert shown(text) == plain
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_normal_form_does_the_same(name: str) -> None:
-    text = GIVE + PROGRAMS[name]
-    plain = normal(ast.parse(text))
-    expected = told_by(ast.parse(text))
-    assert expected and told_by(plain) == expected, ast.unparse(plain)
+    must_do_the_same(PROGRAMS[name])

@@ -128,7 +128,7 @@ def test_class_of_another_file_and_its_subclass_are_given_it() -> None:
 
 LEFT = {
     "worked out": (FIT.format("choose()"), "computed from more than names and numbers"),
-    "worked out and bound": (FIT.format("(k := choose())"), "computed from more than names and numbers"),
+    "worked out and bound": (FIT.format("(k := 4)"), "computed from more than names and numbers"),
     "built elsewhere": (
         "def build(k):\n    return Trainer(truncated_bptt_steps=k)\n\n\nbuild(4).fit(Model(), loader())\n",
         "cannot tell which model it fits there",
