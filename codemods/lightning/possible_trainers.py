@@ -11,6 +11,7 @@ from codemods.code.expressions import PARTIAL
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, returns, taken, targets_of
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.iterated_values import parametrized
@@ -58,7 +59,7 @@ def _values(call: ast.Call) -> list[ast.expr]:
 
 
 def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else _UNNAMED
+    return last_name(node) or _UNNAMED
 
 
 def _is_held_by(facts: Facts, file: PythonFile, dotted: str, wanted: WantedClasses) -> bool:
@@ -189,11 +190,7 @@ class _Holders:
                 if isinstance(target, ast.Attribute) and kind == "name":
                     yield "attribute", target.attr, None
                 elif isinstance(target, ast.Name | ast.arg | Function):
-                    name = (
-                        target.id
-                        if isinstance(target, ast.Name)
-                        else (target.arg if isinstance(target, ast.arg) else target.name)
-                    )
+                    name = str(next(getattr(target, each) for each in ("id", "arg", "name") if hasattr(target, each)))
                     own = None if function is None or _is_shared(function, name) else function
                     yield ("attribute", name, None) if in_class else (kind, name, own)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name, taken_name
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import MethodNames
@@ -76,7 +77,7 @@ def _reads(method: Function, truth: Truth) -> Iterator[GradientRead]:
         if isinstance(node, ast.Attribute)
         and node.attr == "grad"
         and isinstance(node.ctx, ast.Load)
-        and not (isinstance(node.value, ast.Attribute | ast.Name) and _last(node.value) in ("autograd", "torch"))
+        and not (isinstance(node.value, ast.Attribute | ast.Name) and last_name(node.value) in ("autograd", "torch"))
     ]
     for index, found in enumerate(passes):
         line = found.call.end_lineno or found.call.lineno, found.call.end_col_offset or 0
@@ -102,10 +103,6 @@ def _zeros(method: Function) -> Iterator[tuple[int, int]]:
             owner = node.func.value
             if names.is_optimizer(owner) or (isinstance(owner, ast.Name) and owner.id == self_name(method)):
                 yield _place(node)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _refusal(found: Pass, read: list[ast.Attribute], clean: bool, method: Function) -> str | None:

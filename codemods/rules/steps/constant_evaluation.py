@@ -13,6 +13,7 @@ from typing import Any
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts, literal
 from codemods.rules.steps.modules import assigned
 
@@ -168,12 +169,12 @@ class KnownValues:
     def _option(self, owner: ast.expr, name: str) -> tuple[ast.expr, KnownValues] | None:
         """The default of an option of a command line."""
         values = self.values(owner.id) if isinstance(owner, ast.Name) else []
-        if len(values) != 1 or not isinstance(values[0], ast.Call) or _last(values[0].func) != "parse_args":
+        if len(values) != 1 or not isinstance(values[0], ast.Call) or last_name(values[0].func) != "parse_args":
             return None
         found = [
             default
             for call in self.file.calls
-            if _last(call.node.func) == "add_argument"
+            if last_name(call.node.func) == "add_argument"
             and any(isinstance(item, ast.Constant) and _option(item.value) == name for item in call.node.args)
             for default in [_argument(call.node, "default", None)]
             if default is not None
@@ -184,7 +185,7 @@ class KnownValues:
         return None
 
     def _called(self, node: ast.Call) -> Any:
-        name = _last(node.func)
+        name = last_name(node.func) or ""
         if name == "len" and len(node.args) == 1:
             return self.length(node.args[0])
         if name in ROUNDS and len(node.args) == 1:
@@ -267,7 +268,7 @@ def attribute_of(built: BuiltInstance, name: str) -> tuple[ast.expr, KnownValues
         built.outside.assumed.append(f"{built.item.node.name}.{name}")
         return default, inside_of(built, None)
     method = _method(built, name)
-    if method and any(_last(item) == "property" for item in method.decorator_list):
+    if method and any(last_name(item) == "property" for item in method.decorator_list):
         values = [item.value for item in returns(method)]
         return (values[0], inside_of(built, method)) if len(values) == 1 and values[0] else None
     found = [
@@ -341,10 +342,6 @@ def _option(text: Any) -> str | None:
 
 def _whole(value: Any) -> int | None:
     return value if type(value) is int else None
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _computed(symbol: ast.operator, left: Any, right: Any) -> Any:

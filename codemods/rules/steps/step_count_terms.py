@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from codemods.lightning.calls import last_name
+
 Role = Literal["batches", "samples", "epochs", "batch_size", "accumulate", "devices", "limit", "max_steps", "estimated"]
 Origin = Literal["trainer", "loader", "named"]
 
@@ -248,7 +250,7 @@ class TermReader:
 
     def _call(self, node: ast.Call) -> Count | None:
         dotted = self.resolve(node.func)
-        name = (dotted or _last(node.func) or "").rpartition(".")[2]
+        name = (dotted or last_name(node.func) or "").rpartition(".")[2]
         own = dotted is not None and dotted.partition(".")[0] not in NUMERIC
         if own and (name in ROUNDS or name in ("len", "min", "max")):
             return self._inside(node)
@@ -297,7 +299,7 @@ class TermReader:
         if isinstance(node, ast.Name):
             return self._follow(node.id, self.is_loader, LOADERS)
         if isinstance(node, ast.Call):
-            name = _last(node.func) or ""
+            name = last_name(node.func) or ""
             return name == "train_dataloader" or name.endswith("DataLoader") or name == "dataloader"
         if isinstance(node, ast.Attribute):
             fits = LOADERS.fullmatch(node.attr.lstrip("_")) is not None
@@ -308,7 +310,7 @@ class TermReader:
         if isinstance(node, ast.Name):
             return node.id in self.datasets or self._follow(node.id, self._is_dataset, DATASETS)
         if isinstance(node, ast.Call):
-            return (_last(node.func) or "").endswith("Dataset")
+            return (last_name(node.func) or "").endswith("Dataset")
         return isinstance(node, ast.Attribute) and DATASETS.fullmatch(node.attr.lstrip("_")) is not None
 
     def _follow(self, name: str, asks: Callable[[ast.expr], bool], pattern: re.Pattern[str]) -> bool:
@@ -357,7 +359,3 @@ def _agreed(counts: Iterable[Count | None], least: float = 0) -> Count | None:
     if (numbers and best.is_counted) or len(epochs) > 1:
         marks |= {"cases"}
     return replace(best, marks=marks, cut=max((item.cut for item in telling), key=lambda cut: abs(cut - 1)))
-
-
-def _last(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None

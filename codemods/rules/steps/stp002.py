@@ -11,6 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.finding import Fix
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import KINDS, MODULE, Facts
 from codemods.lightning.optimization import FLAG
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
@@ -125,7 +126,7 @@ def faults(place: StepTotal) -> tuple[str, ...]:
     names = {node.attr for node in inside if isinstance(node, ast.Attribute) and place.reader.is_trainer(node.value)}
     names |= {node.attr for node in inside if isinstance(node, ast.Attribute)} & {"_train_dataloader_source"}
     gone = sorted(names & {*GONE, "reset_train_dataloader", "_train_dataloader_source"})
-    counted = [node for node in inside if isinstance(node, ast.Call) and _called(node) == "device_count"]
+    counted = [node for node in inside if isinstance(node, ast.Call) and last_name(node.func) == "device_count"]
     checks = (
         (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} {'are' if len(gone) > 1 else 'is'} gone"),
         (place.node is None and _tests_limit(place), "trainer.max_steps is -1 by default, which is true"),
@@ -144,10 +145,6 @@ def faults(place: StepTotal) -> tuple[str, ...]:
         (count.is_epoch, "it counts one epoch"),
     )
     return tuple(dict.fromkeys(text for wrong, text in checks if wrong))
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _feeding(place: StepTotal) -> Iterator[ast.AST]:

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, self_name
+from codemods.lightning.calls import last_name
 from codemods.rules.steps.modules import parents_of, reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES
@@ -164,17 +165,23 @@ def _parameters_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set
 
 
 def limits(file: PythonFile) -> tuple[StepTotal, ...]:
-    """Every `trainer.max_steps` that a class of a file takes for the number of all steps, whatever it is."""
-    found = []
-    for item in file.classes if file.attributes("max_steps") else ():
+    """Every `trainer.max_steps` that a class of a file takes for the number of all steps, whatever it is, worked out
+    once."""
+    if "limits" not in file.memo:
+        file.memo["limits"] = tuple(_limits(file)) if file.attributes("max_steps") else ()
+    found: tuple[StepTotal, ...] = file.memo["limits"]
+    return found
+
+
+def _limits(file: PythonFile) -> Iterator[StepTotal]:
+    for item in file.classes:
         for function in item.methods.values():
             reader, parents = reader_of(item, function), parents_of(function)
             read = [node for node in _nodes(function) if _is_limit(node, reader)]
             plain = BUILDS.fullmatch(function.name) and not any(_is_judged(node, parents) for node in read)
             for node in read if plain else ():
                 if _serves_as_steps(node, parents, STEP_NAME) or _is_handed_on(function, node, parents):
-                    found.append(StepTotal(item, function, node, Count((Leaf("max_steps", node, "trainer"),)), reader))
-    return tuple(found)
+                    yield StepTotal(item, function, node, Count((Leaf("max_steps", node, "trainer"),)), reader)
 
 
 def _is_limit(node: ast.AST, reader: TermReader) -> TypeGuard[ast.Attribute]:
@@ -336,8 +343,8 @@ def _passed_to(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.ex
     outer = parents.get(node)
     mixed = False
     while isinstance(outer, ast.expr | ast.keyword) and not isinstance(outer, ast.Compare):
-        if isinstance(outer, ast.Call) and _last(outer.func) not in COMPUTES:
-            return [] if _last(outer.func) in TELLS else None
+        if isinstance(outer, ast.Call) and last_name(outer.func) not in COMPUTES:
+            return [] if last_name(outer.func) in TELLS else None
         if isinstance(outer, ast.BinOp):
             mixed = mixed or not isinstance(outer.left if outer.right is node else outer.right, ast.Constant)
         node, outer = outer, parents.get(outer)
@@ -354,10 +361,6 @@ def _passed_to(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.ex
     targets = outer.targets if isinstance(outer, ast.Assign) else [getattr(outer, "target", None)]
     named = [target for target in targets if isinstance(target, ast.Name | ast.Attribute)]
     return list(named) if len(named) == len(targets) and isinstance(outer, ast.Assign | ast.AnnAssign) else None
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def divided_again(file: PythonFile, place: StepTotal) -> int | None:
