@@ -32,9 +32,9 @@ class RepositoryOptions:
 
     `base` is the branch to start from, `deliver` what becomes of the result, `ask_owners` whether those whom CODEOWNERS
     names are asked for a review. `gpus` (None: one, where the cluster has some and the project trains on it) and
-    `memory` (GiB) are what a
-    proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended. `plugins` are the rules of
-    others that the fleet names, as paths, and `rules` tells their state; those of a repository's own are not loaded.
+    `memory` (GiB) are what a proof needs of a cluster, `limit` the seconds after which a plan or a proof is ended.
+    `plugins` are the rules of others that the fleet names, as paths, and `rules` tells their state; those of a
+    repository's own are not loaded.
     """
 
     base: str | None = None
