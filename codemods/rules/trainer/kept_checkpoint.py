@@ -30,25 +30,42 @@ _TELLS_ALL = frozenset({"locals()", "vars()", "dir()"})
 _RUNS_TEXT = frozenset({"eval", "exec"})
 
 
-def keeping(file: PythonFile, call: CallNode, item: ast.keyword) -> NodeEdit | None:
+def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool = False) -> NodeEdit | None:
     """The edit that keeps the value of an argument by a name, in a line before the statement of a call; None where
-    that may be another value, or where the name would be seen."""
+    that may be another value, or where the name would be seen. Where it is `assumed`, the arguments before it are
+    taken not to change it."""
     statement = next((each.node for each in file.assignments if each.node.value is call.node), None)
     space = space_of(file, call)
-    text = file.source_of(item.value)
-    if statement is None or not isinstance(space, Function) or not _is_whole(text):
+    text = _assignable(file.source_of(item.value))
+    if statement is None or not (isinstance(space, Function) or _is_run_alone(file, call)) or text is None:
         return None
-    if not begins_line(file, statement) or _is_seen(space, item) or not _may_come_first(call, item):
+    if not begins_line(file, statement) or _is_seen(space, item):
+        return None
+    if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
         return None
     return NodeEdit(statement, partial(with_line, text=f"{NAME} = {text}\n"), line=True)
 
 
-def _is_whole(text: str) -> bool:
-    """Whether an expression can be assigned as it is written."""
-    try:
-        return len(ast.parse(f"{NAME} = {text}").body) == 1
-    except SyntaxError:
-        return False
+def _assignable(text: str) -> str | None:
+    """An expression as it can be assigned, in parentheses where it needs them; None where it cannot."""
+    for written in (text, f"({text})"):
+        try:
+            if len(ast.parse(f"{NAME} = {written}").body) == 1:
+                return written
+        except SyntaxError:
+            continue
+    return None
+
+
+def _is_run_alone(file: PythonFile, call: CallNode) -> bool:
+    """Whether a call stands in what a module does where it is the script, so that nobody imports its names."""
+    line = call.node.lineno
+    around = (each for each in file.tree.body if each.lineno <= line <= (each.end_lineno or line))
+    return any(isinstance(each, ast.If) and ast.unparse(each.test) == "__name__ == '__main__'" for each in around)
+
+
+def _acts_on_names(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in every_node(value))
 
 
 def begins_line(file: PythonFile, statement: ast.stmt) -> bool:

@@ -24,6 +24,7 @@ SPOKEN = f"trainer.{NAME}"
 MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
 SAFE = "It is an argument of fit since 1.5."
+ASSUMED = "fixer assumes that the arguments before it do not change it; it is worked out first now."
 PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 """What may stand beside `or`: fit's own argument won where it was anything (read in 1.5.10 to 1.9.5)."""
 
@@ -47,12 +48,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             advice = f"write `fit(..., ckpt_path={text})`"
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
-        kept = None if _is_same_at(file, facts, call, item, fits) else keeping(file, call, item)
+        same = _is_same_at(file, facts, call, item, fits)
+        proven = None if same else keeping(file, call, item)
+        kept = None if same else proven or keeping(file, call, item, assumed=True)
         text = KEPT if kept else file.source_of(item.value)
         edits = (NodeEdit(call.node, partial(replaced, name=NAME, new=())), *_given(file, fits, text))
         edits = (*edits, kept) if kept else edits
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
-        yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, edits, unit=unit)
+        if kept and not proven:
+            yield Match(file.span(item), MESSAGE, "unsafe", f"{SAFE} {ASSUMED}", ROW, edits, unit=unit)
+        else:
+            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, edits, unit=unit)
     yield from _of_others(file, facts)
 
 
@@ -107,7 +113,7 @@ def _fits(
     name = kept_in(file, call)
     handed = name is not None and escapes(facts, file, call, name, "fit")
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
-    if not is_steady(file, call, item.value, here, facts) and not (here and keeping(file, call, item)):
+    if not is_steady(file, call, item.value, here, facts) and not (here and keeping(file, call, item, assumed=True)):
         return "its value may change before fit"
     fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:

@@ -14,8 +14,8 @@ from tests.codemods.support import refusals, rewritten, rule, run_rules
 HEAD = "from pytorch_lightning import Trainer\n\n\n"
 
 
-def after(body: str) -> str:
-    return rewritten({"a.py": HEAD + body}, rule("LIT112"))["a.py"][len(HEAD) :]
+def after(body: str, unsafe: bool = False) -> str:
+    return rewritten({"a.py": HEAD + body}, rule("LIT112"), unsafe=unsafe)["a.py"][len(HEAD) :]
 
 
 BUILD = "def build():\n    return Trainer(resume_from_checkpoint='a')\n\n\n"
@@ -166,8 +166,7 @@ RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
         (f"def f(c):\n    global ckpt_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
         (f"def f(c):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n    save(locals())\n", "may change"),
         ("def f(c):\n    a = 1; t = Trainer(resume_from_checkpoint=c.a)\n    setup(c)\n    t.fit(1)\n", "may change"),
-        ("def f(c):\n    t = Trainer(logger=make(c), resume_from_checkpoint=c.a)\n    t.fit(f(c))\n", "may change"),
-        ("def f(c):\n    t = Trainer(max_epochs=c.n, resume_from_checkpoint=find(c))\n    t.fit(f(c))\n", "may change"),
+        ("def f(c):\n    t = Trainer(logger=make(c), resume_from_checkpoint=(d := c))\n    t.fit(f(d))\n", "may change"),
     ],
 )  # fmt: skip
 def test_a_fit_or_a_change_that_is_not_seen(body: str, why: str) -> None:
@@ -217,6 +216,34 @@ def test_a_checkpoint_is_kept_behind_what_its_parts_say_nothing_of() -> None:
     given = "def f(c):\n    t = Trainer(max_epochs=c.n, logger=Logs(), resume_from_checkpoint=c.a)\n    t.fit(f(c))\n"
     kept = "def f(c):\n    ckpt_path = c.a\n    t = Trainer(max_epochs=c.n, logger=Logs())\n"
     assert after(given) == f"{kept}    t.fit(f(c), ckpt_path=ckpt_path)\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "value"),
+    [
+        ("logger=make(c)", "c.a"),
+        ("max_epochs=c.n", "find(c)"),
+        ("callbacks=[Own(c)]", "None\n        if c.a else sorted(glob(c.p))[-1]"),
+    ],
+)
+def test_a_checkpoint_that_the_arguments_before_it_may_change_is_assumed_not_to(others: str, value: str) -> None:
+    given = f"def f(c):\n    t = Trainer({others}, resume_from_checkpoint={value})\n    t.fit(f(c))\n"
+    (finding,) = run_rules({"a.py": HEAD + given}, rule("LIT112")).findings
+    assert (finding.fix, "assumes" in finding.reason) == ("unsafe", True)
+    written = f"({value})".replace("        if", "            if") if "\n" in value else value
+    wanted = f"def f(c):\n    ckpt_path = {written}\n    t = Trainer({others})\n    t.fit(f(c), ckpt_path=ckpt_path)\n"
+    assert after(given, unsafe=True) == wanted
+
+
+MAIN = "c = parse()\nt = Trainer(resume_from_checkpoint=find(c))\nt.fit(f(c))\n"
+
+
+def test_a_script_keeps_a_checkpoint_by_a_name_that_nobody_imports() -> None:
+    head = "if __name__ == '__main__':\n"
+    lines = ["c = parse()", "ckpt_path = find(c)", "t = Trainer()", "t.fit(f(c), ckpt_path=ckpt_path)"]
+    wanted = head + "".join(f"    {line}\n" for line in lines)
+    assert after(head + "".join(f"    {line}\n" for line in MAIN.splitlines())) == wanted
+    assert after(MAIN) == MAIN
 
 
 def test_each_turn_of_a_loop_fits_with_the_checkpoint_of_its_trainer() -> None:

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.rules.trainer.lit117 import INSTEAD, OLD
+from codemods.rules.trainer.lit117 import BUILDER, INSTEAD, OLD
 from tests.codemods.support import rule, run_rules
 
 
@@ -45,3 +45,34 @@ def test_other_spellings(change: tuple[str, str]) -> None:
 )
 def test_not_spoken_of(change: tuple[str, str]) -> None:
     assert found(OLD.replace(*change)) == []
+
+
+OWN = """\
+def object_from_dict(section, **given):
+    return locate(section["type"])(**{**section, **given})
+"""
+
+
+@pytest.mark.parametrize("own", ["", OWN])
+def test_what_another_builder_passes_on_is_named(own: str) -> None:
+    files = {"a.py": BUILDER, **({"builders.py": own} if own else {})}
+    (finding,) = run_rules(files, rule("LIT117")).findings
+    assert finding.message == "`checkpoint_callback=` of Trainer was removed in Lightning 1.7"
+    assert "`object_from_dict` passes it on" in finding.reason
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        OWN.replace("section,", "section, checkpoint_callback=None,"),
+        OWN.replace("**given", "given"),
+        "from pytorch_lightning import Trainer\n" + OWN.replace('locate(section["type"])', "Trainer"),
+    ],
+)
+def test_a_builder_of_the_project_that_others_follow_or_that_takes_it_itself(own: str) -> None:
+    assert run_rules({"a.py": BUILDER, "builders.py": own}, rule("LIT117")).findings == ()
+
+
+def test_sections_for_others_are_not_spoken_of() -> None:
+    assert found(BUILDER.replace('["trainer"]', '["model"]')) == []
+    assert found(BUILDER.replace("from pytorch_lightning.callbacks", "from acme")) == []
