@@ -4,8 +4,10 @@
 module of one release defined, or imported from Lightning, and that the newest has no more gets a line: the last
 release that had it, and its new place: what `moved.csv` says of it, of what it stood for, or of its module.
 Run it where the newest release is installed: names that it still answers to by other means are left out, unless
-`moved.csv` speaks of them. The two names of 0.4.8, which is not among the wheels, are kept by hand; the two
-of `strategies.bagua` that are Bagua's own are left out by hand, for a release defined them as None alone.
+`moved.csv` speaks of them. Kept by hand are the two names of 0.4.8, which is not among the wheels, and
+`loggers.neptune.NeptuneLogger`, of which the newest has no more than an error; the two of `strategies.bagua` that are
+Bagua's own are left out by hand, for a release defined them as None alone, and so are the two strategies that
+`serve.servable_module_validator` imported, for it needs a library that Lightning does not ask for.
 """
 
 from __future__ import annotations
@@ -130,16 +132,18 @@ def main(folder: Path) -> None:
     versions = sorted(version for version, table in tables.items() if "pytorch_lightning" in table)
     last: dict[str, Version] = {}
     defined: set[str] = set()
+    imported: set[str] = set()
     for version in versions:
         for module, found in tables[version].items():
             last[module] = version
-            package = any(other.startswith(f"{module}.") for other in tables[version])
+            offers = _offers(module, tables[version])
             for name, origin in found.items():
                 dotted = f"{module}.{name}"
                 if origin == FOREIGN and dotted in defined:
                     last[dotted] = version
-                elif origin != FOREIGN and _listed(module, name, origin, package):
+                elif origin != FOREIGN and _listed(module, name):
                     last[dotted] = version
+                    imported |= {dotted} if origin and not offers else set()
                     defined |= {dotted} if not origin and dotted not in tables[version] else set()
     newest = {
         short(f"{module}.{name}")
@@ -149,18 +153,25 @@ def main(folder: Path) -> None:
     }
     newest |= {short(module) for module in tables[versions[-1]]}
     moved = {row["old"]: row for row in csv.DictReader((HERE / "moved.csv").open(encoding="utf-8"))}
+    rows: dict[str, list[str]] = {}
+    for dotted, version in sorted(last.items()):
+        old = short(dotted)
+        if version < versions[-1] and old.startswith("pl.") and (old in moved or not here(dotted)):
+            place = new_place(dotted, tables[version], moved, newest)
+            since = first(place["new"], versions, tables) if place["new"] else ""
+            rows[old] = [old, str(version), place["new"], place["row"], place["caution"], since]
+    handed = {short(dotted) for dotted in imported}
     with (HERE / "gone.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["old", "last", "new", "row", "caution", "since"])
-        for dotted, version in sorted(last.items()):
-            if (
-                version < versions[-1]
-                and short(dotted).startswith("pl.")
-                and (short(dotted) in moved or not here(dotted))
-            ):
-                place = new_place(dotted, tables[version], moved, newest)
-                since = first(place["new"], versions, tables) if place["new"] else ""
-                writer.writerow([short(dotted), version, place["new"], place["row"], place["caution"], since])
+        writer.writerows(row for old, row in rows.items() if not (old in handed and _is_told_by_module(old, rows)))
+
+
+def _is_told_by_module(old: str, rows: Mapping[str, list[str]]) -> bool:
+    """Whether a name and the module that imported it are both gone without another place: what is said of the module
+    is said of the name."""
+    module = rows.get(old.rpartition(".")[0])
+    return not rows[old][2] and module is not None and not module[2]
 
 
 def first(new: str, versions: list[Version], tables: Mapping[Version, Table]) -> str:
@@ -186,14 +197,18 @@ def here(dotted: str) -> bool:
         return False
 
 
-def _listed(module: str, name: str, origin: str, package: bool) -> bool:
-    """Whether a project may have taken a name from there: no private ones, and of what a module imported itself
-    only what a package or the utilities hand on."""
+def _offers(module: str, table: Table) -> bool:
+    """Whether a module imports names for others to take from it: a package does, and some modules always did."""
+    known = module.split(".")[1:2] in (["callbacks"], ["core"], ["loggers"], ["utilities"])
+    return known or any(other.startswith(f"{module}.") for other in table)
+
+
+def _listed(module: str, name: str) -> bool:
+    """Whether a project may have taken a name from there: projects import what a module imported itself, too, as
+    `MisconfigurationException` from `trainer.trainer`; private names are those of the utilities alone."""
     utilities = module.startswith("pytorch_lightning.utilities")
-    package = package or module.split(".")[1:2] in (["callbacks"], ["core"], ["loggers"])
     private = name.startswith("__") or (name.startswith("_") and not utilities)
-    private = private or name.startswith(("new_", "New"))
-    return not private and "_graveyard" not in module and (not origin or package or utilities)
+    return not private and "_graveyard" not in module and not name.startswith(("new_", "New"))
 
 
 if __name__ == "__main__":

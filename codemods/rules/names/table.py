@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).parent
 NAMESPACES = ("pytorch_lightning", "lightning.pytorch")
@@ -37,8 +37,7 @@ OTHERS = {
 """Names whose imports and calls other rules rewrite, with the code of the rule: LIT001 leaves them to it."""
 
 
-@dataclass(frozen=True)
-class Gone:
+class Gone(NamedTuple):
     """A name that the newest Lightning does not have.
 
     `old` and `new` begin with `pl`, `fabric`, `utils` or `metrics` for the four packages; `new` is empty where nothing
@@ -72,7 +71,11 @@ class Gone:
 def gone() -> Mapping[str, Gone]:
     """Every name that is gone, by its dotted name under `pl`."""
     advice = {row["prefix"]: row for row in _rows("advice.csv")}
-    return {row["old"]: _entry(row, advice) for row in _rows("gone.csv")}
+    told: dict[str, Mapping[str, str] | None] = {}
+    with (HERE / "gone.csv").open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file)
+        next(lines)
+        return {line[0]: _entry(line, _advice(line[0], advice, told)) for line in lines}
 
 
 @cache
@@ -97,16 +100,25 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _entry(row: Mapping[str, str], advice: Mapping[str, Mapping[str, str]]) -> Gone:
-    old = row["old"]
-    new, expression = EXPRESSIONS.get(old, (row["new"], None))
-    parts = old.split(".")
-    prefixes = (".".join(parts[:end]) for end in range(len(parts), 1, -1))
-    told = next((advice[prefix] for prefix in prefixes if prefix in advice), None)
-    code = row["row"] or (told["row"] if told and not new else "")
-    return Gone(
-        old, row["last"], new, code or None, row["caution"], told["advice"] if told else "", row["since"], expression
-    )
+def _advice(
+    name: str, advice: Mapping[str, Mapping[str, str]], told: dict[str, Mapping[str, str] | None]
+) -> Mapping[str, str] | None:
+    """What is advised for a name, or for the nearest module around it; `told` keeps what was found for modules."""
+    if name in advice:
+        return advice[name]
+    module = name.rpartition(".")[0]
+    if "." not in module:
+        return None
+    if module not in told:
+        told[module] = _advice(module, advice, told)
+    return told[module]
+
+
+def _entry(line: Sequence[str], told: Mapping[str, str] | None) -> Gone:
+    old, last, given, row, caution, since = line
+    new, expression = EXPRESSIONS.get(old, (given, None))
+    code = row or (told["row"] if told and not new else "")
+    return Gone(old, last, new, code or None, caution, told["advice"] if told else "", since, expression)
 
 
 def split(dotted: str) -> tuple[str, str] | None:

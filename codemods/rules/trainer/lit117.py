@@ -53,7 +53,7 @@ def _built_by_others(file: PythonFile, facts: Facts) -> Iterator[CallNode]:
     """The calls of other functions that get a section for a Trainer first, and by name what Trainer took once: those of
     a package, and those of the project that hand on what they get by `**`."""
     for call in file.calls_near(REMOVED) if reads_lightning(file) else ():
-        asked = {item.arg for item in call.node.keywords} & REMOVED
+        asked = {item.arg for item in call.node.keywords if item.arg} & REMOVED
         if asked and call.node.args and not _is_hydra(call) and "trainer" in sections(file, call.node.args[0]):
             dotted = call.scope.resolve(call.node.func)
             found = facts.find_definition(dotted, file.path) if dotted else None

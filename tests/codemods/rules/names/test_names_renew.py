@@ -42,3 +42,15 @@ def test_the_names_of_a_module() -> None:
 @pytest.mark.parametrize("name", ["wandb", "Run", "RunDisabled"])
 def test_what_a_logger_has_without_its_library_was_there_until_2_0(name: str) -> None:
     assert gone()[f"pl.loggers.wandb.{name}"].last == "2.0.9"
+
+
+@pytest.mark.parametrize(
+    ("name", "new"),
+    [
+        ("loggers.rank_zero_only", "pl.utilities.rank_zero_only"),
+        ("trainer.trainer.AdvancedProfiler", "pl.profilers.AdvancedProfiler"),
+        ("trainer.connectors.accelerator_connector.DDPPlugin", ""),
+    ],
+)
+def test_what_a_module_imported_itself_can_be_taken_from_it(name: str, new: str) -> None:
+    assert gone()[f"pl.{name}"].new == new
