@@ -1,4 +1,4 @@
-"""A Trainer that resumes in one branch of an `if`, beside one that does not in the other, both fitted behind it."""
+"""Trainers of several branches under one name: one resumes and another does not, or all resume from the same."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared
 from codemods.lightning.calls import Space, space_of
+from codemods.lightning.facts import Facts
+from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, with_line
@@ -30,12 +32,37 @@ def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeE
         return None
     choice = next((node for node in every_node(space) if isinstance(node, ast.If) and _sides(node, own)), None)
     other = _other(file, choice, own, name) if choice else None
-    fits = _fits(space, choice, name) if choice and other and len(_stores(space, name)) == 2 else None
+    end = choice.end_lineno or choice.lineno if choice else 0
+    fits = _fits(space, end, name) if choice and other and len(_stores(space, name)) == 2 else None
     kept = keeping(file, call, item) if fits else None
     if not fits or kept is None or other is None or not begins_line(file, other):
         return None
     none = NodeEdit(other, partial(with_line, text=f"{NAME} = None\n"), line=True)
     return (kept, none, *(NodeEdit(fit, partial(with_keyword, name="ckpt_path", text=NAME)) for fit in fits))
+
+
+def alike(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> tuple[NodeEdit, ...] | None:
+    """The edits that give `fit` the checkpoint which every Trainer of a name resumes from, those of the first of them,
+    and none for the others; None where they differ, where it may change before, or where more is done with them."""
+    space, every = space_of(file, call), file.calls_near(file.spellings("Trainer"))
+    own = next((each.node for each in file.assignments if each.node.value is call.node), None)
+    name = _name(own)
+    if name is None or is_shared(space, name):
+        return None
+    values = [_value(each.node) for each in file.assignments_to(name) if _name(each.node) == name]
+    built = [each for each in every if each.node in values and space_of(file, each) is space and builds_trainer(each)]
+    given = [keyword(each.node, item.arg or "") for each in built]
+    written = {ast.dump(each.value) if each else "" for each in given}
+    fits = _fits(space, 0, name)
+    if len(built) < 2 or len(built) != len(_stores(space, name)) or written != {ast.dump(item.value)} or not fits:
+        return None
+    uses = [each for each in file.calls_near([".fit"]) if each.node in fits]
+    if len(uses) != len(fits) or not all(is_steady(file, each, item.value, uses, facts) for each in built):
+        return None
+    if call.node is not built[0].node:
+        return ()
+    text = file.source_of(item.value)
+    return tuple(NodeEdit(fit, partial(with_keyword, name="ckpt_path", text=text)) for fit in fits)
 
 
 def _name(statement: ast.stmt | None) -> str | None:
@@ -69,8 +96,8 @@ def _stores(space: Space, name: str) -> list[ast.AST]:
     return [node for node in names if not isinstance(node.ctx, ast.Load)]
 
 
-def _fits(space: Space, choice: ast.If, name: str) -> list[ast.Call] | None:
-    """The calls of `fit`, where all that is read of the name is an attribute behind the branches."""
+def _fits(space: Space, end: int, name: str) -> list[ast.Call] | None:
+    """The calls of `fit`, where all that is read of the name is an attribute behind a line."""
     nodes = [*every_node(space)]
     loads = [
         node for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
@@ -78,7 +105,7 @@ def _fits(space: Space, choice: ast.If, name: str) -> list[ast.Call] | None:
     read = [node for node in nodes if isinstance(node, ast.Attribute) and any(node.value is load for load in loads)]
     fits = [node for node in nodes if isinstance(node, ast.Call) and any(node.func is each for each in read)]
     fits = [fit for fit in fits if isinstance(fit.func, ast.Attribute) and fit.func.attr == "fit"]
-    behind = all(load.lineno > (choice.end_lineno or choice.lineno) for load in loads)
+    behind = all(load.lineno > end for load in loads)
     whole = len(read) == len(loads) and len(fits) == sum(node.attr == "fit" for node in read)
     plain = all(keyword(fit, "ckpt_path") is None and len(fit.args) <= BEFORE_IT for fit in fits)
     spread = any(each.arg is None for fit in fits for each in fit.keywords)

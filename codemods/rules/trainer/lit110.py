@@ -60,8 +60,8 @@ OTHERS = frozenset({
     "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
 })  # fmt: skip
 """Arguments that other rules answer for, as far as no row here does."""
-TUNED = ("auto_lr_find", "auto_scale_batch_size")
-"""Those that go together with `tune`."""
+ELSEWHERE_WHOLE = ("auto_lr_find", "auto_scale_batch_size", "resume_from_checkpoint")
+"""Those that another rule answers for whatever their value is."""
 HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
 """Those of them that other rules find in a dictionary too."""
 FIRST = "2.0.0"
@@ -124,7 +124,7 @@ def _present(file: PythonFile) -> bool:
 
 def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> Iterator[Match]:
     name = item.arg or ""
-    if name in TUNED and not is_super_call(call.node, "__init__"):
+    if name in ELSEWHERE_WHOLE and not is_super_call(call.node, "__init__"):
         return
     row = find(name, item.value, kinds_of(facts, file, call, item.value))
     if row is None:

@@ -8,13 +8,14 @@ from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
+from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.trainer.branched_checkpoint import branched
+from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
@@ -32,15 +33,24 @@ PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near([NAME]):
         item = keyword(call.node, NAME)
-        if item is None or is_none(item.value) or not builds_trainer(call):
+        if item is None or not builds_trainer(call):
             continue
         guard = guard_of(file, facts, call, NAME)
         if guard == "both":
+            continue
+        if is_none(item.value) and guard == "none":
+            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
+            yield Match(file.span(item), MESSAGE, "safe", "It had no effect.", ROW, (dropped,))
             continue
         whole = guard == "none" and not is_commented(file, call.node, item, beside=False)
         if whole and (edits := branched(file, call, item)):
             dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
             yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *edits))
+            continue
+        if whole and (given := alike(file, facts, call, item)) is not None:
+            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
+            unit = f"{file.path}:{getattr(space_of(file, call), 'lineno', 0)}:{NAME}"
+            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *given), unit=unit)
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
         if isinstance(fits, str):

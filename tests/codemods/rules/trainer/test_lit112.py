@@ -166,7 +166,6 @@ RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
         (f"def f(c):\n    global ckpt_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
         (f"def f(c):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n    save(locals())\n", "may change"),
         ("def f(c):\n    a = 1; t = Trainer(resume_from_checkpoint=c.a)\n    setup(c)\n    t.fit(1)\n", "may change"),
-        ("def f(c):\n    t = Trainer(logger=make(c), resume_from_checkpoint=(d := c))\n    t.fit(f(d))\n", "may change"),
     ],
 )  # fmt: skip
 def test_a_fit_or_a_change_that_is_not_seen(body: str, why: str) -> None:
@@ -235,6 +234,41 @@ def test_a_checkpoint_that_the_arguments_before_it_may_change_is_assumed_not_to(
     assert after(given, unsafe=True) == wanted
 
 
+ARMS = """\
+def f(c, p):
+    if c.many:
+        t = Trainer(max_epochs=1, resume_from_checkpoint=p)
+    elif c.two:
+        t = Trainer(resume_from_checkpoint=p)
+    else:
+        t = Trainer(resume_from_checkpoint=p, max_epochs=3)
+    t.fit(1)
+    t.test(1)
+"""
+
+
+def test_trainers_of_all_branches_that_resume_from_the_same() -> None:
+    wanted = ARMS.replace(", resume_from_checkpoint=p", "").replace("resume_from_checkpoint=p, ", "")
+    wanted = wanted.replace("resume_from_checkpoint=p", "").replace("t.fit(1)", "t.fit(1, ckpt_path=p)")
+    assert after(ARMS) == wanted
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("elif c.two:\n        t = Trainer(resume_from_checkpoint=p)", "elif c.two:\n        t = Trainer()"),
+        ("elif c.two:\n        t = Trainer(resume_from_checkpoint=p)", "elif c.two:\n        t = make(p)"),
+        ("Trainer(resume_from_checkpoint=p)", "Trainer(resume_from_checkpoint=c.p)"),
+        ("t.fit(1)", "p = None\n    t.fit(1)"),
+        ("t.test(1)", "again(t)"),
+        ("t.fit(1)", "t.fit(1, ckpt_path=c.own)"),
+    ],
+)
+def test_trainers_of_all_branches_that_do_not(change: tuple[str, str]) -> None:
+    given = ARMS.replace(*change)
+    assert given != ARMS and after(given, unsafe=True) == given
+
+
 MAIN = "c = parse()\nt = Trainer(resume_from_checkpoint=find(c))\nt.fit(f(c))\n"
 
 
@@ -285,8 +319,13 @@ def test_a_module_whose_trainer_another_fits() -> None:
     assert any("passed on" in reason for reason in reasons)
 
 
-def test_none_is_anothers() -> None:
-    assert run_rules({"a.py": HEAD + "Trainer(resume_from_checkpoint=None)\n"}, rule("LIT112")).findings == ()
+def test_none_had_no_effect() -> None:
+    assert after("t = Trainer(resume_from_checkpoint=None)\nuse(t)\n") == "t = Trainer()\nuse(t)\n"
+
+
+def test_what_may_be_none_is_said_once() -> None:
+    text = f"{HEAD}def f(c):\n    p = c.p if c.r else None\n{RESUMED % 'p'}    use(t)\n    t.fit(1)\n"
+    assert [each.code for each in run_rules({"a.py": text}, rule("LIT110"), rule("LIT112")).findings] == ["LIT112"]
 
 
 class Line(pl.LightningModule):
