@@ -166,6 +166,10 @@ def plan_rewrite(
         return _without_accelerator(asked, given is not None)
     if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
         return Rewrite((("devices", asked.devices),))
+    text = file.source_of(value)
+    if accelerator in GPU_NAMES and asked.accelerator == f'"gpu" if {text} else "cpu"':
+        # 1.6 to 1.9 took all devices of a named accelerator where `gpus` was None or 0, as "auto" does.
+        return Rewrite((("devices", f'{text} or "auto"'),))
     if asked is CPU and accelerator == "cpu":
         return Rewrite(())
     if accelerator in NEW_ACCELERATORS:

@@ -21,6 +21,7 @@ from codemods.lightning.keywords import (
     FROM_ARGS,
     builds_trainer,
     is_commented,
+    keyword,
     keywords,
     replaced,
     trainer_calls,
@@ -64,6 +65,8 @@ ELSEWHERE_WHOLE = ("auto_lr_find", "auto_scale_batch_size", "resume_from_checkpo
 """Those that another rule answers for whatever their value is."""
 HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
 """Those of them that other rules find in a dictionary too."""
+MIXED_ALONE = ("amp_backend", "amp_level")
+"""What Lightning 0.9 to 1.9 looked at for mixed precision alone (read in 0.9.0, 1.1.8, 1.3.8, 1.5.10, 1.8.6, 1.9.5)."""
 FIRST = "2.0.0"
 """The oldest release to move to."""
 CONDITION = ") if {}"
@@ -181,10 +184,20 @@ def _refusal(
         yield Match(file.span(item), what, "safe", "It had no effect.", row or row_of(name), (edit,))
 
 
+def _computes_in_full(call: CallNode) -> bool:
+    """Whether a Trainer is seen to train without mixed precision."""
+    if not builds_trainer(call) or call.node.args or any(item.arg is None for item in call.node.keywords):
+        return False
+    given = keyword(call.node, "precision")
+    return given is None or literal(given.value) in ((True, 32), (True, 64), (True, "32"), (True, "64"))
+
+
 def _outcome(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
 ) -> ArgumentOutcome | str:
     """What becomes of an argument, or why it is left."""
+    if row.argument in MIXED_ALONE and (literal(item.value)[0] or is_plain(item.value)) and _computes_in_full(call):
+        return ArgumentOutcome("safe", "it had no effect without precision=16")
     guarded = _guarded(file, facts, call, item.value, row)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"

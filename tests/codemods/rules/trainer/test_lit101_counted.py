@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.codemods.rules.trainer.test_lit101 import HEAD, findings, run
+from tests.codemods.support import rewritten, rule, run_rules
 
 OTHER = (
     "import torch\nALL = torch.cuda.device_count()\nREAD = input()\n"
@@ -61,3 +62,15 @@ def test_what_another_file_sets_is_not_surely_a_number() -> None:
 def test_a_parameter_is_taken_for_what_the_calls_of_the_project_give() -> None:
     text = IMPORTS + "def build(gpus):\n    return Trainer(gpus=gpus)\nbuild(torch.cuda.device_count())\n"
     assert findings(text) == [(7, "unsafe")]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "level"), [("n: int", "safe"), ("n: 'int | None'", "unsafe"), ("n", "unsafe"), ("n: str", "unsafe")]
+)
+def test_a_count_beside_an_accelerator_that_is_named(parameter: str, level: str) -> None:
+    text = IMPORTS + f"def build({parameter}):\n    return Trainer(gpus=n, accelerator='gpu')\n"
+    (finding,) = run_rules({"a.py": text}, rule("LIT101")).findings
+    after = rewritten({"a.py": text}, rule("LIT101"), unsafe=True)["a.py"]
+    assert finding.fix == level and after.endswith("    return Trainer(devices=n or \"auto\", accelerator='gpu')\n")
+    other = text.replace("'gpu'", "'cpu'")
+    assert rewritten({"a.py": other}, rule("LIT101"), unsafe=True)["a.py"] == other

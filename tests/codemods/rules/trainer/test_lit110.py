@@ -123,7 +123,8 @@ def test_a_part_of_the_data_meant_another_thing_in_each_release() -> None:
     "before",
     [
         "Trainer(terminate_on_nan=True)",
-        "Trainer(amp_backend='apex')",
+        "Trainer(amp_backend='apex', precision=16)",
+        "Trainer(amp_backend='apex', **more)",
         "Trainer(progress_bar_refresh_rate=rate)",
         "Trainer(log_gpu_memory='all')",
         "Trainer(val_percent_check=share)",
@@ -297,7 +298,16 @@ def test_what_a_constructor_hands_on_otherwise_stays(default: str, guard: str, g
     assert refusals({"train.py": required}, "LIT110")
 
 
-@pytest.mark.parametrize("before", ["Trainer(amp_backend=b, amp_level='O2')", "Trainer(amp_level=x, amp_backend=b)"])
+@pytest.mark.parametrize("precision", ["", ", precision=32", ", precision='64'"])
+@pytest.mark.parametrize("given", ["amp_backend='apex'", "amp_backend=b", "amp_level='O2', amp_backend='apex'"])
+def test_what_mixed_precision_alone_looked_at_is_dropped_without_it(given: str, precision: str) -> None:
+    assert call(f"Trainer(max_steps=1, {given}{precision})") == f"Trainer(max_steps=1{precision})"
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["Trainer(amp_backend=b, amp_level='O2', precision=16)", "Trainer(amp_level=x, amp_backend=b, precision=p)"],
+)
 def test_a_level_is_not_dropped_surely_beside_a_backend_that_is_not_seen(before: str) -> None:
     found = run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT110")).findings
     assert "safe" not in {finding.fix for finding in found}
