@@ -137,7 +137,8 @@ def test_none_that_hydra_gives_a_trainer_is_named() -> None:
 
 @pytest.mark.parametrize("value", ["cfg.amp_backend", "cfg['general'].backend"])
 def test_a_backend_of_a_configuration_goes_with_apex(value: str) -> None:
-    text = f"from pytorch_lightning import Trainer\n\n\ndef f(cfg):\n    Trainer(max_epochs=1, amp_backend={value}, precision=16)\n"
+    head = "from pytorch_lightning import Trainer\n\n\ndef f(cfg):\n"
+    text = f"{head}    Trainer(max_epochs=1, amp_backend={value}, precision=16)\n"
     assert run_rules({"a.py": text}, rule("LIT110")).changes == ()
     wanted = text.replace(f", amp_backend={value}", "")
     assert rewritten({"a.py": text}, rule("LIT110"), unsafe=True)["a.py"] == wanted
