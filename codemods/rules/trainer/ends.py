@@ -24,6 +24,7 @@ UNSET = {
 }
 """What is written for a parameter that may be None, and what None meant."""
 COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
+HARDWARE_NAMES = frozenset({"auto", "cpu", "cuda", "gpu", "hpu", "ipu", "mps", "tpu"})
 OPEN = "it may be None, an error in 2.x, and the other arguments may ask for other devices than the CPU"
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
@@ -181,6 +182,9 @@ def _accelerator(
         return ArgumentReplacement(
             (("accelerator", '"cpu"'),), "safe", "None was the CPU; 2.x takes every accelerator that it finds", "B16"
         )
+    if not elsewhere and not COUNTING & given.keys() and (chosen := _chosen_hardware(file, node)):
+        reason = "None, in one case, was the CPU; it is an error in 2.x"
+        return ArgumentReplacement((("accelerator", chosen),), "safe", reason, "B16")
     if open_end := unset(file, call, ast.keyword("accelerator", node), given):
         unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
         return (
@@ -216,6 +220,21 @@ def _accelerator(
         )
     new = (("accelerator", '"cpu"'), ("strategy", strategy.text))
     return ArgumentReplacement(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
+
+
+def _chosen_hardware(file: PythonFile, node: ast.expr) -> str | None:
+    """A choice between None and a name of hardware, with the CPU in the place of None."""
+    if not isinstance(node, ast.IfExp):
+        return None
+    values = [literal(arm)[1] for arm in (node.body, node.orelse)]
+    named_hardware = [isinstance(value, str) and value in HARDWARE_NAMES for value in values]
+    unset_arms = [literal(arm) == (True, None) for arm in (node.body, node.orelse)]
+    if sorted(unset_arms) != [False, True] or not any(named_hardware):
+        return None
+    first, last = (
+        '"cpu"' if gone else file.source_of(arm) for gone, arm in zip(unset_arms, (node.body, node.orelse), strict=True)
+    )
+    return f"{first} if {part_of_choice(file, node.test)} else {last}"
 
 
 def _strategy(

@@ -124,6 +124,11 @@ def test_arguments_are_gone() -> None:
         ("Trainer(strategy='tpu_spawn')", 'Trainer(strategy="xla")'),
         ("Trainer(accelerator='ddp')", "Trainer(accelerator=\"cpu\", strategy='ddp')"),
         ("Trainer(accelerator=None)", 'Trainer(accelerator="cpu")'),
+        ("Trainer(accelerator='gpu' if g else None)", "Trainer(accelerator='gpu' if g else \"cpu\")"),
+        (
+            "Trainer(accelerator=None if c else 'gpu', devices=None if c else [c])",
+            'Trainer(accelerator="cpu" if c else \'gpu\', devices="auto" if c else [c])',
+        ),
         ("Trainer(devices=None)", "Trainer()"),
         ("Trainer(devices=1 if cuda else None)", 'Trainer(devices=1 if cuda else "auto")'),
         ("Trainer(accelerator='cpu', devices=[0, 1])", "Trainer(accelerator='cpu', devices=2)"),
