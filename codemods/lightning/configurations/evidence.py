@@ -196,30 +196,46 @@ def _reads(file: PythonFile) -> Iterator[KeyUse]:
 
 
 def _switched_off(file: PythonFile, node: ast.expr) -> tuple[TextEdit, ...]:
-    """The edits of `if x.get("gpus"): x.gpus = 0` around a node, where that is all there is to it."""
+    """The edits of `x.gpus = 0`, or of `if x.get("gpus"): x.gpus = 0` where that is all there is to it."""
     for guard in file.statements:
         if not (isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)):
             continue
         test, body = guard.test, guard.body
-        if guard.orelse or len(body) != 1 or not isinstance(body[0], ast.Assign) or len(body[0].targets) != 1:
+        target = _target_of_none(body[0]) if len(body) == 1 and not guard.orelse else None
+        if (
+            target is None
+            or node not in (test, target)
+            or not _spelled(file, test) == _spelled(file, target) is not None
+        ):
             continue
-        target, value = body[0].targets[0], body[0].value
-        idle = isinstance(value, ast.Constant) and value.value in (0, None) and value.value is not False
-        if node in (test, target) and idle and _spelled(file, test) == _spelled(file, target) is not None:
-            asked = _key_of(file, test)
-            start, end = file.offsets(body[0])
-            before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-            if asked is None or before.strip():
-                return ()
-            written = [
-                file.text[start : key[0]] + name + file.text[key[1] : file.offsets(target)[1]] + f" = {text}"
-                for key in [_key_of(file, target)]
-                if key
-                for name, text in (("accelerator", '"cpu"'), ("devices", "1"))
-            ]
-            between = ("\r\n" if "\r\n" in file.text else "\n") + before
-            return TextEdit(*asked, "devices"), TextEdit(start, end, between.join(written))
-    return ()
+        asked, written = _key_of(file, test), _written_off(file, body[0], target)
+        return (TextEdit(*asked, "devices"), written) if asked and written else ()
+    own = next((each for each in file.statements if _target_of_none(each) is node), None)
+    written = _written_off(file, own, node) if own is not None else None
+    return (written,) if written else ()
+
+
+def _target_of_none(statement: ast.stmt) -> ast.expr | None:
+    """What a statement sets to 0 or None alone."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    value = statement.value
+    idle = isinstance(value, ast.Constant) and value.value in (0, None) and value.value is not False
+    return statement.targets[0] if idle else None
+
+
+def _written_off(file: PythonFile, statement: ast.stmt, target: ast.expr) -> TextEdit | None:
+    """The edit of `x.gpus = 0` to the two lines that ask for the CPU by the new keys."""
+    key = _key_of(file, target)
+    start, end = file.offsets(statement)
+    before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+    if key is None or before.strip():
+        return None
+    lines = [
+        f"{file.text[start : key[0]]}{name}{file.text[key[1] : file.offsets(target)[1]]} = {text}"
+        for name, text in (("accelerator", '"cpu"'), ("devices", "1"))
+    ]
+    return TextEdit(start, end, (("\r\n" if "\r\n" in file.text else "\n") + before).join(lines))
 
 
 def _spelled(file: PythonFile, node: ast.expr) -> str | None:

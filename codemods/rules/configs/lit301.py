@@ -330,7 +330,7 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
     """The places of the code that read a key of the configuration which Trainer takes no more, where they stand now:
     other rules may have moved them."""
     known = read_evidence(file)
-    done = set()
+    done, switched = set(), set()
     for read in known.reads if known else ():
         sections = sorted(name for name in project.sections if project.meant(file.path, read.base, name))
         name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
@@ -343,7 +343,8 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
             edit = TextEdit(*read.at, "devices")
             yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
         elif _all_switched(project, name, read.key):
-            if not read.stores:
+            if read.off not in switched:
+                switched.add(read.off)
                 reason = "It asks for the CPU, which `accelerator` and `devices` do now."
                 yield Match(read.span, message, "safe", reason, "M164", read.off, unit=f"{name}.gpus")
         elif read.stores or not read.harmless:

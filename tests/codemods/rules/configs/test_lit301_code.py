@@ -56,6 +56,20 @@ def test_code_that_switched_the_gpus_off_does_so_after() -> None:
     assert space["extras"](SimpleNamespace(trainer=Config())) == {}
 
 
+@pytest.mark.parametrize("store", ["cfg.trainer.gpus = 0", 'cfg.trainer["gpus"] = None', "kept.gpus = 0"])
+def test_code_that_asks_for_no_gpus_among_others_says_so_by_the_new_keys(store: str) -> None:
+    head = "    kept = cfg.trainer\n" if store.startswith("kept") else ""
+    body = f"{head}    if cfg.debug:\n        {store}  # no GPUs\n        cfg.workers = 0\n"
+    text = SWITCH.replace('    if cfg.trainer.get("gpus"):\n        cfg.trainer.gpus = 0\n', body)
+    after = rewritten({"m.py": text, **GROUP}, rule("LIT301"))
+    first, second = (
+        store.replace("gpus", name).partition("=")[0] + f"= {value}"
+        for name, value in (("accelerator", '"cpu"'), ("devices", "1"))
+    )
+    assert f"        {first}\n        {second}  # no GPUs\n        cfg.workers = 0\n" in after["m.py"]
+    assert "gpus" not in after["conf/trainer/default.yaml"] + after["conf/trainer/big.yaml"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
