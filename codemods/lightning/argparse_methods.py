@@ -33,6 +33,11 @@ from codemods.rules.trainer import helpers
 WORDS = ("add_argparse_args", "from_argparse_args")
 RENAMED = {"replace_sampler_ddp": "use_distributed_sampler"}
 """Defaults of options that only have another name."""
+OF_OLD = {
+    "default_save_path": "default_root_dir", "max_nb_epochs": "max_epochs", "min_nb_epochs": "min_epochs",
+    "nb_gpu_nodes": "num_nodes", "nb_sanity_val_steps": "num_sanity_val_steps", "row_log_interval": "log_every_n_steps",
+}  # fmt: skip
+"""The same, of before Lightning 1.0: as long as a file says no more of them."""
 NEW = frozenset(
     {"callbacks", "barebones", "use_distributed_sampler", "model_registry", "enable_autolog_hparams", "inference_mode"}
 )
@@ -261,6 +266,16 @@ def deleted(file: PythonFile) -> Mapping[str, Sequence[ast.Delete]]:
     return deletions(file, names, parsed_names(file))
 
 
+def only_defaults(file: PythonFile) -> frozenset[str]:
+    """The options of old names of which a file gives the default once, and says nothing else."""
+    given = [item.arg for call in default_calls(file) for item in call.node.keywords]
+    new = {*given, *(name for name in OF_OLD.values() if re.search(rf"['\"](?:--)?{name}\b", file.text))}
+    words = [*re.findall(r"\w+", file.text)] if OF_OLD.keys() & {*given} else []
+    return frozenset(
+        name for name, now in OF_OLD.items() if given.count(name) == words.count(name) == 1 and now not in new
+    )
+
+
 def _key_start(file: PythonFile, statement: ast.Delete) -> int:
     target = statement.targets[0]
     assert isinstance(target, ast.Subscript)
@@ -318,7 +333,7 @@ def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
 def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
     """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
     gone = once() - current()
-    speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}))
+    speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}) - only_defaults(file))
     if CHECKPOINT in speaks and on_parsed(file, CHECKPOINT, parsed_names(file)):
         if why := checkpoint_of(file, sites).why:
             return why

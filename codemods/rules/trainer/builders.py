@@ -10,12 +10,14 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.argparse_methods import (
     IDLE,
     NUMBERS,
+    OF_OLD,
     RENAMED,
     SUCCESSORS,
     ArgparseCall,
     declares_trainers,
     fits_of,
     kinds_of_gpus,
+    only_defaults,
     own_read,
     statement_of,
 )
@@ -188,10 +190,11 @@ def _are_apart(file: PythonFile, one: ast.AST, other: ast.AST) -> bool:
 
 def renamed_defaults(file: PythonFile) -> list[TextEdit]:
     """Defaults of options that only have another name."""
+    names = RENAMED | {name: OF_OLD[name] for name in only_defaults(file)}
     edits = []
     for call in default_calls(file):
         for item in call.node.keywords:
-            if item.arg in RENAMED:
+            if item.arg in names:
                 start = file.offsets(item)[0]
-                edits.append(TextEdit(start, start + len(item.arg), RENAMED[item.arg]))
+                edits.append(TextEdit(start, start + len(item.arg), names[item.arg]))
     return edits

@@ -103,6 +103,32 @@ def test_options_of_old_that_the_script_speaks_of_stay() -> None:
     assert run(script, ["--accelerator", "cpu"]).num_devices == 1
 
 
+OLDEST = HEAD + (
+    "def main(argv):\n    parser = ArgumentParser()\n    Trainer.add_argparse_args(parser)\n"
+    "    parser.set_defaults(row_log_interval=128, max_nb_epochs=2)\n    args = parser.parse_args(argv)\n"
+    "    return Trainer.from_argparse_args(args, max_steps=1)\n"
+)
+
+
+def test_defaults_of_before_1_0_get_the_names_of_today() -> None:
+    text = rewritten({"a.py": OLDEST}, rule("LIT130"))["a.py"]
+    assert "set_defaults(log_every_n_steps=128, max_epochs=2)" in text
+    assert run(OLDEST, ["--accelerator", "cpu"]).max_epochs == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("    return", "    print(args.row_log_interval)\n    return"),
+        ("    args =", "    parser.set_defaults(log_every_n_steps=3)\n    args ="),
+        ("    args =", "    parser.set_defaults(**{'log_every_n_steps': 3})\n    args ="),
+    ],
+)
+def test_an_old_name_of_which_a_script_says_more_leaves_it(change: tuple[str, str]) -> None:
+    (*_, reason) = refusals({"a.py": OLDEST.replace(*change)}, "LIT130")
+    assert "row_log_interval" in reason
+
+
 def test_a_checkpoint_goes_to_fit() -> None:
     script = HEAD + (
         "parser = ArgumentParser()\nparser = Trainer.add_argparse_args(parser)\nargs = parser.parse_args()\n"
