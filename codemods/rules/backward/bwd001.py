@@ -73,16 +73,17 @@ def _class_matches(
             yield from _automatic(file, item, notes.reached(fact, STEPS), calls)
         return
     reached = notes.reached(fact, ROOTS) - {"backward"}
-    found = [
-        raw for call, method in calls if method.name in reached and (raw := _read(call, item, method, fact, facts))
-    ]
+    asked = [(call, method) for call, method in calls if method.name in reached or _calls_manual(call)]
+    found = [raw for call, method in asked if (raw := _read(call, item, method, fact, facts))]
     if modes != {"manual"} or facts.kind(fact) != MODULE:
         why = (
             "Its bases cannot be followed to LightningModule."
             if facts.kind(fact) != MODULE
             else "automatic_optimization is not clearly False here and in every subclass."
         )
-        found = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in found]
+        bound = [raw for raw in found if not (_is_manual(raw) and facts.kind(fact) == MODULE)]
+        known = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in bound]
+        found = [known[bound.index(raw)] if raw in bound else raw for raw in found]
     stepped = _unwrapped_step(file, item, reached)
     scaled = [walk(raw.apex.items[0].context_expr.func) for raw in found if raw.apex]  # type: ignore[attr-defined]
     lost = Counter(name.id for nodes in scaled for name in nodes if isinstance(name, ast.Name))
@@ -272,8 +273,12 @@ def _match(file: PythonFile, raw: RawBackward, item: ClassNode, lost: Counter[st
 
 
 def _is_manual(raw: RawBackward) -> bool:
-    function = raw.call.node.func
-    return isinstance(function, ast.Attribute) and function.attr == "manual_backward"
+    return _calls_manual(raw.call)
+
+
+def _calls_manual(call: CallNode) -> bool:
+    """Whether a call is of `manual_backward`, which is judged wherever it stands."""
+    return isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "manual_backward"
 
 
 def _automatic(
@@ -282,8 +287,8 @@ def _automatic(
     """A backward pass in a training_step whose loss Lightning takes: its gradient is zeroed before it is used."""
     methods = [method for name, method in item.methods.items() if name in reached and name != "backward"]
     for call, method in calls:
-        raw = read_raw(call, item, method, MethodNames(method)) if method in methods else None
-        if raw and _is_manual(raw):
+        raw = read_raw(call, item, method, MethodNames(method)) if _calls_manual(call) else None
+        if raw:
             yield _match(file, raw, item, Counter())
     if any(_reads_gradient(method) or _steps(method) for method in methods):
         return
@@ -346,8 +351,8 @@ RULE = Rule(
         "data parallelism. With `loss.backward()`, `self.backward(loss)` or `torch.autograd.backward(loss)` DDP never "
         "reduces the gradients: the ranks train apart, without any error; under 16-mixed the step fails, since nothing "
         "was scaled. The optimizer as a second argument of `manual_backward` is from before Lightning 1.2 and is "
-        "passed on as the gradient today. Gradients of inputs, the `backward` hook, automatic optimization and "
-        "Fabric are left alone."
+        "passed on as the gradient today, under automatic optimization too. Gradients of inputs, the `backward` hook, "
+        "automatic optimization and Fabric are left alone."
     ),
     fix="safe",
     versions="every Lightning release since 1.2",

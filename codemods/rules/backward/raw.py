@@ -12,6 +12,7 @@ from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, self_assignments, self_name
 from codemods.finding import Fix
+from codemods.lightning.calls import last_name
 from codemods.rules.backward.names import MethodNames
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ AUTOGRAD = "torch.autograd.backward"
 SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.amp.grad_scaler.GradScaler")
 SCALE_LOSS = "apex.amp.scale_loss"
 KEPT = frozenset({"gradient", "retain_graph", "create_graph", "inputs"})
+WAS_ONE = "The optimizer was an argument before Lightning 1.2; 2.x passes it on to backward() as the gradient."
 SAME = "self.manual_backward scales the loss and prepares data parallelism, then calls backward with these arguments."
 
 
@@ -49,7 +51,7 @@ def read_raw(call: CallNode, item: ClassNode, method: Function, names: MethodNam
     receiver = node.func.value
     own = self_name(method)
     if node.func.attr == "manual_backward" and isinstance(receiver, ast.Name) and receiver.id == own:
-        return _with_optimizer(call, names)
+        return _with_optimizer(call, names, method)
     if node.func.attr != "backward":
         return None
     if isinstance(receiver, ast.Name) and receiver.id == own:
@@ -66,13 +68,25 @@ def on_tensor(file: PythonFile, node: ast.Call, item: ClassNode, method: Functio
     return raw is not None and raw.change is not None
 
 
-def _with_optimizer(call: CallNode, names: MethodNames) -> RawBackward | None:
+def _with_optimizer(call: CallNode, names: MethodNames, method: Function) -> RawBackward | None:
     """`self.manual_backward(loss, optimizer)`, as it was written for Lightning before 1.2."""
-    given = _extra_optimizers(call.node, names)
-    if not given:
-        return None
-    reason = "The optimizer was an argument before Lightning 1.2; 2.x passes it on to backward() as the gradient."
-    return RawBackward(call, "safe", reason, lambda node: without_extra(node, given))
+    given = _extra_optimizers(call.node, names) or int(_is_stepped(call.node, method))
+    if given or any(item.arg == "optimizer" for item in call.node.keywords):
+        return RawBackward(call, "safe", WAS_ONE, lambda node: without_extra(_without_keyword(node), given), alone=True)
+    if len(call.node.args) == 2 and "opt" in (last_name(call.node.args[1]) or "").lower():
+        return RawBackward(
+            call, "manual", f"Not rewritten: fixer cannot tell whether it is one. {WAS_ONE} Delete it.", alone=True
+        )
+    return None
+
+
+def _is_stepped(call: ast.Call, method: Function) -> bool:
+    """Whether a method steps, or zeroes the gradients of, what a call is given behind the loss alone."""
+    if len(call.args) != 2 or isinstance(call.args[1], ast.Starred):
+        return False
+    called = [node.func for node in every_node(method) if isinstance(node, ast.Call)]
+    owners = [node.value for node in called if isinstance(node, ast.Attribute) and node.attr in ("step", "zero_grad")]
+    return any(ast.dump(owner) == ast.dump(call.args[1]) for owner in owners)
 
 
 def _extra_optimizers(call: ast.Call, names: MethodNames) -> int:
@@ -245,9 +259,19 @@ def renamed(node: cst.Call) -> cst.Call:
     return node.with_deep_changes(node.func, attr=cst.Name("manual_backward"))
 
 
+def _without_keyword(node: cst.Call) -> cst.Call:
+    """The call without `optimizer=`."""
+    kept = [argument for argument in node.args if not (argument.keyword and argument.keyword.value == "optimizer")]
+    return _ending_alike(node, kept)
+
+
 def without_extra(node: cst.Call, count: int) -> cst.Call:
     """The call without `count` arguments behind the first one."""
-    kept = [node.args[0], *node.args[1 + count :]]
+    return _ending_alike(node, [node.args[0], *node.args[1 + count :]])
+
+
+def _ending_alike(node: cst.Call, kept: list[cst.Arg]) -> cst.Call:
+    """The call with some of its arguments, the last of them with the comma and the space behind the last there was."""
     if kept[-1] is not node.args[-1]:
         last = node.args[-1]
         kept[-1] = kept[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)

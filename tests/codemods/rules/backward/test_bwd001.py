@@ -238,3 +238,41 @@ def test_an_optimizer_goes_from_manual_backward_though_the_flag_is_not_set() -> 
     after = AUTOMATIC.replace(", first)", ")").replace(", second)", ")")
     assert rewritten({"a.py": AUTOMATIC}, RULE)["a.py"] == after
     assert rewritten({"a.py": after}, RULE)["a.py"] == after
+
+
+GIVEN = """\
+from pytorch_lightning import LightningModule
+
+
+class Agent(LightningModule):
+    def __init__(self, net, opts):
+        super().__init__()
+        self.net, self.opts = net, opts
+
+    def help(self, loss, given):
+        first = self.opts["a"]
+        CALL
+        first.step()
+        self.opts["b"].zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        ("self.manual_backward(loss, first)", "safe"),
+        ("self.manual_backward(loss, self.opts['b'])", "safe"),
+        ("self.manual_backward(loss, optimizer=given)", "safe"),
+        ("self.manual_backward(loss, given.optimizer)", "manual"),
+    ],
+)
+def test_an_optimizer_is_no_argument_wherever_the_call_stands(call: str, level: str) -> None:
+    (finding,) = run_rules({"a.py": GIVEN.replace("CALL", call)}, RULE).findings
+    assert finding.fix == level and "gradient" in finding.message
+    after = rewritten({"a.py": GIVEN.replace("CALL", call)}, RULE)["a.py"]
+    assert ("self.manual_backward(loss)\n" in after) == (level == "safe")
+
+
+@pytest.mark.parametrize("call", ["self.manual_backward(loss, given)", "self.manual_backward(loss, loss.new_ones(()))"])
+def test_a_gradient_is_an_argument(call: str) -> None:
+    assert run_rules({"a.py": GIVEN.replace("CALL", call)}, RULE).findings == ()
