@@ -356,7 +356,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning release since 1.2",
-    triggers=(b"automatic_optimization", b".backward(", b"def training_step"),
+    triggers=(b"automatic_optimization", b"backward(", b"def training_step"),
     check=_check,
     rows=partial(best_levels, (("B19", "safe"),)),
     examples=(

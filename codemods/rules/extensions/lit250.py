@@ -7,23 +7,29 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 
 from codemods.code.nodes import walk
+from codemods.code.outline import Within
 from codemods.code.reaching import definitions
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import parameters, self_name, taken
+from codemods.code.syntax import parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.instances import Instances
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 
 DATA = "LightningDataModule"
+PACKAGES = ("lightning", "lightning_fabric", "pytorch_lightning")
+GIVEN_BY_TRAINER = {"checkpoint_callback": "ModelCheckpoint", "datamodule": DATA}
 ATTRIBUTES = (
     "has_prepared_data",
     *(f"has_{what}_{stage}" for what in ("setup", "teardown") for stage in ("fit", "validate", "test", "predict")),
     *(f"{stage}_transforms" for stage in ("train", "val", "test")),
+    "dims",
 )
 BAR = re.compile(r"init_\w+_tqdm")
 """What made a bar, and took nothing for it."""
@@ -77,20 +83,38 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Match]:
-    """What functions read of a parameter that is annotated as one of Lightning's classes."""
+    """What code reads of an object of one of Lightning's classes: of a parameter that is annotated so, of what a
+    variable or attribute was made as, of what a Trainer gives."""
     for node, within in file.nodes_near(frozenset(names)) if names else ():
-        if not (isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.value, ast.Name)):
+        if not (isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.ctx, ast.Load)):
             continue
-        if not isinstance(node.ctx, ast.Load) or _made_here(facts, node.attr):
+        rows = [each for each in members()[node.attr] if not each.parameter]
+        if not rows or _made_here(facts, node.attr) or any(_is_own(node, each) for each in _methods(within)):
             continue
-        functions = [each for each in reversed(within) if isinstance(each, ast.FunctionDef)]
-        notes = [each.annotation for function in functions for each in taken(function) if each.arg == node.value.id]
-        dotted = (file.scope.resolve(notes[0]) or "") if notes and notes[0] else ""
-        for member in members()[node.attr] if dotted.startswith(f"{ROOT}.") else ():
-            if dotted.rpartition(".")[2] in member.owners and not member.parameter:
+        own = node.value.attr if isinstance(node.value, ast.Attribute) and _is_trainer(node.value.value) else ""
+        for member in rows:
+            asked = Instances(file, facts, partial(_is_owner, member.owners), PACKAGES)
+            if GIVEN_BY_TRAINER.get(own) in member.owners or asked.holds(node.value, within):
                 message = f"`{node.attr}` was removed in Lightning {member.since}"
                 why = member.advice or f"it is `{member.becomes}` now"
                 yield Match(file.span(node), message, "manual", f"Not rewritten: {why}.", member.row)
+                break
+
+
+def _methods(within: Within) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions around a place that stand in the body of a class."""
+    for outer, inner in pairwise(within):
+        if isinstance(outer, ast.ClassDef) and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield inner
+
+
+def _is_owner(owners: frozenset[str], dotted: str) -> bool:
+    return canonical(dotted).startswith((f"{ROOT}.", "lightning_fabric.")) and dotted.rpartition(".")[2] in owners
+
+
+def _is_trainer(node: ast.expr) -> bool:
+    """Whether an expression is spelled as a Trainer is."""
+    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) in ("trainer", "_trainer")
 
 
 def _made_here(facts: Facts, name: str) -> bool:
@@ -264,6 +288,10 @@ RULE = Rule(
         b"Accelerator",
         b".period",
         b".save_function",
+        b".save_checkpoint",
+        b".best",
+        b".kth_best_model",
+        b".dims",
         b"LightningCLI",
     ),
     check=_check,

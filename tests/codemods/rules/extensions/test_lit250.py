@@ -205,3 +205,42 @@ def test_what_only_the_bar_of_tqdm_has_is_named() -> None:
     assert len(reasons) == 3
     assert all("derive from TQDMProgressBar" in reason for reason in reasons)
     assert refusals({"a.py": text.replace("(ProgressBar)", "(Mine)")}, "LIT250") == []
+
+
+HELD = """\
+from pytorch_lightning import LightningDataModule, Trainer
+from pytorch_lightning.callbacks import ModelCheckpoint, TQDMProgressBar
+
+
+class Digits(LightningDataModule):
+    pass
+
+
+def run(model, other):
+    data, kept = Digits(), ModelCheckpoint()
+    trainer = Trainer(callbacks=[kept])
+    trainer.fit(model, data)
+    print(READ)
+"""
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "data.dims", "kept.save_checkpoint", "TQDMProgressBar().main_progress_bar",
+        "trainer.checkpoint_callback.best", "model.trainer.datamodule.dims",
+    ],
+)  # fmt: skip
+def test_what_an_object_of_lightnings_lost_is_named(read: str) -> None:
+    (reason,) = refusals({"a.py": HELD.replace("READ", read)}, "LIT250")
+    assert reason.startswith("Not rewritten: ")
+
+
+@pytest.mark.parametrize("read", ["other.dims", "data.other.dims", "trainer.callbacks[0].best"])
+def test_what_is_not_seen_to_be_lightnings_is_not_spoken_of(read: str) -> None:
+    assert run_rules({"a.py": HELD.replace("READ", read)}, rule("LIT250")).findings == ()
+
+
+def test_what_the_project_makes_itself_is_its_own() -> None:
+    own = HELD.replace("    pass\n", "    def setup(self, stage=None):\n        self.dims = (1, 28)\n")
+    assert run_rules({"a.py": own.replace("READ", "data.dims")}, rule("LIT250")).findings == ()
