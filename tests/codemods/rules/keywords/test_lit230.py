@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import lightning.pytorch.cli  # noqa: F401
 import pytest
 from lightning.pytorch import LightningModule
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
@@ -14,7 +15,7 @@ from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from codemods.lightning.object_arguments import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
-RENAMED_PACKAGES = {"profiler": "profilers"}
+RENAMED = {"profiler": "profilers", "BaseProfiler": "Profiler"}
 
 
 def owner(dotted: str) -> Callable[..., Any] | None:
@@ -22,9 +23,9 @@ def owner(dotted: str) -> Callable[..., Any] | None:
     first, _, rest = dotted.partition(".")
     if first == "self":
         return getattr(LightningModule, rest)  # type: ignore[no-any-return]
-    found: Any = importlib.import_module(f"lightning.pytorch.{RENAMED_PACKAGES.get(first, first)}")
-    for part in rest.split("."):
-        found = getattr(found, part)
+    found: Any = importlib.import_module("lightning.pytorch")
+    for part in dotted.split("."):
+        found = getattr(found, RENAMED.get(part, part))
     return found  # type: ignore[no-any-return]
 
 
@@ -256,3 +257,26 @@ def test_a_logger_that_is_told_no_folder_is_named(call: str, named: bool) -> Non
     assert [("save_dir" in finding.message, finding.fix) for finding in found] == [(True, "manual")] * named
     other = head.replace("pytorch_lightning", "mine") + f"logger = {call}\n"
     assert run_rules({"a.py": other}, rule("LIT230")).findings == ()
+
+
+BASES = """\
+from pytorch_lightning import LightningDataModule
+from pytorch_lightning.profiler import BaseProfiler
+
+
+class Data(LightningDataModule):
+    def __init__(self, images):
+        super().__init__(train_transforms=images, dims=(1, 28, 28))
+
+
+class Clock(BaseProfiler):
+    def __init__(self, streams):
+        super(Clock, self).__init__(output_streams=streams)
+"""
+
+
+def test_what_a_base_took_once_is_named_where_a_class_hands_it_up() -> None:
+    found = {each.message.split("`")[1] for each in run_rules({"a.py": BASES}, rule("LIT230")).findings}
+    assert found == {"train_transforms=", "dims=", "output_streams="}
+    others = BASES.replace("pytorch_lightning", "acme")
+    assert run_rules({"a.py": others}, rule("LIT230")).findings == ()
