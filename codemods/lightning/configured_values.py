@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreadable
-from codemods.code.syntax import Function, takes
+from codemods.code.syntax import Function, returns, takes
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from codemods.lightning.facts import Facts
@@ -18,19 +18,23 @@ LOADS = frozenset({
     "omegaconf.OmegaConf.load", "yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load", "json.load",
     "json.loads", "toml.load", "toml.loads", "hydra.compose",
 })  # fmt: skip
-WRAPPERS = frozenset({"omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge"})
+WRAPPERS = frozenset({
+    "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge", "addict.Dict",
+    "attrdict.AttrDict", "box.Box", "easydict.EasyDict", "ml_collections.ConfigDict", "munch.Munch", "munch.munchify",
+    "munch.Munch.fromDict",
+})  # fmt: skip
 HYDRA = "hydra.main"
 TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
 LARGE = 1_000_000
 """Files of so many bytes hold data."""
-_DEEP = 4
+_DEEP = 8
 
 
 def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
     """The values that the project's configurations have, and command lines give, for the key which an attribute or item
     reads, wherever it stands; none where it is not seen to be read of a configuration, or code may set it."""
     root, key = _chain(_read_before(file, call, node))
-    if root is None or not key or not _is_configuration(file, call, root, 0):
+    if root is None or not key or not _is_configuration(facts, file, call, root, 0):
         return ()
     found = _values(facts, key)
     return () if found and is_set(facts, key) else found
@@ -81,18 +85,18 @@ def _stores(file: PythonFile, key: str) -> bool:
     )
 
 
-def _is_configuration(file: PythonFile, call: CallNode, name: str, depth: int) -> bool:
+def _is_configuration(facts: Facts, file: PythonFile, call: CallNode, name: str, depth: int) -> bool:
     """Whether all that a name is, where a call stands, was read of a file or handed over by Hydra."""
     if depth > _DEEP:
         return False
     functions = [item for item in call.within if isinstance(item, Function)]
     for function in reversed(functions):
         if takes(function, name):
-            return not _assigned(file, function, name) and _is_handed(file, function, name, depth)
+            return not _assigned(file, function, name) and _is_handed(facts, file, function, name, depth)
         if values := _assigned(file, function, name):
-            return all(_is_read(file, call, value, depth) for value in values)
+            return all(_is_read(facts, file, call, value, depth) for value in values)
     values = _assigned(file, None, name)
-    return bool(values) and all(_is_read(file, call, value, depth) for value in values)
+    return bool(values) and all(_is_read(facts, file, call, value, depth) for value in values)
 
 
 def _assigned(file: PythonFile, function: Function | None, name: str) -> list[ast.expr | None]:
@@ -104,23 +108,36 @@ def _assigned(file: PythonFile, function: Function | None, name: str) -> list[as
     ]
 
 
-def _is_read(file: PythonFile, call: CallNode, value: ast.expr | None, depth: int) -> bool:
+def _is_read(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr | None, depth: int) -> bool:
     if isinstance(value, ast.Call):
         dotted = call.scope.resolve(value.func) or ""
         if dotted in LOADS:
             return True
-        return (
-            dotted in WRAPPERS
-            and bool(value.args)
-            and all(_is_read(file, call, item, depth + 1) for item in value.args)
-        )
+        if dotted in WRAPPERS:
+            given = [*value.args, *(item.value for item in value.keywords)]
+            return bool(given) and all(_is_read(facts, file, call, item, depth + 1) for item in given)
+        return _is_given_back(facts, file, value, dotted, depth)
+    if isinstance(value, ast.Dict):
+        spread = bool(value.keys) and all(key is None for key in value.keys)
+        return spread and all(_is_read(facts, file, call, item, depth + 1) for item in value.values)
     if value is None:
         return False
     root, _ = _chain(value)
-    return root is not None and _is_configuration(file, call, root, depth + 1)
+    return root is not None and _is_configuration(facts, file, call, root, depth + 1)
 
 
-def _is_handed(file: PythonFile, function: Function, name: str, depth: int) -> bool:
+def _is_given_back(facts: Facts, file: PythonFile, value: ast.Call, dotted: str, depth: int) -> bool:
+    """Whether a function of the project gives back what it read of a file."""
+    found = facts.find_definition(dotted, file.path) if dotted and depth < _DEEP else None
+    if found is None or not isinstance(found[1], ast.FunctionDef) or found[1].decorator_list:
+        return False
+    home, function = found[0], found[1]
+    inside = CallNode(value, home.scope_within((function,)), (function,))
+    given = [each.value for each in returns(function)]
+    return bool(given) and all(_is_read(facts, home, inside, each, depth + 1) for each in given)
+
+
+def _is_handed(facts: Facts, file: PythonFile, function: Function, name: str, depth: int) -> bool:
     """Whether a parameter is what Hydra hands a function, said to be a configuration, or that at each call."""
     for item in function.decorator_list:
         if file.scope.resolve(item.func if isinstance(item, ast.Call) else item) == HYDRA:
@@ -144,7 +161,7 @@ def _is_handed(file: PythonFile, function: Function, name: str, depth: int) -> b
         for other in calls
     ]
     return bool(calls) and all(
-        _is_read(file, other, value, depth + 1) for other, value in zip(calls, given, strict=True)
+        _is_read(facts, file, other, value, depth + 1) for other, value in zip(calls, given, strict=True)
     )
 
 

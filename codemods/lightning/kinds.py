@@ -10,6 +10,7 @@ from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_shared, takes, targets_of
 from codemods.lightning.attribute_stores import is_rebound
+from codemods.lightning.click_options import kind_of_click
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts, literal
@@ -81,6 +82,8 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     annotation = next((item.annotation for item in every if item.arg == name), None)
+    if annotation is None and any(item.arg == name for item in every):
+        return kind_of_click(file, function, name)
     return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "number", "bool": "bool"}.get(
         ast.unparse(annotation).removeprefix("typing.") if annotation else "", "?"
     )

@@ -152,3 +152,40 @@ def test_one_of_several_values(values: tuple[str, ...], safe: bool) -> None:
     lines = "".join(f"    if a == {index}:\n        n = {value}\n" for index, value in enumerate(values))
     text = f"import torch\nimport pytorch_lightning as pl\n\n\ndef build(a):\n{lines}    return pl.Trainer(gpus=n)\n"
     assert bool(run_rules({"a.py": text}, rule("LIT101")).changes) is safe
+
+
+READING = """\
+import yaml
+from addict import Dict
+from easydict import EasyDict as edict
+
+
+def read(path):
+    with open(path) as file:
+        found = yaml.safe_load(file)
+        return Dict(found)
+
+
+def read_nothing(path):
+    return Dict(find(path)) if path else None
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "safe"),
+    [
+        ('read("conf.yaml")', True),
+        ('edict(yaml.safe_load(open("conf.yaml")))', True),
+        ('edict({**read("conf.yaml"), **read("more.yaml")})', True),
+        ('edict({**read("conf.yaml"), "train": args})', False),
+        ("edict()", False),
+        ("read_nothing(1)", False),
+    ],
+)
+def test_what_a_function_or_a_mapping_with_attributes_gives_of_a_file(value: str, safe: bool) -> None:
+    script = SCRIPT.replace("from omegaconf import OmegaConf\n", "from reading import *\n")
+    script = script.replace('OmegaConf.load("conf.yaml")', value)
+    files = {"a.py": script, "reading.py": READING, "conf.yaml": CONF}
+    made = run_rules(files, rule("LIT101"))
+    assert (NEW in made.final().get("a.py", b"").decode()) == safe
+    assert [each.fix for each in made.findings] == ["safe" if safe else "unsafe"]

@@ -1,0 +1,47 @@
+"""The kinds of what click hands a command, told by the options that decorate it."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function
+from codemods.lightning.facts import literal
+
+_DECLARING = frozenset({"click.option", "click.argument"})
+_TYPES = {
+    "int": "int", "float": "number", "str": "str", "bool": "bool", "click.INT": "int", "click.IntRange": "int",
+    "click.FLOAT": "number", "click.FloatRange": "number", "click.STRING": "str", "click.BOOL": "bool",
+}  # fmt: skip
+_DEFAULTS = {int: "int", float: "number", str: "str", bool: "bool", type(None): "str"}
+"""What click takes an option without a type for, by its default: text where there is none."""
+
+
+def kind_of_click(file: PythonFile, function: Function, name: str) -> str:
+    """The kind of a parameter, as `lightning.kinds` names kinds; `?` where click does not give it, or several."""
+    for item in function.decorator_list:
+        if not isinstance(item, ast.Call) or file.scope.resolve(item.func) not in _DECLARING:
+            continue
+        given = {each.arg: each.value for each in item.keywords}
+        if _parameter(item) == name and not {None, "callback", "multiple", "nargs"} & given.keys():
+            return _kind(file, given)
+    return "?"
+
+
+def _parameter(declared: ast.Call) -> str:
+    """The parameter that an option is for: the name without dashes, else the longest of the others."""
+    texts = [literal(each)[1] for each in declared.args]
+    names = [text for text in texts if isinstance(text, str)]
+    plain = next((text for text in names if text.isidentifier()), None)
+    longest = max((text.partition("/")[0] for text in names), key=lambda text: text.startswith("--"), default="")
+    return plain or longest.lstrip("-").replace("-", "_").lower()
+
+
+def _kind(file: PythonFile, given: dict[str | None, ast.expr]) -> str:
+    if "is_flag" in given:
+        return "bool"
+    if stated := given.get("type"):
+        made = stated.func if isinstance(stated, ast.Call) else stated
+        return _TYPES.get(file.scope.resolve(made) or ast.unparse(made), "?")
+    known, default = literal(given["default"]) if "default" in given else (True, None)
+    return _DEFAULTS.get(type(default), "?") if known else "?"
