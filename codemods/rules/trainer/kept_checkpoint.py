@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, self_name
 from codemods.lightning.calls import space_of
-from codemods.lightning.facts import CALLBACKS
+from codemods.lightning.facts import CALLBACKS, Facts
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
@@ -44,6 +44,34 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool =
     if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
         return None
     return NodeEdit(statement, partial(with_line, text=f"{NAME} = {text}\n"), line=True)
+
+
+def keeping_on_instance(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, fits: Sequence[CallNode], assumed: bool = False
+) -> tuple[NodeEdit, str] | None:
+    """The edit that keeps the value of an argument by an attribute beside that of the Trainer, and how the methods that
+    fit it read that; None as of `keeping`."""
+    statement = next((each.node for each in file.assignments if each.node.value is call.node), None)
+    method, text = space_of(file, call), _assignable(file.source_of(item.value))
+    if statement is None or not isinstance(method, Function) or text is None or not begins_line(file, statement):
+        return None
+    own = self_name(method)
+    owners = {own, *(_owner_of(file, fit) for fit in fits)}
+    spoken = f".{NAME}".encode()
+    if own is None or owners != {own} or any(spoken in source.unescaped for source in facts.sources.values()):
+        return None
+    if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
+        return None
+    return NodeEdit(statement, partial(with_line, text=f"{own}.{NAME} = {text}\n"), line=True), f"{own}.{NAME}"
+
+
+def _owner_of(file: PythonFile, fit: CallNode) -> str | None:
+    """The name of the instance whose attribute is fitted; None where it is not that of the method around."""
+    function, method = fit.node.func, space_of(file, fit)
+    trainer = function.value if isinstance(function, ast.Attribute) else None
+    root = trainer.value if isinstance(trainer, ast.Attribute) else None
+    own = self_name(method) if isinstance(method, Function) else None
+    return own if isinstance(root, ast.Name) and root.id == own else None
 
 
 def _assignable(text: str) -> str | None:

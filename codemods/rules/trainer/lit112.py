@@ -17,7 +17,7 @@ from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
-from codemods.rules.trainer.kept_checkpoint import keeping
+from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
 NAME = "resume_from_checkpoint"
@@ -58,18 +58,34 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             advice = f"write `fit(..., ckpt_path={text})`"
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
-        same = _is_same_at(file, facts, call, item, fits)
-        proven = None if same else keeping(file, call, item)
-        kept = None if same else proven or keeping(file, call, item, assumed=True)
-        text = KEPT if kept else file.source_of(item.value)
+        kept, text, assumed = _kept(file, facts, call, item, fits)
         edits = (NodeEdit(call.node, partial(replaced, name=NAME, new=())), *_given(file, fits, text))
         edits = (*edits, kept) if kept else edits
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
-        if kept and not proven:
-            yield Match(file.span(item), MESSAGE, "unsafe", f"{SAFE} {ASSUMED}", ROW, edits, unit=unit)
-        else:
-            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, edits, unit=unit)
+        reason = f"{SAFE} {ASSUMED}" if assumed else SAFE
+        yield Match(file.span(item), MESSAGE, "unsafe" if assumed else "safe", reason, ROW, edits, unit=unit)
     yield from _of_others(file, facts)
+
+
+def _kept(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, fits: Sequence[Fit]
+) -> tuple[NodeEdit | None, str, bool]:
+    """The edit that keeps the checkpoint where that is needed, what `fit` is given, and whether that is assumed to be
+    the same."""
+    if _are_elsewhere(file, call, item, fits):
+        uses = [fit for _, fit in fits]
+        proven = keeping_on_instance(file, facts, call, item, uses)
+        kept = proven or keeping_on_instance(file, facts, call, item, uses, assumed=True)
+        return (kept[0], kept[1], proven is None) if kept else (None, file.source_of(item.value), True)
+    if _is_same_at(file, facts, call, item, fits):
+        return None, file.source_of(item.value), False
+    known = keeping(file, call, item)
+    return known or keeping(file, call, item, assumed=True), KEPT, known is None
+
+
+def _are_elsewhere(file: PythonFile, call: CallNode, item: ast.keyword, fits: Sequence[Fit]) -> bool:
+    """Whether a value that is worked out is fitted with in another function than the one that builds the Trainer."""
+    return not literal(item.value)[0] and any(space_of(home, fit) is not space_of(file, call) for home, fit in fits)
 
 
 def _is_same_at(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, fits: Sequence[Fit]) -> bool:
@@ -127,11 +143,11 @@ def _fits(
         return "its value may change before fit"
     fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:
-        fits = (
-            fits_elsewhere(facts, file, call, newer)
-            if literal(item.value)[0]
-            else "fixer cannot follow where the Trainer is used"
-        )
+        fits = fits_elsewhere(facts, file, call, newer)
+        if not literal(item.value)[0]:
+            uses = [fit for home, fit in fits if home is file] if not isinstance(fits, str) else []
+            if len(uses) != len(fits) or not keeping_on_instance(file, facts, call, item, uses, assumed=True):
+                fits = "fixer cannot follow where the Trainer is used"
     if isinstance(fits, str):
         if handed:
             return f"`{name}` is passed on, perhaps to another fit"

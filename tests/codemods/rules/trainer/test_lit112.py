@@ -420,3 +420,38 @@ def test_a_trainer_that_a_function_only_reads_is_fitted_where_it_was_built(call:
 def test_a_trainer_that_a_function_may_fit_keeps_its_checkpoint(call: str, notes: str) -> None:
     (reason,) = refusals({"a.py": HANDED.replace("CALL", call), "notes.py": notes}, "LIT112")
     assert "passed on" in reason
+
+
+RUNNER = """\
+class Runner:
+    def load(self, c):
+        self.t = Trainer(max_steps=3, resume_from_checkpoint=c.path)
+
+    def run(self):
+        self.t.fit(self.m)
+        self.t.test(self.m)
+"""
+
+
+def test_a_trainer_of_an_instance_keeps_the_checkpoint_beside_it() -> None:
+    wanted = RUNNER.replace("        self.t =", "        self.ckpt_path = c.path\n        self.t =")
+    wanted = wanted.replace(", resume_from_checkpoint=c.path", "").replace(
+        "fit(self.m)", "fit(self.m, ckpt_path=self.ckpt_path)"
+    )
+    assert after(RUNNER) == wanted
+    assert after(wanted) == wanted
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("self.t.test(self.m)", "self.ckpt_path = 3"),
+        ("self.t.test(self.m)", "use(self.t)"),
+        ("def run(self)", "def run(this)"),
+        ("resume_from_checkpoint=c.path", "resume_from_checkpoint=(p := c.path), logger=p"),
+        ("self.t = Trainer", "self.t = self.u = Trainer"),
+    ],
+)
+def test_a_trainer_of_an_instance_that_is_left(change: tuple[str, str]) -> None:
+    given = RUNNER.replace(*change)
+    assert given != RUNNER and after(given, unsafe=True) == given
