@@ -87,8 +87,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         own = item.methods.get(STEP)
         how = _several(file, item)
-        below = _below(file, facts, fact) if own is None and how == "has" else ()
-        for name, step, here in [(item.node.name, own or _inherited(facts, fact), own), *below]:
+        below = [*_below(file, facts, fact)] if own is None and how == "has" else []
+        known = own or _inherited(facts, fact)
+        if known is None and not below and how == "has" and not _steps_below(facts, fact):
+            yield _unseen(file, item)
+        for name, step, here in [(item.node.name, known, own), *below]:
             if step is None or _tells_apart(step):
                 continue
             yield Match(
@@ -99,6 +102,21 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 "M214",
                 stops=None if how == "has" else False,
             )
+
+
+def _steps_below(facts: Facts, fact: ClassFact) -> bool:
+    """Whether a class of the project that is mixed with one, or derives from it, has a training step."""
+    return any(STEP in one.methods for child in facts.subclasses(fact) for one in facts.ancestry(child))
+
+
+def _unseen(file: PythonFile, item: ClassNode) -> Match:
+    """The match of a class whose step is added to it where fixer does not see it."""
+    reason = (
+        "Not rewritten: no training step is seen here. Where one is mixed in, 2.x refuses several optimizers under "
+        f"automatic optimization. {ADVICE}"
+    )
+    message = f"{item.node.name} has several optimizers, which automatic optimization no longer takes"
+    return Match(file.head(item.methods["configure_optimizers"]), message, "manual", reason, "M214", stops=False)
 
 
 def _before(step: Function) -> str:

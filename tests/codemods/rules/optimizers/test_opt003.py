@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import rule, run_rules
+from tests.codemods.support import refusals, rule, run_rules
 
 ONE = "torch.optim.SGD(self.one.parameters(), lr=1)"
 TWO = ONE.replace("one", "two")
@@ -85,3 +85,38 @@ def test_steps_below_that_train_as_they_are() -> None:
     assert below("batch, batch_idx", more="\n    automatic_optimization = False\n") == []
     own = f"\n    def configure_optimizers(self):\n        return {ONE}\n"
     assert below("batch, batch_idx", more=own) == []
+
+
+UNSEEN = """\
+from pytorch_lightning import LightningModule
+
+
+class Pair(LightningModule):
+    def configure_optimizers(self):
+        first, second = self.made("a"), self.made("b")
+        return {"optimizer": first, "frequency": self.often}, {"optimizer": second, "frequency": 1}
+"""
+TASK = "\n\nclass Task:\n    def training_step(self, batch, batch_idx, optimizer_idx):\n        return self(batch)\n"
+
+
+@pytest.mark.parametrize("more", ["", TASK])
+def test_several_optimizers_of_a_class_whose_step_is_not_seen_are_named(more: str) -> None:
+    (reason,) = refusals({"a.py": UNSEEN + more}, "OPT003")
+    assert "no training step is seen here" in reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("    def configure", "    automatic_optimization = False\n\n    def configure"),
+        (', {"optimizer": second, "frequency": 1}', ""),
+        ("(LightningModule)", ""),
+    ],
+)
+def test_classes_without_a_step_that_are_not_spoken_of(change: tuple[str, str]) -> None:
+    assert run_rules({"a.py": UNSEEN.replace(*change)}, rule("OPT003")).findings == ()
+
+
+def test_a_step_that_is_mixed_in_below_is_judged_by_itself() -> None:
+    below = f"{UNSEEN}{TASK}\n\nclass Both(Task, Pair):\n    pass\n"
+    assert run_rules({"a.py": below}, rule("OPT003")).findings == ()
