@@ -24,6 +24,8 @@ from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.shifted import shifted
 from codemods.rules.hooks.staged import STAGED, staged
 from codemods.rules.hooks.transfer import LONGER, longer
+from codemods.rules.hooks.unfit import NAMES as UNFIT
+from codemods.rules.hooks.unfit import unfit
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -86,11 +88,13 @@ UNGIVEN = (
 )  # fmt: skip
 """Those of modules alone."""
 HOOKS = (*SHORTER, *OPTIONAL, *STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN)
+FITTING = tuple(name for name in UNFIT if name not in HOOKS)
+"""Those that no row speaks of."""
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        hooks = [name for name in HOOKS if name in item.methods]
+        hooks = [name for name in (*HOOKS, *FITTING) if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
@@ -102,16 +106,21 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             bare = (name in BARE and kind != CALLBACK) or (name in UNGIVEN and kind == MODULE)
             if bare and (match := _bare(file, item.methods[name])):
                 yield match
+        told: set[str] = set()
         for name in hooks:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
         for name in hooks:
-            if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
+            if kind == DATA or name in FITTING or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
                 continue
             match = shifted(file, item.methods[name], PREFIX[kind])
             match = match or _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             match = match or (_fewer(file, item, name) if kind == CALLBACK else None)
             if match:
+                told.add(name)
+                yield match
+        for name in UNFIT:
+            if name in item.methods and name not in told and (match := unfit(file, item, kind, name)):
                 yield match
 
 
@@ -398,7 +407,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0",
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
-        *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE, *UNGIVEN)),
+        *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE, *UNGIVEN, *FITTING)),
     ),
     check=_check,
     among=_among,
