@@ -21,8 +21,11 @@ from codemods.rules.names.table import gone, split
 
 VERSION = f"{ROOT}.__version__"
 MISSING = ("ImportError", "ModuleNotFoundError", "Exception")
+LITE = "use `lightning.fabric.Fabric`, which has another programming model"
 PACKAGES = {
     "lightning.app": ("M316", "lightning.app was removed in Lightning 2.4"),
+    "lightning_app": ("M316", "lightning_app has no release that goes with Lightning 2.4 or later"),
+    **dict.fromkeys(("lightning.lite", "lightning_lite"), ("M177", f"It was removed in Lightning 2.0; {LITE}")),
     "torchdistx": ("M317", "Lightning does not support torchdistx since 2.1; build large layers in configure_model"),
 }
 OLDER, NEWER, BEHIND = ("0.10.0", "1.4.0", "1.9.5"), "2.99.0", "3.0.0"
@@ -209,6 +212,9 @@ RULE = Rule(
         b"ImportError",
         b"ModuleNotFoundError",
         b"lightning.app",
+        b"lightning_app",
+        b"lightning.lite",
+        b"lightning_lite",
         b"torchdistx",
     ),
     check=_check,

@@ -83,6 +83,9 @@ def test_imports_with_a_fallback(first: str, second: str, line: int | None) -> N
     [
         ("from lightning.app import LightningWork\n", "M316"),
         ("import lightning.app as la\n", "M316"),
+        ("import lightning_app\n", "M316"),
+        ("from lightning.lite import LightningLite\n", "M177"),
+        ("import lightning_lite as lite\n", "M177"),
         ("from torchdistx.deferred_init import deferred_init\n", "M317"),
         ("from lightning import pytorch\n", None),
         ("import torchdistxy\n", None),
