@@ -13,6 +13,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
 from codemods.rewrite.import_statement import in_order
+from codemods.rewrite.layout import laid_out
 from codemods.rewrite.parts import Part, parts_of
 from codemods.rewrite.respelling import at_once
 from codemods.rule import NodeEdit, TextEdit
@@ -95,6 +96,8 @@ class _EditTransformer(cst.CSTTransformer):
         updated = super().on_leave(original_node, updated_node)
         for change in self.changes.get(original_node, ()):
             updated = change(updated)
+            if isinstance(original_node, cst.Call) and isinstance(updated, cst.Call):
+                updated = laid_out(original_node, updated)
         if isinstance(original_node, cst.IndentedBlock) and isinstance(updated, cst.IndentedBlock):
             return _without_gap(original_node, updated)
         return updated
