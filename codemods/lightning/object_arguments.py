@@ -66,7 +66,7 @@ def owner_of(dotted: str) -> str | None:
     if not dotted.startswith(f"{ROOT}."):
         return None
     short = dotted[len(ROOT) + 1 :]
-    first, last = short.split(".")[0], short.rpartition(".")[2]
+    first, last = short.split(".")[0] if "." in short else "core", short.rpartition(".")[2]
     return f"callbacks.{last}" if (first, last) == ("callbacks", "EarlyStopping") else _owners().get((first, last))
 
 
