@@ -163,6 +163,13 @@ def followed(hook: GradientHook, name: str, call: CallNode, file: PythonFile) ->
     return seen
 
 
+def looks_at(hook: GradientHook, name: str, call: CallNode, file: PythonFile) -> bool:
+    """Whether the function of a hook reads a parameter, or hands it to one of the file that does, or is not seen."""
+    own, *others = followed(hook, name, call, file)
+    spoken = [node for node in body_of(own[0]) if isinstance(node, ast.Name) and node.id == name]
+    return len(spoken) > len(others) or any(reads(each, known) for each, known in others)
+
+
 def called_by(hook: GradientHook, call: CallNode, file: PythonFile) -> list[AnyFunction]:
     """The functions of the file that the function of a hook calls."""
     called = (_function(node.func, call, file) for node in body_of(hook.function) if isinstance(node, ast.Call))

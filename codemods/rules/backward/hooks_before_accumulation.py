@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.calls import last_name
 from codemods.rules.backward.accumulate_grad_hooks import is_parameter
-from codemods.rules.backward.hooks import AnyFunction, GradientHook, body_of, called_by, reads
+from codemods.rules.backward.hooks import AnyFunction, GradientHook, body_of, called_by, looks_at
 
 WEIGHTS = re.compile(r"(weight|bias)(_\w+)?")
 """What layers of torch call their parameters."""
@@ -32,7 +32,7 @@ ON_TENSOR = (
 def premature(file: PythonFile, call: CallNode, hook: GradientHook, receiver: ast.expr) -> tuple[str, str] | None:
     """What is wrong with a hook, and the advice. One that looks at what it gets beside what is there may know both."""
     left = [name for name in hook.parameters() if name != "self"]
-    if left and reads(hook.function, left[0]):
+    if left and looks_at(hook, left[0], call, file):
         return None
     functions = [hook.function, *called_by(hook, call, file)]
     own = hook.stands_for(receiver.id) if isinstance(receiver, ast.Name) else [ast.unparse(receiver)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import rule, run_rules
+from tests.codemods.support import refusals, rule, run_rules
 
 BWD = rule("BWD004")
 LOOP = "def attach(module, reduce, masks):\n    for name, p in module.named_parameters():\n"
@@ -107,3 +107,36 @@ def test_gradient_is_that_of_the_pass_before() -> None:
     for _ in range(2):
         (weight * 3).sum().backward()
     assert (early, late) == ([None, 3.0], [3.0, 6.0])
+
+
+HANDING = """\
+from pytorch_lightning import LightningModule
+from torch.nn.utils import clip_grad_norm_
+
+
+def limit(p, grad):
+    clip_grad_norm_([p], 1.0)
+
+
+class Own(LightningModule):
+    def on_fit_start(self):
+        for p in self.parameters():
+            p.register_hook(HOOK)
+
+    def add(self, p, grad):
+        self.sums[p] += p.grad
+
+    def weigh(self, p, grad):
+        self.sums[p] += p.grad + grad
+"""
+
+
+@pytest.mark.parametrize("hook", ["lambda grad, p=p: self.add(p, grad)", "lambda grad, q=p: limit(q, grad)"])
+def test_a_gradient_that_is_handed_to_what_does_not_read_it_is_not_looked_at(hook: str) -> None:
+    (reason,) = refusals({"a.py": HANDING.replace("HOOK", hook)}, "BWD004")
+    assert "before the gradient of its parameter is accumulated" in reason
+
+
+@pytest.mark.parametrize("hook", ["lambda grad, p=p: self.weigh(p, grad)", "lambda grad, p=p: other(p, grad)"])
+def test_a_gradient_that_is_handed_to_what_may_read_it_is_looked_at(hook: str) -> None:
+    assert run_rules({"a.py": HANDING.replace("HOOK", hook)}, rule("BWD004")).findings == ()
