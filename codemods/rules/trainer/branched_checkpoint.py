@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
 from codemods.rule import NodeEdit
-from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, with_line
+from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, kept_name, with_line
 
 BEFORE_IT = 4
 """How many arguments of `fit` stand before the checkpoint."""
@@ -37,8 +37,9 @@ def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeE
     kept = keeping(file, call, item) if fits else None
     if not fits or kept is None or other is None or not begins_line(file, other):
         return None
-    none = NodeEdit(other, partial(with_line, text=f"{NAME} = None\n"), line=True)
-    return (kept, none, *(NodeEdit(fit, partial(with_keyword, name="ckpt_path", text=NAME)) for fit in fits))
+    held = kept_name(space, item) or NAME
+    none = NodeEdit(other, partial(with_line, text=f"{held} = None\n"), line=True)
+    return (kept, none, *(NodeEdit(fit, partial(with_keyword, name=NAME, text=held)) for fit in fits))
 
 
 def alike(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> tuple[NodeEdit, ...] | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 NAME = "ckpt_path"
+NAMES = (NAME, "resume_path")
+"""What a checkpoint is kept by in a function: the second where the function has the first already."""
 _READ = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.BoolOp,
     ast.Compare, ast.BinOp, ast.UnaryOp, ast.Slice,
@@ -39,11 +41,17 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool =
     text = _assignable(file.source_of(item.value))
     if statement is None or not (isinstance(space, Function) or _is_run_alone(file, call)) or text is None:
         return None
-    if not begins_line(file, statement) or _is_seen(space, item):
+    name = kept_name(space, item)
+    if not begins_line(file, statement) or name is None:
         return None
     if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
         return None
-    return NodeEdit(statement, partial(with_line, text=f"{NAME} = {text}\n"), line=True)
+    return NodeEdit(statement, partial(with_line, text=f"{name} = {text}\n"), line=True)
+
+
+def kept_name(space: ast.AST, item: ast.keyword) -> str | None:
+    """The name that keeps an argument of a call in a function, None where it would be seen."""
+    return next((name for name in NAMES if not _is_seen(space, item, name)), None)
 
 
 def keeping_on_instance(
@@ -101,17 +109,17 @@ def begins_line(file: PythonFile, statement: ast.stmt) -> bool:
     return not own.encode()[: statement.col_offset].strip() and not own.rstrip().endswith(":")
 
 
-def _is_seen(space: ast.AST, item: ast.keyword) -> bool:
-    """Whether a function has the name already, tells of all its names, or gives the argument to several calls."""
+def _is_seen(space: ast.AST, item: ast.keyword, name: str) -> bool:
+    """Whether a function has a name already, tells of all its names, or gives the argument to several calls."""
     for node in every_node(space):
-        if isinstance(node, ast.Name) and (node.id == NAME or node.id in _RUNS_TEXT):
+        if isinstance(node, ast.Name) and (node.id == name or node.id in _RUNS_TEXT):
             return True
         if isinstance(node, ast.Call) and not node.args and ast.unparse(node) in _TELLS_ALL:
             return True
         if isinstance(node, ast.keyword) and node.arg == item.arg and node is not item:
             return True
         bound = [getattr(node, each, None) for each in ("arg", "asname", "name")]
-        if NAME in (*bound, *getattr(node, "names", ())) and not isinstance(node, ast.keyword):
+        if name in (*bound, *getattr(node, "names", ())) and not isinstance(node, ast.keyword):
             return True
     return False
 

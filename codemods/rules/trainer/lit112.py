@@ -17,7 +17,7 @@ from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
-from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance
+from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance, kept_name
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
 NAME = "resume_from_checkpoint"
@@ -80,7 +80,8 @@ def _kept(
     if _is_same_at(file, facts, call, item, fits):
         return None, file.source_of(item.value), False
     known = keeping(file, call, item)
-    return known or keeping(file, call, item, assumed=True), KEPT, known is None
+    text = kept_name(space_of(file, call), item) or KEPT
+    return known or keeping(file, call, item, assumed=True), text, known is None
 
 
 def _are_elsewhere(file: PythonFile, call: CallNode, item: ast.keyword, fits: Sequence[Fit]) -> bool:

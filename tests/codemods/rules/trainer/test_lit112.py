@@ -162,8 +162,8 @@ RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
         (f"def f(m):\n    global t\n{RESUMED % 1}    t.fit(m)\n", "fixer cannot"),
         (f"def f(m):\n{RESUMED % 1}    go = t.fit\n    t.fit(m)\n    go(m)\n", "passed on"),
         ("t = Trainer(resume_from_checkpoint=c[0])\nc[0] = None\nt.fit(1)\n", "may change"),
-        (f"def f(c, ckpt_path):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(ckpt_path)\n", "may change"),
-        (f"def f(c):\n    global ckpt_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
+        (f"def f(c, ckpt_path, resume_path):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(ckpt_path)\n", "may change"),
+        (f"def f(c):\n    global ckpt_path, resume_path\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n", "may change"),
         (f"def f(c):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(1)\n    save(locals())\n", "may change"),
         ("def f(c):\n    a = 1; t = Trainer(resume_from_checkpoint=c.a)\n    setup(c)\n    t.fit(1)\n", "may change"),
     ],
@@ -193,10 +193,15 @@ def test_a_checkpoint_that_may_change_is_kept_as_it_was(value: str, then: str) -
     assert after(f"{head}    t = Trainer(callbacks=[], resume_from_checkpoint={value})\n{fit % ('', '')}") == wanted
 
 
-def test_a_name_that_the_text_has_otherwise_keeps_no_checkpoint() -> None:
+def test_a_name_that_the_text_has_otherwise_is_taken_for_no_checkpoint() -> None:
+    own = f"def f(c, ckpt_path):\n{RESUMED % 'c.a'}    setup(c)\n    t.fit(ckpt_path)\n"
+    kept = "    resume_path = c.a\n    t = Trainer()\n    setup(c)\n    t.fit(ckpt_path, ckpt_path=resume_path)\n"
+    assert after(own) == f"def f(c, ckpt_path):\n{kept}"
     given = "ckpt_path = 'own'\n\n\ndef f(c):\n    def own():\n        return ckpt_path\n\n    p = c.p\n"
     given += "    t = Trainer(resume_from_checkpoint=p)\n    p = None\n    use(own())\n    t.fit(1)\n"
-    assert after(given) == given
+    assert "    resume_path = p\n" in after(given) and "t.fit(1, ckpt_path=resume_path)\n" in after(given)
+    both = given.replace("return ckpt_path", "return ckpt_path, resume_path")
+    assert after(both) == both
 
 
 def test_a_checkpoint_of_the_module_that_another_function_sets_is_kept() -> None:
