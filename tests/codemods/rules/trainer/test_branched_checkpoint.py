@@ -66,10 +66,16 @@ NEW = "    else:\n        trainer = Trainer(max_epochs=3)\n"
         BRANCHES.replace(NEW, "    else:\n        trainer = make()\n") + FIT,
         BRANCHES.replace(NEW, f"{NEW}        trainer.fit(1)\n") + FIT,
         BRANCHES.replace(NEW, NEW.replace("=3)", "=3, resume_from_checkpoint=args.b)")) + FIT,
-        BRANCHES.replace("run(args)", "run(args, ckpt_path)") + FIT,
+        BRANCHES.replace("run(args)", "run(args, ckpt_path, resume_path)") + FIT,
         BRANCHES.replace("    if", "    global trainer\n    if") + FIT,
         (BRANCHES + FIT).replace("def run(args):\n", "").replace("\n    ", "\n")[4:],
     ],
 )
 def test_a_trainer_that_may_be_fitted_otherwise_is_left(body: str) -> None:
     assert refusals({"a.py": HEAD + body}, "LIT112")
+
+
+def test_a_function_that_has_the_name_keeps_it_by_another() -> None:
+    taken = BRANCHES.replace("run(args)", "run(args, ckpt_path)") + FIT
+    text = after(taken)
+    assert text.count("resume_path = ") == 2 and "ckpt_path=resume_path)" in text
