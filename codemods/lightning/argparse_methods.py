@@ -402,10 +402,7 @@ def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
     """Why an option of 1.x cannot stay."""
     built = [site for site in sites if not site.adds]
     for option, successors in SUCCESSORS.items():
-        given = [keywords(site.call.node) for site in built]
-        replaced = [each[name] for each in given for name in successors & each.keys()]
-        own = _is_read_elsewhere(file, option) and all(literal(value)[0] for value in replaced)
-        if option in kept and replaced and not own:
+        if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
             return f"the replacement of --{option} is given as well, so that the option would be read nowhere"
     if "distributed_backend" in kept and any(configured(file, site.call) for site in built):
         return "the script uses the option distributed_backend, and its options come from a dictionary"
@@ -420,11 +417,6 @@ def _unkept(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
     if RESUMED in kept and any(fits_of(file, site) is None for site in built):
         return "the script uses the option resume_from_checkpoint, and fixer cannot find its `fit`"
     return None
-
-
-def _is_read_elsewhere(file: PythonFile, option: str) -> bool:
-    """Whether a script reads an option for something else than its Trainer, which is given the hardware in code."""
-    return bool(on_parsed(file, option, parsed_names(file))) or _is_key(file, option, False)
 
 
 def fits_of(file: PythonFile, site: ArgparseCall) -> list[CallNode] | None:

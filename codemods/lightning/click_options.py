@@ -13,6 +13,8 @@ _TYPES = {
     "int": "int", "float": "number", "str": "str", "bool": "bool", "click.INT": "int", "click.IntRange": "int",
     "click.FLOAT": "number", "click.FloatRange": "number", "click.STRING": "str", "click.BOOL": "bool",
 }  # fmt: skip
+_OTHERWISE = frozenset({None, "callback", "count", "flag_value", "multiple", "nargs"})
+"""Arguments with which an option gives something else than its type."""
 _DEFAULTS = {int: "int", float: "number", str: "str", bool: "bool", type(None): "str"}
 """What click takes an option without a type for, by its default: text where there is none."""
 
@@ -23,13 +25,13 @@ def kind_of_click(file: PythonFile, function: Function, name: str) -> str:
         if not isinstance(item, ast.Call) or file.scope.resolve(item.func) not in _DECLARING:
             continue
         given = {each.arg: each.value for each in item.keywords}
-        if _parameter(item) == name and not {None, "callback", "multiple", "nargs"} & given.keys():
+        if _parameter(item) == name and not _OTHERWISE & given.keys():
             return _kind(file, given)
     return "?"
 
 
 def _parameter(declared: ast.Call) -> str:
-    """The parameter that an option is for: the name without dashes, else the longest of the others."""
+    """The parameter that an option is for: the name without dashes, else the first with two, else the first."""
     texts = [literal(each)[1] for each in declared.args]
     names = [text for text in texts if isinstance(text, str)]
     plain = next((text for text in names if text.isidentifier()), None)

@@ -27,6 +27,11 @@ HYDRA = "hydra.main"
 TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
 LARGE = 1_000_000
 """Files of so many bytes hold data."""
+_CHANGING = frozenset({
+    "update", "setdefault", "merge", "merge_update", "merge_with", "merge_with_dotlist", "merge_with_cli",
+    "merge_from_list", "merge_from_file", "from_cli", "from_dotlist",
+})  # fmt: skip
+"""Methods that put what comes from elsewhere into a mapping."""
 _DEEP = 8
 
 
@@ -130,6 +135,8 @@ def _is_given_back(facts: Facts, file: PythonFile, value: ast.Call, dotted: str,
     """Whether a function of the project gives back what it read of a file."""
     found = facts.find_definition(dotted, file.path) if dotted and depth < _DEEP else None
     if found is None or not isinstance(found[1], ast.FunctionDef) or found[1].decorator_list:
+        return False
+    if any(isinstance(node, ast.Attribute) and node.attr in _CHANGING for node in every_node(found[1])):
         return False
     home, function = found[0], found[1]
     inside = CallNode(value, home.scope_within((function,)), (function,))

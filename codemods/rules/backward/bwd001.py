@@ -70,11 +70,12 @@ def _class_matches(
         modes = {notes.mode(other) for other in facts.subclasses(fact)}
     if modes == {"automatic"}:
         if facts.kind(fact) == MODULE:
-            yield from _automatic(file, item, notes.reached(fact, STEPS), calls)
+            yield from _automatic(file, facts, fact, item, notes.reached(fact, STEPS), calls)
         return
     reached = notes.reached(fact, ROOTS) - {"backward"}
     asked = [(call, method) for call, method in calls if method.name in reached or _calls_manual(call)]
     found = [raw for call, method in asked if (raw := _read(call, item, method, fact, facts))]
+    found = [raw for each in found if (raw := _unless_own(each, facts, fact))]
     if modes != {"manual"} or facts.kind(fact) != MODULE:
         why = (
             "Its bases cannot be followed to LightningModule."
@@ -126,9 +127,22 @@ def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, fa
     return raw
 
 
-def _overrides(facts: Facts, fact: ClassFact) -> str | None:
+def _overrides(facts: Facts, fact: ClassFact, method: str = "backward") -> str | None:
     relatives = [*(facts.ancestry(fact) or ()), *facts.subclasses(fact)]
-    return next((f"{other.name} ({other.path})" for other in relatives if "backward" in other.methods), None)
+    return next((f"{other.name} ({other.path})" for other in relatives if method in other.methods), None)
+
+
+def _unless_own(raw: RawBackward, facts: Facts, fact: ClassFact) -> RawBackward | None:
+    """What to do with a call of `manual_backward` where a class of the project takes what it is given; None where that
+    is the method itself."""
+    if not _is_manual(raw):
+        return raw
+    if _overrides(facts, fact, "manual_backward"):
+        return None
+    if owner := _overrides(facts, fact):
+        reason = f"Not rewritten: `backward` is overridden in {owner}, which Lightning 2 gives the optimizer."
+        return replace(raw, level="manual", reason=reason, change=None)
+    return raw
 
 
 def _reads_gradient(method: Function) -> str | None:
@@ -282,12 +296,18 @@ def _calls_manual(call: CallNode) -> bool:
 
 
 def _automatic(
-    file: PythonFile, item: ClassNode, reached: frozenset[str], calls: list[tuple[CallNode, Function]]
+    file: PythonFile,
+    facts: Facts,
+    fact: ClassFact,
+    item: ClassNode,
+    reached: frozenset[str],
+    calls: list[tuple[CallNode, Function]],
 ) -> Iterator[Match]:
     """A backward pass in a training_step whose loss Lightning takes: its gradient is zeroed before it is used."""
     methods = [method for name, method in item.methods.items() if name in reached and name != "backward"]
     for call, method in calls:
-        raw = read_raw(call, item, method, MethodNames(method)) if _calls_manual(call) else None
+        read = read_raw(call, item, method, MethodNames(method)) if _calls_manual(call) else None
+        raw = _unless_own(read, facts, fact) if read else None
         if raw:
             yield _match(file, raw, item, Counter())
     if any(_reads_gradient(method) or _steps(method) for method in methods):

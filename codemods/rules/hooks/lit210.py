@@ -106,12 +106,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             bare = (name in BARE and kind != CALLBACK) or (name in UNGIVEN and kind == MODULE)
             if bare and (match := _bare(file, item.methods[name])):
                 yield match
-        told: set[str] = set()
         for name in hooks:
             if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
                 yield match
+        told = set()
         for name in hooks:
-            if kind == DATA or name in FITTING or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN):
+            if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN, *FITTING):
                 continue
             match = shifted(file, item.methods[name], PREFIX[kind])
             match = match or _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
@@ -119,8 +119,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if match:
                 told.add(name)
                 yield match
-        for name in UNFIT:
-            if name in item.methods and name not in told and (match := unfit(file, item, kind, name)):
+        for name in hooks:
+            if name not in told and (match := unfit(file, item, kind, name)):
                 yield match
 
 

@@ -21,11 +21,10 @@ from codemods.rules.names.table import gone, split
 
 VERSION = f"{ROOT}.__version__"
 MISSING = ("ImportError", "ModuleNotFoundError", "Exception")
-LITE = "use `lightning.fabric.Fabric`, which has another programming model"
 PACKAGES = {
     "lightning.app": ("M316", "lightning.app was removed in Lightning 2.4"),
     "lightning_app": ("M316", "lightning_app has no release that goes with Lightning 2.4 or later"),
-    **dict.fromkeys(("lightning.lite", "lightning_lite"), ("M177", f"It was removed in Lightning 2.0; {LITE}")),
+    **dict.fromkeys(("lightning.lite", "lightning_lite"), ("M177", "")),
     "torchdistx": ("M317", "Lightning does not support torchdistx since 2.1; build large layers in configure_model"),
 }
 OLDER, NEWER, BEHIND = ("0.10.0", "1.4.0", "1.9.5"), "2.99.0", "3.0.0"
@@ -178,6 +177,7 @@ def _packages(file: PythonFile) -> Iterator[Match]:
             name = next((name for name in PACKAGES if f"{dotted}.".startswith(f"{name}.")), None)
             if name:
                 row, advice = PACKAGES[name]
+                advice = advice or f"It was removed in Lightning 2.0; {gone()['pl.lite'].advice}"
                 yield Match(file.span(node), f"`{name}` no longer works with Lightning", "manual", f"{advice}.", row)
                 break
 

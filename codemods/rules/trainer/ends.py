@@ -15,7 +15,7 @@ from codemods.lightning.strategies import BY_PROCESSES, ONE, PLUGGED, RENAMED, S
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
 from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
-from codemods.rules.trainer.gpus import read_gpus
+from codemods.rules.trainer.gpus import NEW_ACCELERATORS, read_gpus
 
 UNSET = {
     "strategy": ('{0} or "auto"', "it meant that Lightning chooses"),
@@ -24,7 +24,6 @@ UNSET = {
 }
 """What is written for a parameter that may be None, and what None meant."""
 COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
-HARDWARE_NAMES = frozenset({"auto", "cpu", "cuda", "gpu", "hpu", "ipu", "mps", "tpu"})
 OPEN = "it may be None, an error in 2.x, and the other arguments may ask for other devices than the CPU"
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
@@ -227,9 +226,8 @@ def _chosen_hardware(file: PythonFile, node: ast.expr) -> str | None:
     if not isinstance(node, ast.IfExp):
         return None
     values = [literal(arm)[1] for arm in (node.body, node.orelse)]
-    named_hardware = [isinstance(value, str) and value in HARDWARE_NAMES for value in values]
     unset_arms = [literal(arm) == (True, None) for arm in (node.body, node.orelse)]
-    if sorted(unset_arms) != [False, True] or not any(named_hardware):
+    if sorted(unset_arms) != [False, True] or not {*map(str, values)} & {*NEW_ACCELERATORS}:
         return None
     first, last = (
         '"cpu"' if gone else file.source_of(arm) for gone, arm in zip(unset_arms, (node.body, node.orelse), strict=True)

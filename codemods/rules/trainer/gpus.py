@@ -27,6 +27,9 @@ class Devices:
 
 
 CPU = Devices("cpu", "")
+GPU_NAMES = ("gpu", "cuda")
+NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
+"""What accelerator= may name, and strategies never do."""
 FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare)
 """What may stand beside `and` and `or` without brackets."""
 UNSEEN = "fixer assumes that it is None, a number, a list, or text with a comma"

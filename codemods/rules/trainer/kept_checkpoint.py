@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ _JOINS = frozenset({"os.path.join", "os.path.exists", "os.path.isfile"})
 """Functions that change nothing."""
 _TELLS_ALL = frozenset({"locals()", "vars()", "dir()"})
 _RUNS_TEXT = frozenset({"eval", "exec"})
+_LISTING = re.compile(r"__slots__|__setattr__|__dict__|\bvars\(self\)")
+"""What an attribute more may be seen by."""
 
 
 def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool = False) -> NodeEdit | None:
@@ -68,6 +71,8 @@ def keeping_on_instance(
     spoken = f".{NAME}".encode()
     if own is None or owners != {own} or any(spoken in source.unescaped for source in facts.sources.values()):
         return None
+    if _LISTING.search(file.text):
+        return None
     if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
         return None
     return NodeEdit(statement, partial(with_line, text=f"{own}.{NAME} = {text}\n"), line=True), f"{own}.{NAME}"
@@ -95,9 +100,10 @@ def _assignable(text: str) -> str | None:
 
 def _is_run_alone(file: PythonFile, call: CallNode) -> bool:
     """Whether a call stands in what a module does where it is the script, so that nobody imports its names."""
+    guards = (each for each in file.tree.body if isinstance(each, ast.If))
+    own = (each.body for each in guards if ast.unparse(each.test) == "__name__ == '__main__'")
     line = call.node.lineno
-    around = (each for each in file.tree.body if each.lineno <= line <= (each.end_lineno or line))
-    return any(isinstance(each, ast.If) and ast.unparse(each.test) == "__name__ == '__main__'" for each in around)
+    return any(body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno) for body in own)
 
 
 def _acts_on_names(value: ast.expr) -> bool:

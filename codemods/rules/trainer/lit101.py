@@ -45,7 +45,7 @@ from codemods.rewrite.dictionaries import (
 )
 from codemods.rewrite.fields import structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.trainer.gpus import CPU, Devices, read_gpus, read_value
+from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, read_gpus, read_value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -54,8 +54,6 @@ CODE = "LIT101"
 MESSAGE = "`gpus=` of Trainer was removed in Lightning 2.0"
 COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
-GPU_NAMES = ("gpu", "cuda")
-NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
 NONE_GIVEN = "accelerator=None, which let it decide, is an error in 2.x"
 KEYS = 'write "accelerator" and "devices" keys for it'
 FEW = 6

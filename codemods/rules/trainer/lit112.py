@@ -38,17 +38,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         guard = guard_of(file, facts, call, NAME)
         if guard == "both":
             continue
+        dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
         if is_none(item.value) and guard == "none":
-            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
             yield Match(file.span(item), MESSAGE, "safe", "It had no effect.", ROW, (dropped,))
             continue
         whole = guard == "none" and not is_commented(file, call.node, item, beside=False)
         if whole and (edits := branched(file, call, item)):
-            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
             yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *edits))
             continue
         if whole and (given := alike(file, facts, call, item)) is not None:
-            dropped = NodeEdit(call.node, partial(replaced, name=NAME, new=()))
             unit = f"{file.path}:{getattr(space_of(file, call), 'lineno', 0)}:{NAME}"
             yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *given), unit=unit)
             continue
@@ -59,7 +57,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
         kept, text, assumed = _kept(file, facts, call, item, fits)
-        edits = (NodeEdit(call.node, partial(replaced, name=NAME, new=())), *_given(file, fits, text))
+        edits = (dropped, *_given(file, fits, text))
         edits = (*edits, kept) if kept else edits
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
         reason = f"{SAFE} {ASSUMED}" if assumed else SAFE

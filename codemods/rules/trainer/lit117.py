@@ -11,11 +11,11 @@ from codemods.code.syntax import Function, taken
 from codemods.lightning.arguments import removal
 from codemods.lightning.configurations.evidence import REMOVED, sections
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.trainer_variables import reads_lightning
 from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
 
-FROM_ARGS = f"{TRAINER}.from_argparse_args"
 HYDRA = ("hydra.utils.instantiate", "hydra.utils.call")
 INSTEAD = {
     "resume_from_checkpoint": "write `trainer.fit(..., ckpt_path={})`, or so in validate, test or predict",

@@ -273,6 +273,21 @@ def test_an_optimizer_is_no_argument_wherever_the_call_stands(call: str, level: 
     assert ("self.manual_backward(loss)\n" in after) == (level == "safe")
 
 
+@pytest.mark.parametrize("automatic", [True, False])
+def test_an_optimizer_that_the_project_takes_itself_stays(automatic: bool) -> None:
+    head = (
+        GIVEN
+        if automatic
+        else GIVEN.replace("        self.net,", "        self.automatic_optimization = False\n        self.net,")
+    )
+    text = head.replace("CALL", "self.manual_backward(loss, first)")
+    hook = f"{text}\n    def backward(self, loss, optimizer):\n        loss.backward()\n"
+    (finding,) = [each for each in run_rules({"a.py": hook}, RULE).findings if "gradient" in each.message]
+    assert finding.fix == "manual" and "`backward` is overridden in Agent" in finding.reason
+    own = f"{text}\n    def manual_backward(self, loss, optimizer):\n        loss.backward()\n"
+    assert [each for each in run_rules({"a.py": own}, RULE).findings if "optimizer" in each.message] == []
+
+
 @pytest.mark.parametrize("call", ["self.manual_backward(loss, given)", "self.manual_backward(loss, loss.new_ones(()))"])
 def test_a_gradient_is_an_argument(call: str) -> None:
     assert run_rules({"a.py": GIVEN.replace("CALL", call)}, RULE).findings == ()

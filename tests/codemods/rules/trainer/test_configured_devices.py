@@ -166,6 +166,12 @@ def read(path):
         return Dict(found)
 
 
+def read_more(path, args):
+    found = yaml.safe_load(open(path))
+    found.update(vars(args))
+    return found
+
+
 def read_nothing(path):
     return Dict(find(path)) if path else None
 """
@@ -180,6 +186,7 @@ def read_nothing(path):
         ('edict({**read("conf.yaml"), "train": args})', False),
         ("edict()", False),
         ("read_nothing(1)", False),
+        ('read_more("conf.yaml", args)', False),
     ],
 )
 def test_what_a_function_or_a_mapping_with_attributes_gives_of_a_file(value: str, safe: bool) -> None:

@@ -283,6 +283,8 @@ def test_a_script_keeps_a_checkpoint_by_a_name_that_nobody_imports() -> None:
     wanted = head + "".join(f"    {line}\n" for line in lines)
     assert after(head + "".join(f"    {line}\n" for line in MAIN.splitlines())) == wanted
     assert after(MAIN) == MAIN
+    imported = "if __name__ == '__main__':\n    pass\nelse:\n" + "".join(f"    {line}\n" for line in MAIN.splitlines())
+    assert after(imported) == imported
 
 
 def test_each_turn_of_a_loop_fits_with_the_checkpoint_of_its_trainer() -> None:
@@ -455,6 +457,7 @@ def test_a_trainer_of_an_instance_keeps_the_checkpoint_beside_it() -> None:
         ("def run(self)", "def run(this)"),
         ("resume_from_checkpoint=c.path", "resume_from_checkpoint=(p := c.path), logger=p"),
         ("self.t = Trainer", "self.t = self.u = Trainer"),
+        ("class Runner:\n", "class Runner:\n    __slots__ = ('t', 'm')\n\n"),
     ],
 )
 def test_a_trainer_of_an_instance_that_is_left(change: tuple[str, str]) -> None:
