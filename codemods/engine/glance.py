@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codemods.code.parsed_files import Parsed
+from codemods.code.search import Search
 from codemods.code.source import Source
 from codemods.engine.passes import Checked, check, read
 from codemods.engine.refused import Refusals
 from codemods.engine.scan import Options, Scan, TreeLook, without_collector
 from codemods.engine.scan_cache import Memory
-from codemods.engine.search import Search
 from codemods.engine.triggers import rules_by_file
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Workspace
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import SEARCH, Facts
 from codemods.lightning.linking import together
 
 
@@ -39,6 +39,8 @@ class _Glance(TreeLook):
         super().__init__(workers, Memory(), None, Refusals())
         self.known, self.path = before, source.path
         known = before.facts
+        if SEARCH in known.of_sources:
+            self.workspace.of_sources[SEARCH] = known.of_sources[SEARCH].having(source)
         search = Search({source.path: source})
         called = rules_by_file(search, {source.path: source}, self.options.rules).get(source.path, ())
         self.first = read(self.workspace, (source.path, called))

@@ -11,18 +11,18 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
+from codemods.code.search import Search
 from codemods.code.source import Source
 from codemods.engine.passes import Checked, check, read
 from codemods.engine.reconcile import Unit
 from codemods.engine.refused import Refusals
 from codemods.engine.scan_cache import Memory
-from codemods.engine.search import Search
 from codemods.engine.triggers import rules_by_file, triggered
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Options as Options
 from codemods.engine.workspace import Workspace
 from codemods.finding import Finding
-from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.facts import SEARCH, Facts, FileFacts
 from codemods.lightning.linking import takers
 from codemods.lightning.version_checks import SPEAKING
 from codemods.rule import Rule
@@ -175,7 +175,7 @@ class TreeLook:
     def _collect(self) -> Facts:
         """Reads what has to be read, and returns the facts."""
         sources, rules = self.sources, self.options.rules
-        search = Search(sources)
+        search = self.workspace.of_sources[SEARCH] = Search(sources)
         first = rules_by_file(search, sources, rules)
         self._read(sorted(first.items(), key=lambda item: (-len(sources[item[0]].data), item[0])))
         mentions: dict[bytes, frozenset[str]] = {}

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
+from codemods.code.search import Search, words_of
 from codemods.code.source import Source
-from codemods.engine.search import Search, words_of
 from codemods.rule import Rule
 
 _CALL = re.compile(rb"(?:\.?|def )([^\W_]\w*)(?:(?<=\w)\(\)?)")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from codemods.code.external_bindings import bound_by_name, is_bound_elsewhere
+from codemods.code.scopes import module_name
 from codemods.code.source import ClassNode, PythonFile
 from codemods.lightning.facts import Facts
 
@@ -27,8 +28,8 @@ def is_stored(
     the files, of which some may be newer than the facts."""
     pattern = re.compile(_STORED.format(name).encode())
     spoken = bound_by_name(name)
-    for path, source in facts.sources.items():
-        if source.kind not in ("python", "notebook") or name.encode() not in source.unescaped:
+    for path, source in facts.holding(name):
+        if source.kind not in ("python", "notebook"):
             continue
         if spoken.search(source.unescaped):
             return True
@@ -54,17 +55,27 @@ def is_open(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
 
 def stores_by_name(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
     """Whether the file of a class, or one that speaks of it, may set attributes by names that are worked out."""
-    spoken = item.qualname.rpartition(".")[2].encode()
-    return any(
-        (path == file.path or spoken in source.unescaped) and _BY_NAME.search(source.unescaped)
-        for path, source in facts.sources.items()
-        if source.kind in ("python", "notebook")
-    )
+    speaking = {file.path, *(path for path, _ in facts.holding(item.qualname.rpartition(".")[2]))}
+    return not speaking.isdisjoint(_storing_by_name(facts))
+
+
+def _storing_by_name(facts: Facts) -> frozenset[str]:
+    """The files that may set attributes by names that are worked out."""
+    if "stores by name" not in facts.of_sources:
+        facts.of_sources["stores by name"] = frozenset(
+            path
+            for path, source in facts.sources.items()
+            if source.kind in ("python", "notebook") and _BY_NAME.search(source.unescaped)
+        )
+    found: frozenset[str] = facts.of_sources["stores by name"]
+    return found
 
 
 def is_rebound(facts: Facts, path: str, name: str) -> bool:
     """Whether a file, of whatever kind, may bind a name of the module of another."""
     known: dict[tuple[str, str], bool] = facts.of_sources.setdefault("rebound", {})
     if (path, name) not in known:
-        known[path, name] = is_bound_elsewhere(facts.sources, path, name)
+        speaking = {other for other, _ in facts.holding(module_name(path).rpartition(".")[2])}
+        sources = {other: source for other, source in facts.sources.items() if other in speaking or other == path}
+        known[path, name] = is_bound_elsewhere(sources, path, name)
     return known[path, name]

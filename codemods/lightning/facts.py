@@ -11,6 +11,7 @@ from typing import Any
 
 from codemods.code.parsed_files import ParsedFiles
 from codemods.code.scopes import ROOT, canonical, module_name
+from codemods.code.search import Search
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
@@ -28,7 +29,8 @@ from codemods.lightning.lineage import ordered
 from codemods.lightning.mixins import kind_of_mixin
 from codemods.lightning.reexports import Reexport, is_plain, may_bring, taken
 
-"""So many files are asked for a name that each takes from the next."""
+SEARCH = "search"
+"""The name of what looks for texts in the files, among what is worked out of these alone."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,13 @@ class Facts:
         every = [item for file in self.files.values() for item in file.classes]
         named = Counter((item.path, item.name) for item in every)
         return frozenset(item for item in every if named[item.path, item.name] > 1)
+
+    def holding(self, text: str) -> list[tuple[str, Source]]:
+        """The files of the tree, of any kind, that hold a text, in their order."""
+        if SEARCH not in self.of_sources:
+            self.of_sources[SEARCH] = Search(self.sources)
+        held = self.of_sources[SEARCH].holding(text.encode())
+        return [item for item in self.sources.items() if item[0] in held]
 
     def open(self, path: str) -> PythonFile | None:
         """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
@@ -21,6 +22,7 @@ PROPERTIES = frozenset({
     "local_rank", "hparams", "hparams_initial", "example_input_array", "automatic_optimization", "strict_loading",
 })  # fmt: skip
 """What Lightning's classes answer for themselves, whatever is set."""
+_DEFINED = re.compile(rb"\bdef\s+([\w\x80-\xff]+)")
 _DEEP = 8
 _MADE = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp,
          ast.GeneratorExp, ast.Lambda, ast.Compare)  # fmt: skip
@@ -162,9 +164,10 @@ class Instances:
         if not owner or not isinstance(node.value, ast.Name) or not _is_self(node.value.id, owner, within):
             return None
         for method in owner.methods.values():
-            for item in self.file.assignments:
+            stored = {each for each in stores_in(method, ast.Attribute) if isinstance(each, ast.Attribute)}
+            for item in self.file.assignments if any(each.attr == node.attr for each in stored) else ():
                 targets = targets_of(item.node)
-                if len(targets) != 1 or targets[0] not in set(stores_in(method, ast.Attribute)):
+                if len(targets) != 1 or targets[0] not in stored:
                     continue
                 if ast.unparse(targets[0]) == f"{self_name(method)}.{node.attr}" and item.node.value:
                     known = [(self.file.path, targets[0].lineno, targets[0].col_offset)]
@@ -176,17 +179,23 @@ class Instances:
     def _may_be_other(self, owner: ClassNode, name: str, known: list[tuple[str, int, int]]) -> bool:
         """Whether an attribute may hold something else than what one place sets it to."""
         lightnings = owner.node.bases and name in PROPERTIES
-        method = re.compile(rb"\bdef\s+" + name.encode() + rb"\b")
-        if lightnings or any(method.search(each.unescaped) for each in self.facts.sources.values()):
-            return True
-        spoken = (path for path, each in self.facts.sources.items() if name.encode() in each.unescaped)
-        files = filter(None, map(self._open, spoken))
-        if any(definitions(each.node, name) for file in files for each in file.classes):
+        if lightnings or _is_defined(self.facts, self._open, name):
             return True
         return is_open(self.facts, self.file, owner) or is_stored(self.facts, self._open, name, known)
 
     def _open(self, path: str) -> PythonFile | None:
         return self.file if path == self.file.path else self.facts.open(path)
+
+
+def _is_defined(facts: Facts, open_file: Callable[[str], PythonFile | None], name: str) -> bool:
+    """Whether a class of the project has a name by a method or in its body, or a function is called so."""
+    if "defined" not in facts.of_sources:
+        every = (_DEFINED.findall(source.unescaped) for source in facts.sources.values())
+        facts.of_sources["defined"] = frozenset(name for names in every for name in names)
+    if name.encode() in facts.of_sources["defined"]:
+        return True
+    files = filter(None, (open_file(path) for path, _ in facts.holding(name)))
+    return any(definitions(each.node, name) for file in files for each in file.classes)
 
 
 def _is_self(name: str, owner: ClassNode, within: Within) -> bool:
@@ -237,8 +246,8 @@ def _is_apart(function: Function) -> bool:
 
 def _declared(file: PythonFile) -> list[ast.Global | ast.Nonlocal]:
     if "instances.declared" not in file.memo:
-        file.memo["instances.declared"] = [
-            each for each in ast.walk(file.tree) if isinstance(each, ast.Global | ast.Nonlocal)
-        ]
+        spoken = "global " in file.text or "nonlocal " in file.text
+        every = every_node(file.tree) if spoken else ()
+        file.memo["instances.declared"] = [each for each in every if isinstance(each, ast.Global | ast.Nonlocal)]
     found: list[ast.Global | ast.Nonlocal] = file.memo["instances.declared"]
     return found

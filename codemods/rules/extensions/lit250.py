@@ -139,8 +139,7 @@ def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
     """The classes that have an attribute of a name, and None where it is given to anything else."""
     asked = f"lit250.makers.{name}"
     if asked not in facts.memo:
-        spoken = [path for path, source in facts.sources.items() if name.encode() in source.unescaped]
-        files = [file for file in map(facts.open, spoken) if file]
+        files = [file for path, _ in facts.holding(name) if (file := facts.open(path))]
         facts.memo[asked] = frozenset(maker for file in files for maker in _makers_in(file, facts, name))
     found: frozenset[ClassFact | None] = facts.memo[asked]
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cache
 
 from codemods.code.source import Source
@@ -24,9 +25,25 @@ class Search:
         for path, source in sources.items():
             for word in words_of(source):
                 self._holders.setdefault(word, []).append(path)
-        self._words = b" ".join([b"", *self._holders, b""])
+        self._words = _listed(self._holders)
         self._parts: dict[bytes, frozenset[str]] = {}
         self._known: dict[bytes, frozenset[str]] = {}
+
+    def having(self, source: Source) -> Search:
+        """The same with another text of one file."""
+        made = copy(self)
+        made._sources = {**self._sources, source.path: source}
+        made._holders, made._parts, made._known = dict(self._holders), {}, {}
+        before = words_of(self._sources[source.path]) if source.path in self._sources else set()
+        now = words_of(source)
+        for word in before - now:
+            made._holders[word] = [path for path in self._holders[word] if path != source.path]
+            if not made._holders[word]:
+                del made._holders[word]
+        for word in now - before:
+            made._holders[word] = [*self._holders.get(word, ()), source.path]
+        made._words = _listed(made._holders)
+        return made
 
     def holders(self, texts: Iterable[bytes]) -> dict[bytes, frozenset[str]]:
         """The files that hold each of some texts."""
@@ -70,6 +87,11 @@ class Search:
             found.update(self._holders[self._words[self._words.rindex(b" ", 0, place + 1) + 1 : end]])
             place = self._words.find(part, end)
         return found
+
+
+def _listed(words: Iterable[bytes]) -> bytes:
+    """Words behind one another, with a space around each."""
+    return b" ".join([b"", *words, b""])
 
 
 @cache

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemods.code.search import Search
 from codemods.code.source import Source
-from codemods.engine.search import Search
 from codemods.engine.triggers import called_words, quoted_words
 from codemods.rule import all_rules
 
@@ -22,3 +25,14 @@ def test_every_text_is_found_where_it_stands() -> None:
     expected = {text: {path for path, source in sources.items() if text in source.data} for text in asked}
     assert Search(sources).holders(asked) == expected
     assert sum(map(bool, expected.values())) > 80
+
+
+@given(texts=st.lists(st.text("ab ._(", max_size=12), min_size=1, max_size=4), new=st.text("ab ._(", max_size=12))
+def test_a_search_knows_the_new_text_of_a_file(texts: list[str], new: str) -> None:
+    sources = {f"{number}.py": Source(f"{number}.py", "python", text.encode()) for number, text in enumerate(texts)}
+    before = Search(sources)
+    known = before.holders(TEXTS)
+    for path in ("0.py", "new.py"):
+        changed = Source(path, "python", new.encode())
+        assert before.having(changed).holders(TEXTS) == Search({**sources, path: changed}).holders(TEXTS)
+    assert before.holders(TEXTS) == known == Search(sources).holders(TEXTS)
