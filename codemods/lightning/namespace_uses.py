@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import targets_of
 from codemods.lightning.facts import literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.strategies import GONE, STRATEGIES, is_strategy
@@ -27,11 +28,12 @@ BY_DEFAULT = "the script names a strategy by the default of --accelerator"
 @dataclass(frozen=True)
 class NamespaceEdits:
     """The edits by which a script says the same of 2.x, or why there are none. `moved` says that no default of
-    `--accelerator` is left, `listed` that what was parsed brings callbacks along."""
+    `--accelerator` is left, `sets` that it is set otherwise, `listed` that what was parsed brings callbacks along."""
 
     edits: tuple[TextEdit, ...] = ()
     why: str = ""
     moved: bool = False
+    sets: bool = False
     listed: bool = False
 
 
@@ -127,17 +129,19 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
     asked = [node for node in spoken if isinstance(node.ctx, ast.Load)]
     given = [default for default in defaults if default.name == "accelerator"]
     named = any(is_strategy(value) for default in given for value in _values(file, default))
-    hardware = {id(node) for node in _sets_hardware(file)}
-    for node in spoken:
-        if not isinstance(node.ctx, ast.Load) and (named or id(node) not in hardware):
-            return NamespaceEdits(
-                why=f"the script sets {ast.unparse(node)} in line {node.lineno}, which may name a strategy"
-            )
     both = "strategy" in own or any(default.name == "strategy" for default in defaults)
-    if both or "accelerator" in own or on_parsed(file, "strategy", bases):
-        return NamespaceEdits(why=BY_DEFAULT if named else "")
+    mixed = both or "accelerator" in own or bool(on_parsed(file, "strategy", bases))
     compared = {id(node) for node in _compared(file)}
-    edits = [_renamed(file, node) for node in asked if id(node) in compared]
+    stored = [node for node in spoken if not isinstance(node.ctx, ast.Load)]
+    others = mixed or any(id(node) not in compared for node in asked)
+    edits = stored[0] if named and stored else _stored(file, stored, others, bool(given))
+    if isinstance(edits, ast.Attribute):
+        why = f"the script sets {ast.unparse(edits)} in line {edits.lineno}, which may name a strategy"
+        return NamespaceEdits(why=why)
+    if mixed:
+        return NamespaceEdits(why=BY_DEFAULT if named else "")
+    sets = bool(edits)
+    edits += [_renamed(file, node) for node in asked if id(node) in compared]
     moved = False
     for default in given:
         values = _values(file, default)
@@ -153,15 +157,33 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
             return NamespaceEdits(why=BY_DEFAULT)
         edits.append(TextEdit(default.start, default.start + len("accelerator"), "strategy"))
         moved = True
-    return NamespaceEdits(tuple(edits), moved=moved)
+    return NamespaceEdits(tuple(edits), moved=moved, sets=sets)
 
 
-def _sets_hardware(file: PythonFile) -> Iterator[ast.expr]:
-    """What is set to the name of an accelerator of 2.x."""
-    for item in file.assignments:
-        value = item.node.value
-        if isinstance(item.node, ast.Assign) and isinstance(value, ast.Constant) and value.value in HARDWARE:
-            yield from item.node.targets
+def _stored(
+    file: PythonFile, stored: Sequence[ast.Attribute], asked: bool, given: bool
+) -> list[TextEdit] | ast.Attribute:
+    """The edits of what is set as `accelerator`: the name of a strategy is `strategy` now, and None, which left it to
+    the number of GPUs, is the CPU; the first place that may name a strategy where they cannot be made. Hardware stays.
+    `asked` says whether the script speaks of either otherwise, `given` whether it has a default of its own."""
+    alone = [item.node for item in file.assignments if len(targets_of(item.node)) == 1]
+    set_to = {id(targets_of(node)[0]): node.value for node in alone if isinstance(node, ast.Assign)}
+    values = [set_to.get(id(node)) for node in stored]
+    words = {value.value if isinstance(value, ast.Constant) else None for value in values}
+    edits: list[TextEdit] = []
+    for node, value in zip(stored, values, strict=True):
+        word = value.value if isinstance(value, ast.Constant) else ""
+        if word in HARDWARE:
+            continue
+        if asked or value is None:
+            return node
+        if word is None and words <= {None, *HARDWARE}:
+            edits.append(TextEdit(*file.offsets(value), '"cpu"'))
+        elif word in STRATEGIES and words == {word} and not given:
+            edits.append(_renamed(file, node))
+        else:
+            return node
+    return edits
 
 
 def _renamed(file: PythonFile, node: ast.Attribute) -> TextEdit:

@@ -64,10 +64,21 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     if not isinstance(node, ast.Attribute) or _declared(file, call, node, (read_options(file),)) is None:
         return False, None
     found = declared(file, node.attr)
-    if len(found) != 1 or not _is_optional(found[0].node):
+    return _default(found[0].node) if len(found) == 1 else (False, None)
+
+
+def default_elsewhere(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, object]:
+    """The same of an option that the file does not declare itself: what all of that name in other files have."""
+    name = node.attr if isinstance(node, ast.Attribute) else ""
+    if not name or declared(file, name) or _declared(file, call, node, _of_project(facts, file)) is None:
         return False, None
-    given = {item.arg: item.value for item in found[0].node.keywords}
-    if {"action", "required"} & given.keys():
+    found = [_default(item.node) for each in _declaring(facts, file, name) for item in declared(each, name)]
+    return found[0] if found and all(each == found[0] for each in found) else (False, None)
+
+
+def _default(call: ast.Call) -> tuple[bool, object]:
+    given = {item.arg: item.value for item in call.keywords}
+    if not _is_optional(call) or {"action", "required"} & given.keys():
         return False, None
     return literal(given["default"]) if "default" in given else (True, None)
 

@@ -10,7 +10,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, part_of_choice
-from codemods.lightning.options import choices_of, default_of
+from codemods.lightning.options import choices_of, default_elsewhere, default_of
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 
 STRATEGIES = frozenset(
@@ -123,6 +123,8 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     if values and all(value is None or value in STRATEGIES for value in values) and values != (None,):
         return StrategyName(f'{text} or "auto"', "B16") if None in values else StrategyName(text)
     known, value = default_of(file, call, node)
+    if not known:
+        known, value = default_elsewhere(facts, file, call, node)
     if not known or not (value is None or value in STRATEGIES) or is_set(facts, getattr(node, "attr", "")):
         return None
     if value is not None:

@@ -151,13 +151,16 @@ def _parted(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], kept:
 
 
 def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall]) -> str | None:
-    """Why a default of `--accelerator` that names a strategy stays: a file without a parser may be handed it."""
-    if not any(site.trainer for site in sites) or not accelerator_of(file).moved:
+    """Why a default of `--accelerator` that names a strategy stays, or what it is set to: a file without a parser may
+    be handed it."""
+    change = accelerator_of(file)
+    if not any(site.trainer for site in sites) or not (change.moved or change.sets):
         return None
     for path in sorted(facts.mentions.get(b"accelerator", frozenset()) - {file.path}):
         other = facts.open(path) if facts.kinds.get(path) == "python" else None
         if other and not other.calls_near(WORDS) and on_parsed(other, "accelerator", COMMON):
-            return f"{path} asks for the accelerator, and the default of --accelerator names a strategy"
+            told = "the default of --accelerator names a strategy" if change.moved else "it is set to what 2.x refuses"
+            return f"{path} asks for the accelerator, and {told}"
     return None
 
 

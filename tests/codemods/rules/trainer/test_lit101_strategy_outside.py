@@ -146,3 +146,54 @@ def test_what_is_none_beside_it_is_named() -> None:
     )
     [found] = run_rules({"a.py": text.replace("find()", "args.n")}, rule("LIT101")).findings
     assert "accelerator=None, which let it decide, is an error in 2.x" in found.reason
+
+
+TRAINED = """\
+from pytorch_lightning import Trainer
+
+import options
+
+
+def main():
+    config = options.parse_args()
+    trainer = Trainer(gpus=config.gpus, accelerator=config.accelerator)
+"""
+DECLARED = """\
+import argparse
+
+
+def get_parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--accelerator", type=str, default="ddp")
+    parser.add_argument("--gpus", type=int, default=1)
+    return parser
+
+
+def parse_args():
+    return get_parser().parse_args()
+"""
+
+
+def test_an_option_of_another_file_is_taken_to_name_what_all_of_its_name_do_by_default() -> None:
+    files = {"train.py": TRAINED, "options.py": DECLARED, "eval/options.py": DECLARED}
+    assert run_rules(files, rule("LIT101")).changes == ()
+    after = rewritten(files, rule("LIT101"), unsafe=True)["train.py"]
+    assert "strategy=config.accelerator" in after and "devices=config.gpus or 1" in after
+    assert rewritten(files | {"train.py": after}, rule("LIT101"), unsafe=True)["train.py"] == after
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DECLARED.replace('"ddp"', '"gpu"'),
+        DECLARED.replace(', default="ddp"', ""),
+        DECLARED.replace('default="ddp"', 'required=True, default="ddp"'),
+        "def change(config):\n    config.accelerator = 'gpu'\n",
+    ],
+)
+def test_an_option_of_other_files_that_may_name_anything_is_left(other: str) -> None:
+    files = {"train.py": TRAINED, "options.py": DECLARED, "other.py": other}
+    assert rewritten(files, rule("LIT101"), unsafe=True) == files
+    assert "fixer cannot tell the value of `accelerator=`" in refusals(files, "LIT101")[0]
+    own = TRAINED + "\n\ndef add(parser):\n    parser.add_argument('--accelerator', default=BACKEND)\n"
+    assert rewritten(files | {"train.py": own}, rule("LIT101"), unsafe=True)["train.py"] == own

@@ -125,6 +125,14 @@ def test_either_of_two_trainers_resumes() -> None:
         (script(sets="args.accelerator = 'gpu' if args.devices else None"), "sets args.accelerator"),
         (script("accelerator='ddp'", "args.accelerator = 'gpu'"), "sets args.accelerator"),
         (script(sets="del args.accelerator"), "sets args.accelerator"),
+        (script(sets="args.accelerator = args.saved = None"), "sets args.accelerator"),
+        (script(sets="args.accelerator = 'ddp'\n    args.accelerator = None"), "sets args.accelerator"),
+        (script(sets="args.accelerator = 'ddp'\n    args.accelerator = 'gpu'"), "sets args.accelerator"),
+        (script("accelerator='gpu'", "args.accelerator = 'ddp'"), "sets args.accelerator"),
+        (script(sets="args.accelerator = 'ddp'\n    print(args.accelerator)"), "sets args.accelerator"),
+        (script(sets="args.accelerator = None\n    print(args.accelerator is None)"), "sets args.accelerator"),
+        (script(sets="args.accelerator = None\n    args.strategy = None"), "sets args.accelerator"),
+        (script(sets="args.accelerator += 'ddp'"), "sets args.accelerator"),
         (script(sets="args.checkpoint_callback = made(args)"), "fixer cannot tell"),
         (script(sets="setup(args.checkpoint_callback)"), "fixer cannot follow"),
         (script(sets=f"{CHECKPOINT}\n    if args.fast_dev_run:\n        args.checkpoint_callback = False"), "either"),
@@ -152,6 +160,33 @@ def test_hardware_that_a_script_sets_stays() -> None:
     main = MAIN.replace("args.accelerator in ('ddp', 'ddp_cpu')", "args.accelerator == 'cpu'")
     trainer, own = run(script(sets="args.accelerator = 'cpu'", main=main), "--devices 1")
     assert type(trainer.accelerator).__name__ == "CPUAccelerator" and own
+
+
+def test_a_strategy_that_a_script_sets_is_one_of_strategy() -> None:
+    before = script(sets="if args.max_epochs:\n        args.accelerator = 'ddp'")
+    trainer, own = run(before, "--devices 1")
+    assert isinstance(trainer.strategy, DDPStrategy) and own
+    assert type(trainer.accelerator).__name__ == "CPUAccelerator"
+
+
+@pytest.mark.parametrize("argv", ["", "--accelerator ddp"])
+def test_none_that_a_script_sets_is_the_cpu(argv: str) -> None:
+    trainer, own = run(script(sets="args.accelerator = None"), f"--devices 1 {argv}")
+    assert type(trainer.accelerator).__name__ == "CPUAccelerator" and not own
+    assert not isinstance(trainer.strategy, DDPStrategy)
+
+
+def test_gpus_go_before_none_that_a_script_sets() -> None:
+    before = script("gpus=1", "args.accelerator = None")
+    assert (
+        'accelerator="gpu" if args.gpus else args.accelerator,' in rewritten({"a.py": before}, rule("LIT130"))["a.py"]
+    )
+
+
+@pytest.mark.parametrize("to", ["None", "'ddp'"])
+def test_a_file_that_is_handed_what_was_parsed_may_ask_for_what_is_set(to: str) -> None:
+    files = {"a.py": script(sets=f"args.accelerator = {to}"), "b.py": "def many(args):\n    return args.accelerator\n"}
+    assert "b.py asks for the accelerator" in refusals(files, "LIT130")[0]
 
 
 def test_what_is_compared_with_hardware_stays() -> None:
