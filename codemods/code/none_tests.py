@@ -40,3 +40,22 @@ def is_something(value: ast.expr, known: ModuleNames) -> bool:
     dotted = (known.dotted(value.func) or "") if isinstance(value, ast.Call) else ""
     is_class = dotted.rpartition(".")[2][:1].isupper() and dotted.partition(".")[0] in LIBRARIES
     return dotted.startswith(MAKING) or is_class
+
+
+def left_out(node: ast.IfExp, arm: ast.expr) -> bool | None:
+    """What an arm of a choice is not where the choice asks for the arm's own value: all that counts as false (True), or
+    None alone (False); None where it asks for something else."""
+    test, holds = node.test, arm is node.body
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, holds = test.operand, not holds
+    said = ast.unparse(arm)
+    if not isinstance(arm, ast.Name | ast.Attribute | ast.Subscript):
+        return None
+    if ast.unparse(test) == said:
+        return True if holds else None
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        sides = {ast.unparse(test.left), ast.unparse(test.comparators[0])}
+        differs = isinstance(test.ops[0], ast.IsNot | ast.NotEq)
+        asks = isinstance(test.ops[0], ast.Is | ast.Eq) or differs
+        return False if asks and sides == {said, "None"} and differs is holds else None
+    return None

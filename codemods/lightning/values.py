@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.nodes import walk
+from codemods.code.none_tests import left_out
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
@@ -105,7 +106,8 @@ class _LiteralReader:
             why = "its value may change before it is used" if changing else None
             return Constants((Constant(node, f"{file.path}:{node.lineno}"),), why)
         if isinstance(node, ast.IfExp):
-            return _union(self.read(file, within, arm, depth + 1) for arm in (node.body, node.orelse))
+            arms = [(self.read(file, within, arm, depth + 1), left_out(node, arm)) for arm in (node.body, node.orelse)]
+            return _union(one if gone is None else _but(one, falsy=gone) for one, gone in arms)
         if isinstance(node, ast.BoolOp):
             parts = [self.read(file, within, part, depth + 1) for part in node.values]
             if isinstance(node.op, ast.Or):

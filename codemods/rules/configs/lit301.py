@@ -117,7 +117,7 @@ def _section(file: TextFile, project: ProjectConfiguration, item: OwnedMapping, 
     for entry in item.arguments:
         if owner.how == "proven" and entry.key in notes and found[entry.key].row != NOTED:
             note = notes[entry.key]
-            yield Match(file.span(*entry.key_at), note.message, "manual", note.reason, note.row)
+            yield Match(file.span(*entry.key_at), note.message, "manual", note.reason, note.row, stops=False)
 
 
 def _unspoken(key: str, value: object) -> KeyVerdict:
@@ -311,7 +311,8 @@ def _matches(
             edits = replaced(file, section, entry, new) if new else dropped(file, section, entry, gone)
         if edits is None:
             reason = why if why.startswith("Not rewritten") else f"Not rewritten: {why}"
-            yield Match(span, message, "manual", reason, verdict.row)
+            stops = False if verdict.row == NOTED else None
+            yield Match(span, message, "manual", reason, verdict.row, stops=stops)
             continue
         written |= names
         others = {other.key: other for other in section.entries}

@@ -241,4 +241,5 @@ def test_ddp_that_looked_for_unused_parameters_is_spoken_of_beside_its_rewrite(b
     found = run_rules({"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\n{before}"}, rule("LIT301")).findings
     assert sorted(item.fix for item in found) == ["manual", "safe"]
     assert ["ddp_find_unused_parameters_true" in item.reason for item in found if item.fix == "manual"] == [True]
+    assert [item.stops for item in found if item.fix == "manual"] == [False]
     assert run_rules({"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\nstrategy: ddp\n"}, rule("LIT301")).findings == ()

@@ -373,3 +373,25 @@ def test_the_newest_release_refuses_no_devices() -> None:
     for value in NO_DEVICES:
         with pytest.raises(MisconfigurationException, match="not a valid input"):
             Trainer(accelerator="cpu", devices=value, logger=False)
+
+
+OPTION = (
+    f"import argparse\n{HEAD}parser = argparse.ArgumentParser()\nparser.add_argument('--devices', default=None)\n"
+    "args = parser.parse_args()\nTrainer(accelerator='gpu', devices=VALUE)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("args.devices", True),
+        ("args.devices if args.devices is None else 1", True),
+        ("-1 if args.many else args.devices", True),
+        ("-1 if args.devices is None else args.devices", False),
+        ("args.devices if args.devices is not None else -1", False),
+        ("args.devices if args.devices else -1", False),
+    ],
+)
+def test_none_that_a_choice_leaves_out_is_not_told(value: str, told: bool) -> None:
+    found = run_rules({"a.py": OPTION.replace("VALUE", value)}, rule("LIT111")).findings
+    assert [True for item in found if "None" in item.reason] == [True] * told
