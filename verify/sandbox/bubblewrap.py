@@ -31,6 +31,8 @@ def arguments(
     yield from _ALWAYS
     if not online:
         yield "--unshare-net"
+    (private / "base").mkdir(exist_ok=True)
+    yield from ("--bind", str(private / "base"), "/")
     seen = _VisiblePaths()
     for place in SYSTEM:
         yield from seen.read(Path(place))
@@ -51,7 +53,6 @@ def arguments(
         yield from seen.read(Path(text))
     for text in writable:
         yield from seen.write(Path(text))
-    yield from ("--remount-ro", "/")
 
 
 @dataclass

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +60,8 @@ class Containment:
         `needs`. With the network on, there is nothing between being shut in as far as may be and limits alone."""
         if self.level == "none":
             return list(command)
-        private = own / "private"
-        private.mkdir(parents=True, exist_ok=True)
+        own.mkdir(parents=True, exist_ok=True)
+        private = Path(tempfile.mkdtemp(prefix="private-", dir=own))  # in one that is known a program could lay links
         libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
         readable = [*needs, *libraries, *map(str, self.readable)]
         spec = {

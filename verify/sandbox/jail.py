@@ -12,8 +12,8 @@ leaves; "inside" sets the limits and becomes the program.
 Levels: "limits" has only those; "network" is a user and a network namespace of its own, without a network in it;
 "full" also has a process and a mount namespace: the system's programs and libraries and the readable folders can be
 read, the writable ones written, and nothing else is there, no process of others and no home either: where people keep
-data are empty folders of the program's own. In both of them
-no capability is left, and none can be gained.
+data are empty folders of the program's own, and so is what it makes anywhere else. In both of them no capability is
+left, and none can be gained.
 """
 
 from __future__ import annotations
@@ -197,7 +197,9 @@ def furnish(libc: Any, spec: dict[str, Any]) -> None:
     root = Path(spec["private"]) / "root"
     root.mkdir(exist_ok=True)
     mount(libc, None, Path("/"), flags=_REC | _PRIVATE)
-    mount(libc, "tmpfs", root, kind="tmpfs", flags=_NOSUID | _NODEV, data="size=16m,mode=755")
+    base = Path(spec["private"]) / "base"
+    base.mkdir(exist_ok=True)
+    mount(libc, str(base), root, flags=_BIND)
     for place in SYSTEM:
         show(libc, root, Path(place), readonly=True)
     devices(libc, root, spec["shared"])
@@ -272,8 +274,8 @@ def settle(libc: Any, place: Path) -> None:
 
 def change_root(libc: Any, root: Path) -> None:
     """Leave the old file system for good."""
-    settle_one = struct.pack("QQQQ", _RDONLY, 0, 0, 0)
-    check(libc.syscall(_MOUNT_SETATTR, _HERE, os.fsencode(root), 0, settle_one, len(settle_one)), "read-only root")
+    plain = struct.pack("QQQQ", _NOSUID | _NODEV, 0, 0, 0)
+    check(libc.syscall(_MOUNT_SETATTR, _HERE, os.fsencode(root), 0, plain, len(plain)), "a root without devices")
     os.chdir(root)
     check(libc.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
     check(libc.umount2(b".", _DETACH), "umount")

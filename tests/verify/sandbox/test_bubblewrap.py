@@ -60,16 +60,17 @@ def test_bubblewrap_is_asked_for_what_we_would_do_ourselves(tmp_path: Path) -> N
     options = command[at + 1 : end]
     assert {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--disable-userns"} <= {*options}
     assert options[options.index("--cap-drop") + 1] == "ALL"
-    assert options[-2:] == ["--remount-ro", "/"]
     read, written = pairs(options, "--ro-bind"), pairs(options, "--bind")
     assert (str(needs), str(needs)) in read and (str(data), str(tmp_path / "link")) in read
     shown = {str(needs / name) for name in ("deeper", "link")}
     assert not any(place in shown for pair in read for place in pair), "they are shown already"
     assert read.count(("/usr", "/usr")) == 1
-    private = str(own / "private" / "tmp")
-    kept = [(str(own / "private" / "outside" / name[1:]), name) for name in OUTSIDE]
-    assert written == [(private, "/tmp"), (private, "/var/tmp"), *kept, (str(own), str(own))]
-    assert "/" not in {place for pair in (*read, *written) for place in pair}
+    [made] = own.iterdir()
+    private = str(made / "tmp")
+    kept = [(str(made / "outside" / name[1:]), name) for name in OUTSIDE]
+    base = (str(made / "base"), "/")
+    assert written == [base, (private, "/tmp"), (private, "/var/tmp"), *kept, (str(own), str(own))]
+    assert "/" not in {place for pair in (*read, *written[1:]) for place in pair}
     assert not {place for _, place in read} & {"/etc", "/home", "/root", str(tmp_path), str(Path.home())}
     assert command[-2:] == ["python", "x.py"] and json.loads(command[-3])["level"] == "inside"
     online = wrapped.command(["python"], own, [], ROOMY, online=True)

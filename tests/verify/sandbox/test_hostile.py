@@ -319,6 +319,49 @@ print(os.path.expanduser("~"), os.path.exists("/etc/shadow"), os.path.exists({st
     assert not any(Path(place).exists() for place in ("/etc/planted", "/usr/planted", "/tmp/planted-by-fixers-test"))
 
 
+def test_a_folder_below_the_root_is_the_program_s_own(tmp_path: Path, best: Containment) -> None:
+    """Projects keep what they train in places of their authors' machines, such as `/checkpoints`."""
+    if best.level != "full":
+        return
+    place = Path("/kept-by-fixers-test/deeper/model.ckpt")
+    code = f"""
+import pathlib
+place = pathlib.Path({str(place)!r})
+place.parent.mkdir(parents=True)
+place.write_bytes(b"x" * 20_000_000)
+print(place.stat().st_size, pathlib.Path("/etc/shadow").exists())
+"""
+    outcome = attack(tmp_path, best, code)
+    assert outcome.output.splitlines()[-1] == "20000000 False"
+    assert not place.parent.parent.exists()
+
+
+def test_links_that_a_program_lays_lead_the_next_one_nowhere(tmp_path: Path, best: Containment) -> None:
+    if best.level != "full":
+        return
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    lay = f"""
+import os, pathlib
+os.chdir({str(tmp_path / "own")!r})
+for place in [pathlib.Path("private"), *pathlib.Path().glob("private*"), *pathlib.Path().glob("private*/*")]:
+    try: place.rename(f"{{place}}-before")
+    except OSError: pass
+    try: place.symlink_to({str(kept)!r})
+    except OSError: pass
+"""
+    plant = """
+import pathlib
+for place in ("/data", "/tmp", "/made", "/var"):
+    pathlib.Path(place).mkdir(exist_ok=True)
+    pathlib.Path(place, "planted").write_text("planted")
+print("done")
+"""
+    attack(tmp_path, best, lay)
+    assert attack(tmp_path, best, plant).output.splitlines()[-1] == "done"
+    assert list(kept.iterdir()) == []
+
+
 def test_nothing_is_reached_over_the_network(tmp_path: Path, best: Containment) -> None:
     if best.level == "limits":
         assert "network on" in best.said
