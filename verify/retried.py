@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from verify.evidence import Failure
 from verify.harness import standins
 from verify.harness.pace import SLOW, LargeTraining
 from verify.judging.record import RunRecord
+from verify.reading.entry import Entry
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
@@ -41,6 +45,7 @@ _LENT = {
 }
 """What is lent where a run fails for the want of it: how a harness is told, and a person."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
+_NAMED = re.compile(r"No such file or directory: '([^'\n]+)'")
 _IS_MISSING = re.compile(
     r"No such file|not found|not installed|could not be found|couldn't find|command", re.IGNORECASE
 )
@@ -78,6 +83,31 @@ def otherwise(
     if "loggers" in found and not watched.get("quiet") and not (old and old.stands_for != "loggers"):
         return {**watched, "quiet": ("loggers",)}, "with loggers that write nothing, as one needs what is not here"
     return None
+
+
+def from_its_folder(
+    old: RunRecord | None, new: RunRecord, watched: Watching, entry: Entry, root: Path
+) -> tuple[Watching, str] | None:
+    """The same for a script that reads files from where it lies, as one does that is started there: both trees end
+    because a file is not here that is there, in the tree below `root`."""
+    home = PurePosixPath(entry.script).parent
+    told = [raw.recording.failure for raw in (old, new) if raw]
+    if entry.module or home == PurePosixPath() or watched.get("home") or not all(told):
+        return None
+    if not all(failure and _lies_beside(failure, home, root) for failure in told):
+        return None
+    return {**watched, "home": (str(home),)}, f"from {home}, whose files it reads"
+
+
+def _lies_beside(failure: Failure, home: PurePosixPath, root: Path) -> bool:
+    """Whether a failure names a file that is there from a folder of the tree, and not from its root."""
+    found = _NAMED.search(failure.message) if failure.type == "FileNotFoundError" else None
+    if found is None:
+        return False
+    said = found[1].rpartition("/tree/")[2]
+    place = PurePosixPath(os.path.normpath(home / said))
+    inside = not PurePosixPath(said).is_absolute() and place.parts[:1] != ("..",)
+    return inside and (root / place).exists() and not (root / said).exists()
 
 
 def _slow(raw: RunRecord | None) -> str | None:

@@ -35,7 +35,7 @@ from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
 from verify.reading.variables import lent as variables_for
 from verify.request import Bench, Pair, Request
-from verify.retried import Watching, otherwise, settled
+from verify.retried import Watching, from_its_folder, otherwise, settled
 from verify.sandbox.jail import OUTSIDE
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 
@@ -72,7 +72,8 @@ def run_both(
     old, new = _both(before, after, entry, pair, bench, name)
     for number in range(len(STAND_INS)):
         less = sizes.smaller(entry.script, after, before, changed=bench.request.changed)
-        again = otherwise(old, new, bench.watching.get(entry.script, {}), less)
+        watching = bench.watching.get(entry.script, {})
+        again = from_its_folder(old, new, watching, entry, after.root) or otherwise(old, new, watching, less)
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break

@@ -231,3 +231,54 @@ def test_what_is_no_program_or_stood_in_for_already_is_not_tried_again(
     assert otherwise(None, failed(tmp_path, "ffmpeg ended with 1"), {}) is None
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/soxi")
     assert otherwise(None, missing, {}) is None
+
+
+BESIDE = """import json
+
+import pytorch_lightning as pl
+import torch
+
+with open("../settings/rates.json") as file:
+    RATE = json.load(file)["rate"]
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=RATE)
+
+
+if __name__ == "__main__":
+    trainer = pl.Trainer(max_epochs=1, OPTION, logger=False, enable_checkpointing=False)
+    trainer.fit(Model(), torch.utils.data.DataLoader(torch.randn(16, 3), batch_size=4))
+"""
+
+
+def beside(folder: Path, text: str, settings: str = "settings") -> Path:
+    (folder / "recipes").mkdir(parents=True)
+    (folder / settings).mkdir()
+    (folder / "recipes" / "train.py").write_text(text)
+    (folder / settings / "rates.json").write_text('{"rate": 0.1}')
+    return folder
+
+
+@pytest.mark.parametrize(("settings", "verdict"), [("settings", "preserved"), ("elsewhere", "inconclusive")])
+def test_a_script_that_reads_files_from_where_it_lies_is_started_there(
+    settings: str, verdict: str, tmp_path: Path
+) -> None:
+    trees = [
+        beside(tmp_path / role, BESIDE.replace("OPTION", option), settings)
+        for role, option in (("before", "gpus=0"), ("after", 'accelerator="cpu"'))
+    ]
+    said: list[str] = []
+    evidence = prove(*trees, replace(REQUEST, changed=("recipes/train.py",)), said.append)
+    assert evidence.verdict == verdict, evidence
+    told = [fact.text for fact in evidence.facts if fact.kind == "provided"]
+    started = "a start in the script's own folder, which it reads files from: recipes"
+    assert (started in told) is any("again, from recipes" in line for line in said) is (verdict == "preserved")

@@ -337,6 +337,9 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
 def run_as_main(spec: dict[str, Any], script: Path) -> None:
     """Run the script as `__main__`, without weights that are not here where that is asked for."""
     weights = beside("provided").WEIGHTS if spec.get("blank") else None
+    if folders := spec.get("home"):
+        os.chdir(script.parent)
+        beside("provided").HOME.update(dict.fromkeys(folders))
     with beside("alone_weights").blank(weights, beside("data_objects").is_saved_data):
         if spec["module"]:
             runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)

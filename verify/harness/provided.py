@@ -36,6 +36,8 @@ PROGRAMS: dict[str, None] = {}
 """In place of which programs stands one that does nothing."""
 GIVEN: dict[str, None] = {}
 """Which files are there that the user gave besides the project's."""
+HOME: dict[str, None] = {}
+"""The folder of its own that the script was started in."""
 MADE: dict[str, None] = {}
 """Which files were made up."""
 ASKED: dict[str, None] = {}
@@ -73,7 +75,7 @@ def told() -> dict[str, list[str]]:
     """What there was so far, by what it is."""
     kinds: dict[str, Any] = {
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
-        "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "made": MADE, "asked": ASKED,
+        "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "home": HOME, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
         "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
     }  # fmt: skip

@@ -25,6 +25,7 @@ _GIVEN = {
     "variables": "environment variables that the code reads and nothing sets",
     "programs": "programs that do nothing, in place of those that are not installed",
     "given": "files of the folder that `data` names",
+    "home": "a start in the script's own folder, which it reads files from",
     "asked": "answers to what the code asks at a terminal",
     "made": "made-up files in place of data that is not here",
     "blank": "random weights in place of those that are not here",
@@ -71,7 +72,8 @@ class RunRecord:
     says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
     verify.harness.standins does, what of ours the failure that ended it is about. `given` are the files that the user
-    gave, `asked` the questions that were answered. `made` are the files that were made up, `unfetched` the addresses
+    gave, `home` is the folder that it was started in, where that is the script's own, `asked` the questions that were
+    answered. `made` are the files that were made up, `unfetched` the addresses
     from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
     here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
     that.
@@ -99,6 +101,7 @@ class RunRecord:
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
     given: tuple[str, ...] = ()
+    home: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
