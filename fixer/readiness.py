@@ -36,10 +36,14 @@ class Readiness:
     caveat: str = ""
 
     @property
+    def places(self) -> int:
+        """How many places stop the branch: several things may be wrong at one."""
+        return len({stop.place for stop in self.stops})
+
+    @property
     def headline(self) -> str:
         """The answer in one line."""
         if not self.ready:
-            number = len(self.stops)
-            uses = "1 place fails" if number == 1 else f"{number} places fail"
+            uses = "1 place fails" if self.places == 1 else f"{self.places} places fail"
             return f"Not ready to merge: {uses} on Lightning {self.target}"
         return f"Ready to merge, as far as fixer knows: {self.caveat}" if self.caveat else "Ready to merge"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DOCUMENTS = (".md", ".rst")
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d+): (?P<what>.+)", re.DOTALL)
+_ANOTHER = re.compile(r"\(see ([A-Z]+\d+) there\)")
 _UNREAD = "not read"
 _ARGUMENT = re.compile(r"(?P<owner>\w+)\((?P<name>\w+)=\.\.\.\)")
 _CALL = 40
@@ -80,14 +81,22 @@ def readiness(
 
 
 def _once(stops: Iterable[Stop]) -> Iterator[Stop]:
-    """The first that is said of each place, in the order of the places."""
+    """The first that is said of each place, in the order of the places, without what leads to another one there."""
     kept: dict[tuple[str, str], Stop] = {}
     places: set[str] = set()
     for stop in stops:
         if stop.code or stop.place not in places:
             kept.setdefault((stop.place, f"{stop.code}{stop.what}"), stop)
             places.add(stop.place)
-    yield from sorted(kept.values(), key=lambda stop: (stop.path, stop.cell or 0, stop.line or 0))
+    told = {(stop.place, stop.code) for stop in kept.values()}
+    left = (stop for stop in kept.values() if (stop.place, _sent_to(stop)) not in told)
+    yield from sorted(left, key=lambda stop: (stop.path, stop.cell or 0, stop.line or 0))
+
+
+def _sent_to(stop: Stop) -> str:
+    """The rule that says what is to be done about a use, where the one that names it leaves that to another."""
+    found = _ANOTHER.search(stop.todo)
+    return found[1] if found else ""
 
 
 def _unnamed(seen: Iterable[Stop], found: Sequence[Stop]) -> Iterator[Stop]:

@@ -207,7 +207,7 @@ def _ready(answer: Readiness | None) -> str:
         return ""
     if answer.ready:
         return "ready to merge as far as fixer knows" if answer.caveat else "ready to merge"
-    return f"not ready: {count(len(answer.stops), 'place')} {'fails' if len(answer.stops) == 1 else 'fail'}"
+    return f"not ready: {count(answer.places, 'place')} {'fails' if answer.places == 1 else 'fail'}"
 
 
 def totals(result: Result) -> str:

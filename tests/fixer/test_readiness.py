@@ -60,6 +60,35 @@ def test_a_use_that_is_left_stops_at_its_place_on_the_branch() -> None:
     assert answer.headline == "Not ready to merge: 1 place fails on Lightning 2.6.6"
 
 
+TWICE = """\
+import pytorch_lightning as pl
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.accuracy = pl.metrics.Accuracy()
+
+    def training_step(self, batch, batch_idx):
+        self.accuracy(*filtered(batch))
+"""
+
+
+def test_what_two_rules_say_of_one_place_is_one_place() -> None:
+    """The name is gone, and what takes its place wants another argument: to a person that is one thing to do."""
+    made, answer = judged({"train.py": TWICE, "requirements.txt": ASKED})
+    assert {item.code for item in made.findings if not item.applied} >= {"LIT001", "MET001"}
+    assert answer and [stop.code for stop in answer.stops] == ["MET001"]
+    assert answer.headline == "Not ready to merge: 1 place fails on Lightning 2.6.6"
+    imported = TWICE.replace("pl.metrics.", "").replace(
+        "as pl", "as pl\nfrom pytorch_lightning.metrics import Accuracy"
+    )
+    _, answer = judged({"train.py": imported, "requirements.txt": ASKED})
+    assert answer and [stop.code for stop in answer.stops] == ["LIT001", "MET001"]
+    twice = Readiness(False, "2.6.6", (answer.stops[0], replace(answer.stops[1], line=answer.stops[0].line)))
+    assert twice.places == 1
+
+
 def test_nothing_left_is_ready_and_says_what_was_seen() -> None:
     files = {"train.py": OLD.decode(), "requirements.txt": ASKED}
     good = replace(REPAIRED, codes=("LIT101", "PIN001"))
