@@ -33,6 +33,8 @@ _SURROUNDINGS = re.compile(
     r"|SystemExit|MemoryError|Offline|LocalEntryNotFound|CUDA|NVIDIA|NCCL"
 )
 """What ends a run for want of data, of a network or of a device, which says nothing of the code."""
+_PROGRAM = re.compile(r"\b(?:ffmpeg|ffprobe|sox|espeak|espeak-ng|java|git)\b")
+"""The same for want of a program of the system, which the failure names."""
 _OF_THE_CODE = (
     "AttributeError",
     "ImportError",
@@ -173,6 +175,8 @@ def _failure(before: Recording | None, after: Recording | None) -> Failure | Non
     if failure is None or (failure.type == "ModuleNotFoundError" and "lightning" not in failure.message):
         return None
     if _SURROUNDINGS.search(failure.type) or re.search(r"CUDA|NVIDIA|NCCL", failure.message):
+        return None
+    if _PROGRAM.search(failure.message) and failure.type not in _OF_THE_CODE:
         return None
     old = before.failure if before else None
     same = old is not None and (old.type, old.message) == (failure.type, failure.message)

@@ -162,9 +162,10 @@ def _large(raw: RunRecord) -> str | None:
 def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:
     """A program that a run failed for the want of, and that nothing stands in for yet."""
     for failure in (raw.recording.failure for raw in (old, new) if raw):
-        named = _NAMES_ONE.search(failure.message) if failure and _IS_MISSING.search(failure.message) else None
-        if named and named[1] not in put and shutil.which(named[1]) is None:
-            return named[1]
+        message = failure.message if failure and _IS_MISSING.search(failure.message) else ""
+        for name in _NAMES_ONE.findall(message):  # several where one of them is missing: "ffmpeg or ffprobe"
+            if name not in put and shutil.which(name) is None:
+                return str(name)
     return None
 
 

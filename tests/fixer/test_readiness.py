@@ -162,11 +162,13 @@ def test_code_that_runs_on_neither_release_is_not_ready() -> None:
         ("ModuleNotFoundError", "No module named 'apex'"),
         ("SystemExit", "2"),
         ("RuntimeError", "Found no NVIDIA driver on your system"),
+        ("RuntimeError", "ffmpeg or ffprobe could not be found! Please install them"),
     ],
 )
-def test_what_is_missing_around_the_code_says_nothing_of_it(type: str, message: str) -> None:
+@pytest.mark.parametrize("ran", [True, False])
+def test_what_is_missing_around_the_code_says_nothing_of_it(type: str, message: str, ran: bool) -> None:
     ended = replace(FAILED, failure=Failure(type, message, "train.py:3"))
-    _, answer = judged({"train.py": OLD.decode(), "requirements.txt": ASKED}, seen(ended, ended))
+    _, answer = judged({"train.py": OLD.decode(), "requirements.txt": ASKED}, seen(ended, ended if ran else None))
     assert answer and answer.ready and answer.caveat
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from verify.prove import prove
 from verify.request import Request
 from verify.retried import otherwise
 from verify.sandbox.containment import contain
+from verify.sandbox.process import scrubbed
 
 REQUEST = Request("move", ("LIT201",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning==1.9.5",), (), timeout=120)
 
@@ -229,6 +232,10 @@ def test_what_is_no_program_or_stood_in_for_already_is_not_tried_again(
     assert otherwise(None, missing, {"programs": ("soxi",)}) is None
     assert otherwise(None, failed(tmp_path, "[Errno 2] No such file or directory: 'data/train.csv'"), {}) is None
     assert otherwise(None, failed(tmp_path, "ffmpeg ended with 1"), {}) is None
+    either = failed(tmp_path, "ffmpeg or ffprobe could not be found! Please install them")
+    assert (first := otherwise(None, either, {})) and first[0]["programs"] == ("ffmpeg",)
+    assert (second := otherwise(None, either, first[0])) and second[0]["programs"] == ("ffmpeg", "ffprobe")
+    assert otherwise(None, either, second[0]) is None
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/soxi")
     assert otherwise(None, missing, {}) is None
 
@@ -282,3 +289,29 @@ def test_a_script_that_reads_files_from_where_it_lies_is_started_there(
     told = [fact.text for fact in evidence.facts if fact.kind == "provided"]
     started = "a start in the script's own folder, which it reads files from: recipes"
     assert (started in told) is any("again, from recipes" in line for line in said) is (verdict == "preserved")
+
+
+OLD_PROTOCOL = """
+from google.protobuf import descriptor_pb2, message, reflection, symbol_database
+from google.protobuf.descriptor import FieldDescriptor
+
+FieldDescriptor(
+    name="step", full_name="Event.step", index=0, number=1, type=3, cpp_type=2, label=1, has_default_value=False,
+    default_value=0, message_type=None, enum_type=None, containing_type=None, is_extension=False, extension_scope=None,
+    serialized_options=None, file=None,
+)
+"""
+
+
+def test_what_an_old_protoc_made_is_loaded(tmp_path: Path) -> None:
+    """TensorBoard up to 2.8, which Lightning imports, has it; other implementations of protobuf raise a TypeError."""
+    settings = scrubbed(tmp_path, 1)
+    done = subprocess.run(
+        [sys.executable, "-c", OLD_PROTOCOL], env=settings, capture_output=True, text=True, check=False
+    )
+    assert "TypeError" not in done.stderr, done.stderr
+    settings.pop("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")
+    done = subprocess.run(
+        [sys.executable, "-c", OLD_PROTOCOL], env=settings, capture_output=True, text=True, check=False
+    )
+    assert "Descriptors cannot be created directly" in done.stderr

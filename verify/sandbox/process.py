@@ -324,6 +324,8 @@ def scrubbed(home: Path, cores: int) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "OMP_NUM_THREADS": str(cores), "USER": "fixer", "LOGNAME": "fixer",
         "PYTORCH_ENABLE_MPS_FALLBACK": "1",
+        # protobuf's other implementations refuse what protoc made before 3.19, as it is in TensorBoard up to 2.8
+        "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python",
     }  # fmt: skip
     return {**kept(), **{name: str(home / folder) for name, folder in places.items()}, **settings}
 
