@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 from codemods.lightning.pins.address import named
 from codemods.lightning.pins.brought import names as brought_along
+from codemods.lightning.pins.built import built
 from codemods.lightning.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
@@ -69,7 +70,7 @@ class Pin:
 
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-READ = frozenset((*NAMES, *BESIDE, *brought_along()))
+READ = frozenset((*NAMES, *BESIDE, *brought_along(), *built()))
 """Every name whose requirements are read."""
 _NAMED = re.compile("lightning|torch|" + "|".join(re.sub("-", "[-_.]", name) for name in sorted(READ)), re.IGNORECASE)
 _REPOSITORY = re.compile(r"[/:](pytorch[-_]lightning|lightning)(?:\.git)?(?:[@#/?]|$)", re.IGNORECASE)

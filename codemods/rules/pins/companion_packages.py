@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from codemods.lightning.pins.built import PYTHON, built
 from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRelease, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
@@ -71,6 +72,8 @@ def _of_group(
             found = _of_python(pin, left or [newest], target)
         elif pin.name == "numpy" and pin.requirement:
             found = _of_numpy(pin, own, area, left or [newest], target)
+        elif pin.name in built() and pin.requirement and pin.language != "conda":
+            found = _of_built(pin, own, area, left or [newest], target, used)
         elif pin.name == "setuptools" and pin.requirement:
             found = _of_setuptools(pin, left or [newest], target)
         else:
@@ -222,6 +225,26 @@ def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[MinorRelease], tar
         return PinVerdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
     kept = f"{pin.specifier} becomes {wanted}, which still has what 1.20 deprecated, as np.int"
     return PinVerdict(message, "safe", f"{asked}: {kept}", wanted, stops=True)
+
+
+def _of_built(
+    pin: Pin, own: Manifest, area: Area, left: list[MinorRelease], target: str, used: frozenset[str]
+) -> PinVerdict | None:
+    """What has no build for the oldest Python: nothing that is asked for beside it can be installed."""
+    row, python = built()[pin.name], min((minor.python for minor in left), key=_number)
+    if not pin.specifier.strip(" *") or _number(python) < _number(PYTHON) or row.has_build(pin.meant):
+        return None
+    message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
+    asked = f"Python {python} is the oldest, {pin.name} {row.first} the first built for it"
+    why, wanted = why_not(pin, own, area), lifted(pin.meant, row.first, row.exact, pin.language)
+    if why or wanted is None:
+        return PinVerdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
+    reason = f"{asked}: {pin.specifier} becomes {wanted}"
+    if pin.name in used and row.is_of_another_major(pin.meant):
+        return PinVerdict(
+            message, "unsafe", f"{reason}; only a run can show what it changed in between", wanted, stops=True
+        )
+    return PinVerdict(message, "safe", reason, wanted, stops=True)
 
 
 def _of_setuptools(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdict | None:

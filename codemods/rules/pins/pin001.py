@@ -10,6 +10,7 @@ from functools import partial
 
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
+from codemods.lightning.pins.built import built
 from codemods.lightning.pins.compat import minor_of
 from codemods.lightning.pins.lines import included
 from codemods.lightning.pins.manifest import LIGHTNING, manifest_kind, read_pins
@@ -32,9 +33,10 @@ USED = {
     "jsonargparse": (b"import jsonargparse", b"from jsonargparse"),
     "pyyaml": (b"import yaml", b"from yaml"),
     "LightningCLI": (b"LightningCLI",),
+    **{name: row.words for name, row in built().items()},
 }
 """What shows in Python files that a library is used."""
-_MOVED = frozenset((*NAMES, *BESIDE, "python"))
+_MOVED = frozenset((*NAMES, *BESIDE, *built(), "python"))
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
     r"""\s*- name: (pytorch-lightning|lightning)\s*$)"""

@@ -26,7 +26,7 @@ def text_of(*lines: str) -> str:
         ("torch==2.2.0", "torch==2.2.0"),
         ("torchvision==0.8.2", "torchvision==0.18.1"),
         ("torchaudio~=0.8.1", "torchaudio~=2.3.1"),
-        ("torchmetrics==0.6.0", "torchmetrics==0.12.0"),
+        ("torchmetrics==0.6.0", "torchmetrics==1.0.0"),
         ("torchmetrics==0.9.3", "torchmetrics==0.9.3"),
         ("setuptools==59.5.0", "setuptools==59.5.0"),
         ("transformers==4.3.1", "transformers==4.24.0"),
@@ -68,7 +68,7 @@ def test_together_they_may_leave_nothing() -> None:
 def test_metrics_that_code_uses_are_probable_only() -> None:
     files = {"requirements.txt": text_of("lightning==1.8", "torchmetrics==0.6.0")}
     assert moved(files, USES)["requirements.txt"] == text_of("lightning==2.6.6", "torchmetrics==0.6.0")
-    assert moved(files, USES, unsafe=True)["requirements.txt"] == text_of("lightning==2.6.6", "torchmetrics==0.12.0")
+    assert moved(files, USES, unsafe=True)["requirements.txt"] == text_of("lightning==2.6.6", "torchmetrics==1.0.0")
     assert "before torchmetrics==0.6.0 is raised too" in next(item[3] for item in told(files, USES) if item[1] == 1)
 
 

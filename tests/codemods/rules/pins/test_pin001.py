@@ -147,7 +147,7 @@ def test_beside_a_moved_one() -> None:
     after, found = pinned(text, path="pyproject.toml")
     assert after == (
         '[project]\nrequires-python = ">=3.10"\n'
-        'dependencies = ["lightning==2.6.6", "torch==2.3.1", "torchmetrics<0.13", "numpy"]\n'
+        'dependencies = ["lightning==2.6.6", "torch==2.3.1", "torchmetrics<2.0", "numpy"]\n'
     )
     assert [fix for fix, _ in found] == ["safe", "safe", "safe", "safe"]
     _, calm = pinned(text, NEW, "pyproject.toml")
