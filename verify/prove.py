@@ -183,6 +183,8 @@ def _led_on(result: Evidence, first: Evidence, after: Sources, there: ReadyEnvir
     return replace(result, facts=(*result.facts, *last_resort([result, first])))
 
 
+LENT = ("made", "programs")
+"""What was lent to scripts that modules alone are lent too, as a harness is told."""
 _LACKING = re.compile(r"No module named '(\w+)'")
 
 
@@ -249,11 +251,13 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
-    made = dict.fromkeys(entry for watched in bench.watching.values() for entry in watched.get("made", ()))
+    lent = {
+        name: dict.fromkeys(each for told in bench.watching.values() for each in told.get(name, ())) for name in LENT
+    }
 
     def start(role: str, ready: ReadyEnvironment) -> module_training.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
-            full = {**spec, "accelerators": may, **({"made": tuple(made)} if made else {})}
+            full = {**spec, "accelerators": may, **{name: tuple(found) for name, found in lent.items() if found}}
             return run_spec(sources, full, ready, bench, name, board.side(side(role, ready)))
 
         return started

@@ -240,6 +240,45 @@ def test_what_is_no_program_or_stood_in_for_already_is_not_tried_again(
     assert otherwise(None, missing, {}) is None
 
 
+ASKING = """import subprocess
+
+import pytorch_lightning as pl
+import torch
+
+subprocess.run(["ffprobe", "-version"], check=True)
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).pow(2).mean()
+
+    def NAME(self):
+        print("an epoch")
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+if __name__ == "__main__":
+    raise RuntimeError("no licence")
+    pl.Trainer(max_epochs=1).fit(Model(), torch.utils.data.DataLoader(torch.randn(16, 3), batch_size=4))
+"""
+
+
+@pytest.mark.skipif(shutil.which("ffprobe") is not None, reason="nothing stands in for a program that is here")
+def test_modules_alone_have_the_programs_that_scripts_asked_for(tmp_path: Path) -> None:
+    trees = [
+        tree(tmp_path / role, train=ASKING.replace("NAME", name))
+        for role, name in (("before", "training_epoch_start"), ("after", "on_train_epoch_start"))
+    ]
+    evidence = prove(*trees, REQUEST, lambda _: None)
+    assert [each.module for each in evidence.alone] == ["train.py:Model"], evidence
+
+
 BESIDE = """import json
 
 import pytorch_lightning as pl

@@ -110,6 +110,7 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
         if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
             given.append(Entry(path, command.args, command.module or plain.module))
     training = [each for each in given if not _is_for_else(each.args)]
+    training.sort(key=lambda each: not any(map(_TRAINING.fullmatch, each.args)))
     yield from [each for each in training if any(map(_MADE_UP.search, each.args))][:1]
     yield from training[:1]
     if hands_to_cli(sources, path):

@@ -72,6 +72,13 @@ def test_arguments_of_one_script_take_no_other_scripts_place(tmp_path: Path) -> 
     assert found == [*several, "python b.py", "python c.py"]
 
 
+def test_of_several_commands_the_one_that_says_train_comes_first(tmp_path: Path) -> None:
+    sources = Sources(tree(tmp_path / "p", a=FIT))
+    for said in ("save_idc", "prepare --all", "weight_average"):
+        (tmp_path / "p" / "README.md").write_text(f"python a.py {said}\nCUDA_VISIBLE_DEVICES=0 python a.py train\n")
+        assert entries(sources, ["a.py"])[0].args == ("train",)
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
