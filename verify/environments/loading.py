@@ -86,6 +86,7 @@ class Repair:
     loaded: set[str] = field(default_factory=set)
     """The folders of the environment that the packages load modules from, relative to it."""
     _tried: set[tuple[str, ...]] = field(default_factory=set)
+    _others: list[str] = field(default_factory=list)
 
     def run(self, lines: Sequence[str], lightning: str) -> Mapping[str, str]:
         """Install other versions until all loads, or nothing is left to try; what does not load then is returned.
@@ -93,6 +94,7 @@ class Repair:
         `lightning` is the requirement on Lightning's release, which is tried as well.
         """
         names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
+        self._others = [name for name in names[1:] if name not in self._held_names]
         failing = unloadable(self.folder, self.installer, names, lightning, self.loaded)
         moved = False
         for _ in range(ROUNDS):
@@ -115,13 +117,20 @@ class Repair:
     def _ideas(self, name: str, error: str) -> Iterator[list[str]]:
         for pattern, line in _REMEDIES:
             if re.search(pattern, error):
-                yield from ([*flags, *self._besides(line), line] for flags in self._days())
+                # with the others, of which some may need what is moved to be newer: SciPy is built for one NumPy
+                others = [other for other in self._others if other != Requirement(line).name]
+                for more in (others, []):
+                    yield from ([*flags, *self._besides(line), *more, line] for flags in self._days())
         match = _MISSING.search(error)
         lacking = distribution(match[1]) if match and not self._is_elsewhere(match[1]) else None
         if lacking:
             yield from ([*flags, *self.held, lacking] for flags in self._days())
-        if name not in {str(canonicalize_name(Requirement(line).name)) for line in self.held}:
+        if name not in self._held_names:
             yield from ([*flags, *self.held, f"--upgrade-package={name}", name] for flags in self._days())
+
+    @property
+    def _held_names(self) -> set[str]:
+        return {str(canonicalize_name(Requirement(line).name)) for line in self.held}
 
     def _is_elsewhere(self, package: str) -> bool:
         """Whether the project takes a package from an address: no index is asked for it."""

@@ -137,6 +137,8 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
     tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
     assert {"numpy<1.24", "numpy>=1.25,<2", "numpy<2", "old", "tabulate"} <= set(tried)
     assert "nobody-knows-it" not in tried
+    whole = [json.loads(line) for line in asked.read_text().splitlines()]
+    assert any({"numpy<1.24", "newer", "board"} <= set(line) and "numpy" not in line for line in whole)
     assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
 
 
