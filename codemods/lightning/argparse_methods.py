@@ -53,8 +53,17 @@ COUNTED = NUMBERS | {"str", "?"}
 READ = ast.Name | ast.Attribute
 RESOLVES = re.compile(r"conflict_handler\s*=\s*['\"]resolve['\"]")
 """What lets a script declare an option that Trainer has declared."""
-IDLE = ("auto_lr_find", "auto_scale_batch_size", "auto_select_gpus")
-"""Options of 1.x that went without a successor, which stay so that what speaks of them goes on, and are reported."""
+IDLE: Mapping[str, str] = {
+    "amp_backend": '"native"', "amp_level": "None", "auto_lr_find": "False", "auto_scale_batch_size": "False",
+    "auto_select_gpus": "False", "flush_logs_every_n_steps": "None", "log_gpu_memory": "None",
+    "log_save_interval": "100", "move_metrics_to_cpu": "False", "prepare_data_per_node": "True",
+    "process_position": "0", "progress_bar_refresh_rate": "None", "stochastic_weight_avg": "False",
+    "terminate_on_nan": "False", "track_grad_norm": "-1", "weights_summary": '"top"',
+}  # fmt: skip
+"""Options of 1.x that went and that no option takes the place of, with their defaults: they stay so that what speaks
+of them goes on, and are reported."""
+TUNING = tuple(name for name in IDLE if name.startswith("auto_"))
+"""Those of them that stay for the project's commands too; of the others a command is told that they went."""
 SUCCESSORS = {
     "gpus": frozenset({"gpus", "accelerator", "devices"}),
     "distributed_backend": frozenset({"distributed_backend", "strategy", "plugins"}),
@@ -159,7 +168,7 @@ def kept_options(file: PythonFile) -> frozenset[str]:
     sites = _of_trainer(file)
     if len({site.adds for site in sites}) != 2:
         return frozenset()
-    return frozenset(option for option in (*KEPT, *IDLE) if refusal(file, sites, {option}) is None)
+    return frozenset(option for option in (*KEPT, *TUNING) if refusal(file, sites, {option}) is None)
 
 
 def _of_trainer(file: PythonFile) -> list[ArgparseCall]:
@@ -262,7 +271,7 @@ def deleted(file: PythonFile) -> Mapping[str, Sequence[ast.Delete]]:
     declares Trainer's options itself."""
     if not any(site.adds for site in _of_trainer(file)):
         return {}
-    names = once() - current() - {*KEPT, *IDLE, *RENAMED, CHECKPOINT} - own_options(file)
+    names = once() - current() - {*KEPT, *RENAMED, CHECKPOINT} - own_options(file)
     return deletions(file, names, parsed_names(file))
 
 

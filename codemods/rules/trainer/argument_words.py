@@ -17,6 +17,11 @@ ADVICE = {
     "auto_lr_find": "call `Tuner(trainer).lr_find(model)`, with `from lightning.pytorch.tuner import Tuner`",
     "auto_scale_batch_size": "call `Tuner(trainer).scale_batch_size(model)`, "
     "with `from lightning.pytorch.tuner import Tuner`",
+    "amp_level": "delete it: only Apex had levels",
+    "flush_logs_every_n_steps": "give it to `CSVLogger(...)`: other loggers decide when to write",
+    "log_save_interval": "delete it: loggers decide when to write",
+    "track_grad_norm": "write `self.log_dict(grad_norm(self, norm_type=...))` in the module's on_before_optimizer_step",
+    "weights_summary": "write `callbacks=[ModelSummary(max_depth=...)]`, or `enable_model_summary=False`",
     "truncated_bptt_steps": "write `for chunk in batch.split(..., dim=1):` in the training_step of the module",
 }
 """What to do about arguments that other rules answer for, where they come by a dictionary."""

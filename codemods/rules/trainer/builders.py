@@ -126,8 +126,8 @@ def option_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str]) ->
         "resume_from_checkpoint": f'{parser}.add_argument("--resume_from_checkpoint", default=None)',
         "distributed_backend": f'{parser}.add_argument("--distributed_backend", default=None)',
         **{
-            name: f'{parser}.add_argument("--{name}", type=plain_value, nargs="?", const=True, default=False)'
-            for name in IDLE
+            name: f'{parser}.add_argument("--{name}", type=plain_value, nargs="?", const=True, default={default})'
+            for name, default in IDLE.items()
         },
     }
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]

@@ -12,6 +12,7 @@ from codemods.lightning.argparse_methods import (
     IDLE,
     KEPT,
     NUMBERS,
+    TUNING,
     WORDS,
     ArgparseCall,
     ArgparseScript,
@@ -37,6 +38,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer import helpers
+from codemods.rules.trainer.argument_words import advice_for
 from codemods.rules.trainer.builders import (
     HARDWARE,
     call_edits,
@@ -61,14 +63,6 @@ ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
 ADDS = "add_argparse_args"
 CLI = "LightningCLI is what Lightning offers instead"
-WAYS = {
-    "auto_lr_find": "call `Tuner(trainer).lr_find(model)`, with `from lightning.pytorch.tuner import Tuner`",
-    "auto_scale_batch_size": "call `Tuner(trainer).scale_batch_size(model)`, "
-    "with `from lightning.pytorch.tuner import Tuner`",
-    "auto_select_gpus": "write `devices=find_usable_cuda_devices(...)`, "
-    "with `from lightning.pytorch.accelerators import find_usable_cuda_devices`",
-}
-"""What takes the place of options that went."""
 SPOKEN = "the script or a command mentions it"
 CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it finds"
 
@@ -193,7 +187,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     if idle:
         first = next(site for site in sites if site.trainer)
         message = f"{' and '.join(f'`--{name}`' for name in idle)}: Trainer no longer has such an argument"
-        ways = "; ".join(WAYS[name] for name in idle)
+        ways = "; ".join(map(advice_for, idle))
         reason = f"The option stays, since {SPOKEN}; Trainer is not given it: {ways}."
         yield Match(file.span(first.call.node), message, "manual", reason, _row(first))
     shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
@@ -365,9 +359,9 @@ RULE = Rule(
     triggers=tuple(word.encode() for word in (*WORDS, *GONE)),
     check=_check,
     collect=read_script,
-    collect_text=partial(passed, options=(*KEPT, *IDLE)),
+    collect_text=partial(passed, options=(*KEPT, *TUNING)),
     kinds=("python", "shell", "docs", "yaml", "dockerfile"),
-    text_triggers=tuple(f"--{option}".encode() for option in (*KEPT, *IDLE)),
+    text_triggers=tuple(f"--{option}".encode() for option in (*KEPT, *TUNING)),
     mentions=(*(f"def {word}".encode() for word in WORDS), helpers.MARK, b"accelerator"),
     rows=partial(
         best_levels,

@@ -143,9 +143,12 @@ def test_a_checkpoint_goes_to_fit() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (("    args =", "    parser.set_defaults(weights_summary=None)\n    args ="), "weights_summary"),
+        (("    args =", "    parser.set_defaults(weights_save_path=None)\n    args ="), "weights_save_path"),
         (("    args =", "    parser.set_defaults(**load('defaults.json'))\n    args ="), "a dictionary"),
-        (("    args =", "    all = {'weights_summary': None}\n    parser.set_defaults(**all)\n    args ="), "weights_"),
+        (
+            ("    args =", "    all = {'weights_save_path': None}\n    parser.set_defaults(**all)\n    args ="),
+            "weights_",
+        ),
         (
             ("    args =", "    all = {'replace_sampler_ddp': 0}\n    parser.set_defaults(**all)\n    args ="),
             "use_dist",

@@ -122,11 +122,11 @@ def test_the_old_key_of_a_backend() -> None:
         ("    more = dict()", '    config["strategy"] = "ddp"\n    more = dict()', "by several keys"),
         (
             "    more = dict()",
-            '    config["weights_summary"] = None\n    more = dict()',
-            "uses the option weights_summary",
+            '    config["weights_save_path"] = None\n    more = dict()',
+            "uses the option weights_save_path",
         ),
         ("    more = dict()", "    more = dict(read)", "more arguments come by `**`"),
-        ("SET", 'more["weights_summary"] = None', "uses the option weights_summary"),
+        ("SET", 'more["weights_save_path"] = None', "uses the option weights_save_path"),
         (
             'more["callbacks"] = [pl.callbacks.Timer()]',
             'more["checkpoint_callback"] = pl.callbacks.ModelCheckpoint()\n    more["callbacks"] = extra(read)',

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from lightning.pytorch import Trainer
 
+from codemods.lightning.argparse_methods import IDLE
+from codemods.lightning.arguments import current, once
 from codemods.rules.trainer import helpers
 from tests.codemods.rules.trainer.test_lit130 import SCRIPT, run
 from tests.codemods.support import rewritten, rule, run_rules
@@ -122,11 +124,12 @@ def test_a_parser_that_is_given_by_name() -> None:
     assert created({"a.py": named}) == created({"a.py": SCRIPT})
 
 
-@pytest.mark.parametrize("option", ["auto_lr_find", "auto_select_gpus", "auto_scale_batch_size"])
+@pytest.mark.parametrize("option", IDLE)
 def test_an_option_that_went_is_no_reason_to_leave_the_rest(option: str) -> None:
+    assert option in once() - current()
     text = SCRIPT.replace("    args =", f"    parser.set_defaults({option}=True)\n    args =")
     after = rewritten({"a.py": text}, rule("LIT130"), unsafe=True)["a.py"]
-    assert f'"--{option}", type=plain_value, nargs="?", const=True, default=False)\n' in after
+    assert f'"--{option}", type=plain_value, nargs="?", const=True, default={IDLE[option]})\n' in after
     assert "argparse_args" not in after
     assert rewritten({"a.py": text}, rule("LIT130"))["a.py"] == text
     (left,) = [item for item in run_rules({"a.py": text}, rule("LIT130")).findings if item.fix == "manual"]
