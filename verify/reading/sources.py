@@ -109,11 +109,9 @@ class Sources:
             roots = [folder]
         else:
             roots = [folder, PurePosixPath("."), PurePosixPath("src"), *self._above(folder, found.module.split(".")[0])]
-        for root in roots:
-            paths = self._below(root, found)
-            if paths:
-                return paths
-        return ()
+        every = [self._below(root, found) for root in roots]
+        whole = (paths for paths, is_whole in every if is_whole)
+        return next(whole, None) or next((paths for paths, _ in every if paths), ())
 
     def _above(self, folder: PurePosixPath, name: str) -> list[PurePosixPath]:
         """The folders above that hold a module of a name and are no packages: a script that lies there finds it."""
@@ -129,13 +127,18 @@ class Sources:
             if (place / name).as_posix() in self._places and (place / "__init__.py").as_posix() not in self._known
         ]
 
-    def _below(self, root: PurePosixPath, found: Import) -> tuple[str, ...]:
+    def _below(self, root: PurePosixPath, found: Import) -> tuple[tuple[str, ...], bool]:
+        """The files below a root that an import may load, and whether what it names is among them: a module beside the
+        importing file may be called like the package that it is in."""
         base = root.joinpath(*found.module.split(".")) if found.module else root
         wanted = [base.joinpath(name) for name in found.names]
-        chain = [base, *wanted, *(parent for parent in base.parents if parent != root and root in parent.parents)]
-        files = [f"{step.as_posix()}{end}" for step in chain for end in (".py", "/__init__.py")]
+        above = [parent for parent in base.parents if parent != root and root in parent.parents]
         self.paths()
-        return tuple(name for name in files if name in self._known)
+        named, around = (
+            [name for step in steps for end in (".py", "/__init__.py") if (name := f"{step}{end}") in self._known]
+            for steps in ([base, *wanted], above)
+        )
+        return (*named, *around), bool(named)
 
     def loads(self, path: str) -> tuple[tuple[Import, tuple[str, ...]], ...]:
         """What a file imports, each with the files of this tree that it may load."""

@@ -127,6 +127,17 @@ def test_what_lies_beside_a_script_in_some_folder_above_is_found(tmp_path: Path,
         assert {"parts/inner/deep.py", "datasets.py"} < found and "types.py" not in found and outside == {"yaml"}
 
 
+def test_a_module_that_is_called_like_its_package_hides_no_other(tmp_path: Path) -> None:
+    root = tree(tmp_path / "p", train="from utils.loggers import Own\nfrom utils.utils import name\n")
+    (root / "utils").mkdir()
+    (root / "utils" / "utils.py").write_text("def name():\n    pass\n")
+    (root / "utils" / "loggers.py").write_text("from utils.plotting import drawn\n")
+    (root / "utils" / "plotting.py").write_text("import matplotlib\n")
+    files, outside = Sources(root).reach("train.py")
+    assert set(files) == {"train.py", "utils/loggers.py", "utils/plotting.py", "utils/utils.py"}
+    assert outside == {"matplotlib"}
+
+
 @pytest.mark.parametrize(
     ("handler", "needed"),
     [
