@@ -253,8 +253,8 @@ RULE = Rule(
         "that code break on the target and what was rewritten still runs on a release that it allows. Where nothing "
         f"was rewritten only the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). "
         "What cannot be installed beside it (torch and what is built for it, torchmetrics, what else Lightning asks "
-        "for, an older Python, and what has no build for the oldest that is left) moves with it, by tables of what each "
-        "Lightning 2 needs; torch also where rewritten code needs a newer one by itself. "
+        "for, an older Python, and what has no build for the oldest that is left) moves with it, by tables of what "
+        "each Lightning 2 needs; torch also where rewritten code needs a newer one by itself. "
         "Addresses, hashes and lock files are left to you."
     ),
     fix="safe",
