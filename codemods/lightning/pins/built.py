@@ -17,7 +17,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from codemods.lightning.pins.specifier import admits_from, clauses
+from codemods.lightning.pins.specifier import Language, admits_from, clauses
 
 PYTHON = "3.10"
 """The Python that the table is of."""
@@ -38,13 +38,15 @@ class BuiltDistribution:
         """What shows in Python files that it is imported."""
         return f"import {self.module}".encode(), f"from {self.module}".encode()
 
-    def has_build(self, specifier: str) -> bool:
+    def has_build(self, specifier: str, language: Language) -> bool:
         """Whether a specifier admits a release with a build."""
-        if admits_from(specifier, self.first):
+        if admits_from(specifier, self.first, language):
             return True
         least = Version(self.line or self.first)
-        named = [Version(each.version) for each in clauses(specifier) if each.operator == "==" and not each.wildcard]
-        return any(version >= least and version.major == least.major for version in named)
+        exact = (each for each in clauses(specifier) if each.operator in ("", "==") and not each.wildcard)
+        return any(
+            version >= least and version.major == least.major for each in exact for version in [Version(each.version)]
+        )
 
     def is_of_another_major(self, specifier: str) -> bool:
         """Whether what becomes of a specifier is another major release than any that it names."""

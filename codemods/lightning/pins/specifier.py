@@ -139,7 +139,9 @@ def lifted(
     version = Version(exact)
     if not version.major:
         return _reached(text, Goal(version, (0, version.minor + 1), version.release), language)
-    return _reached(text, Goal(version, upper or (version.major + 1,), _short(Version(floor).release)), language)
+    least = Version(floor)
+    base = _short(least.release if least.major == version.major else version.release)  # a caret admits one major alone
+    return _reached(text, Goal(version, upper or (version.major + 1,), base), language)
 
 
 def floored(text: str, floor: str, language: Language = "pep440") -> str | None:

@@ -17,7 +17,7 @@ from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRele
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
-from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, shown
+from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, is_dead, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
@@ -232,7 +232,9 @@ def _of_built(
 ) -> PinVerdict | None:
     """What has no build for the oldest Python: nothing that is asked for beside it can be installed."""
     row, python = built()[pin.name], min((minor.python for minor in left), key=_number)
-    if not pin.specifier.strip(" *") or _number(python) < _number(PYTHON) or row.has_build(pin.meant):
+    if not pin.specifier.strip(" *") or is_dead(pin) or _number(python) < _number(PYTHON):
+        return None
+    if row.has_build(pin.meant, pin.language):
         return None
     message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
     asked = f"Python {python} is the oldest, {pin.name} {row.first} the first built for it"

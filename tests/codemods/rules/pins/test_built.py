@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codemods.lightning.pins.built import built
 from codemods.lightning.pins.compat import FAMILY, OWN, minors
@@ -39,12 +41,44 @@ def requirements(line: str) -> str:
         ("scipy", "scipy"),
         ("pandas==2.0.3", "pandas==2.0.3"),
         ("my-scipy==0.1", "my-scipy==0.1"),
+        ("scipy==1.5.*", "scipy==1.9.*"),
+        ("scipy<=1.5,>1.2", "scipy<=1.9.3,>1.2"),
+        ("scipy==1.4.1; python_version < '3.8'", "scipy==1.4.1; python_version < '3.8'"),
+        ("scipy==1.4.1; python_version >= '3.8'", "scipy==1.9.3; python_version >= '3.8'"),
     ],
 )
 def test_what_has_no_build_moves_to_an_early_one_that_has(before: str, after: str) -> None:
     result = moved({"requirements.txt": requirements(before)})["requirements.txt"]
     assert result == f"pytorch-lightning==2.6.6\n{after}\n"
     assert moved({"requirements.txt": result})["requirements.txt"] == result
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('torchmetrics = "^0.3.2"', 'torchmetrics = "^1.0.0"'),
+        ('pillow = "^7.2.0"', 'pillow = "^9.5.0"'),
+        ('pyyaml = "~5.3"', 'pyyaml = "~6.0"'),
+        ('pandas = "^1.1.0"', 'pandas = "^1.1.0"'),
+    ],
+)
+def test_a_caret_moves_to_another_major_release(before: str, after: str) -> None:
+    text = f'[tool.poetry.dependencies]\npytorch-lightning = "1.3.5"\n{before}\n'
+    result = moved({"pyproject.toml": text})["pyproject.toml"]
+    assert result == f'[tool.poetry.dependencies]\npytorch-lightning = "2.6.6"\n{after}\n'
+
+
+OPERATORS = ("==", ">=", "<=", "<", ">", "~=", "!=", "===", "^", "~", "", "=")
+VERSIONS = ("0.9", "1.4.1", "1.7.2", "1.5.*", "2", "2021.8", "*", "1.0rc1", "1!2.0")
+CLAUSES = st.builds("{}{}".format, st.sampled_from(OPERATORS), st.sampled_from(VERSIONS))
+
+
+@given(st.lists(CLAUSES, min_size=1, max_size=3), st.sampled_from(sorted(built())))
+def test_no_specifier_ends_the_look_at_a_manifest(parts: list[str], name: str) -> None:
+    text = ",".join(parts)
+    poetry = f'[tool.poetry.dependencies]\npytorch-lightning = "1.3.5"\n{name} = "{text}"\n'
+    for files in ({"requirements.txt": requirements(f"{name}{text}")}, {"pyproject.toml": poetry}):
+        assert not any("could not check" in item[3] for item in told(files)), text
 
 
 def test_older_pythons_have_builds_of_older_releases() -> None:
