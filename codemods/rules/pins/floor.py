@@ -49,9 +49,14 @@ def reaching(pin: Pin, found: PinVerdict, own: Manifest, others: Mapping[str, Ma
     needed = None
     if found.wanted is not None and pin.name == "torchmetrics":
         needed = _needed(pin.name, own, _beside(pin.name, own, others, facts), facts)
-    if found.wanted is None or needed is None or admits_from(found.wanted, needed, pin.language):
+    if found.wanted is None or needed is None:
         return found
     wanted = lifted(pin.meant, needed, needed, pin.language)
+    if admits_from(found.wanted, needed, pin.language):
+        older = _admits_older(replace(pin, specifier=found.wanted, repaired=""), needed)
+        wanted = floored(found.wanted, needed, pin.language) if older else None
+        if wanted is None:
+            return found
     if wanted is None:
         return replace(
             found, fix="manual", reason=f"what was rewritten needs {pin.name}>={needed}: raise it", wanted=None

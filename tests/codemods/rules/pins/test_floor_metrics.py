@@ -7,9 +7,11 @@ import pytest
 from codemods.code.source import Source
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
+from codemods.lightning.pins.stated import pins_of
 from codemods.rules.metrics.met001 import AFTER, BEFORE
 from codemods.rules.metrics.met001 import RULE as METRICS
 from codemods.rules.pins.pin001 import RULE as PINS
+from codemods.rules.trainer.lit101 import RULE as GPUS
 
 
 def planned(requirements: str, code: str = BEFORE) -> Plan:
@@ -43,6 +45,20 @@ def test_raised_for_a_metric_that_need_not_know_its_classes() -> None:
     assert made.bugs == ()
     assert 'MulticlassAccuracy(average="micro")' in made.final()["train.py"].decode()
     assert made.final()["requirements.txt"] == b"torchmetrics>=1.6.2\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("^0.3.2", "^1.6.2"), ("0.3.2", "1.6.2"), (">=0.3,<0.7", ">=1.6.2,<2.0")]
+)
+def test_what_moves_along_with_lightning_moves_as_far_as_the_code_needs(before: str, after: str) -> None:
+    text = f'[tool.poetry.dependencies]\npytorch-lightning = "^1.2.0"\ntorchmetrics = "{before}"\n'
+    code = BEFORE.replace("torch.nn.Linear(32, num_classes)", "build(num_classes)")
+    code += "\n\ndef main():\n    Trainer(gpus=1).fit(build(2))\n"
+    code = f"from pytorch_lightning import Trainer\n{code}"
+    sources = [Source("train.py", "python", code.encode()), Source("pyproject.toml", "pyproject", text.encode())]
+    made = plan(sources, Options((METRICS, GPUS, PINS), target="2.6.6", pins=pins_of(sources), unsafe=True))
+    assert made.bugs == ()
+    assert f'torchmetrics = "{after}"'.encode() in made.final()["pyproject.toml"]
 
 
 @pytest.mark.parametrize("pin", ["torchmetrics==0.9.3", "torchmetrics>=0.8,<0.11", "torchmetrics~=0.10.0"])
