@@ -322,6 +322,7 @@ print(os.path.expanduser("~"), os.path.exists("/etc/shadow"), os.path.exists({st
 def test_a_folder_below_the_root_is_the_program_s_own(tmp_path: Path, best: Containment) -> None:
     """Projects keep what they train in places of their authors' machines, such as `/checkpoints`."""
     if best.level != "full":
+        assert "files" in best.said
         return
     place = Path("/kept-by-fixers-test/deeper/model.ckpt")
     code = f"""
@@ -338,6 +339,7 @@ print(place.stat().st_size, pathlib.Path("/etc/shadow").exists())
 
 def test_links_that_a_program_lays_lead_the_next_one_nowhere(tmp_path: Path, best: Containment) -> None:
     if best.level != "full":
+        assert "files" in best.said
         return
     kept = tmp_path / "kept"
     kept.mkdir()
