@@ -46,27 +46,33 @@ class Cell:
 @dataclass(frozen=True)
 class Notebook(PythonFile):
     """A notebook as rules for Python see it: its code cells, one after the other, each under a comment with its
-    number; magics and commands for the shell stand as `pass`. `raw` is the JSON."""
+    number; magics and commands for the shell stand as `pass`. `raw` is the JSON. Cells that are no Python are left out,
+    since nothing of them can run; `unread` says of the first what is wrong with it."""
 
     raw: str = ""
     cells: tuple[Cell, ...] = ()
+    unread: str | None = None
 
     @classmethod
     def parse(cls, source: Source) -> Notebook:
-        """Raises Unreadable where the bytes are no notebook, or a code cell no Python of this interpreter."""
+        """Raises Unreadable where the bytes are no notebook, or no code cell is Python of this interpreter."""
         try:
             raw = source.data.decode("utf-8-sig")
             cells = tuple(_code_cells(raw))
         except (UnicodeDecodeError, ValueError, IndexError, RecursionError, AttributeError, TypeError) as error:
             raise Unreadable(f"cannot be read as a notebook: {error}") from None
         masked = [_masked(cell) for cell in cells]
-        text = "".join(f"{_CELL.format(cell.index)}\n{body}\n" for cell, body in masked)
+        unread = None
         try:
-            tree = ast.parse(text)
+            tree = ast.parse(_text_of(masked))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Unreadable(_blamed(masked, error)) from None
-        known = tuple(cell for cell, _ in masked)
-        return cls(source.path, text, tree, "utf-8", source.data.startswith(BOM), raw, known)
+            unread = _blamed(masked, error)
+            masked = [(cell, body) if _parses(body) else _left_out(cell) for cell, body in masked]
+            if not any(_runs(body) for _, body in masked) or not _parses(_text_of(masked)):
+                raise Unreadable(unread) from None
+            tree = ast.parse(_text_of(masked))
+        known, bom = tuple(cell for cell, _ in masked), source.data.startswith(BOM)
+        return cls(source.path, _text_of(masked), tree, "utf-8", bom, raw, known, unread)
 
     def encode(self, text: str) -> bytes:
         """The notebook with the cells of a new text. Raises ValueError where that is not laid out in its cells."""
@@ -168,6 +174,22 @@ def _blamed(masked: Sequence[tuple[Cell, str]], error: BaseException) -> str:
         except ValueError as own:
             return f"cell {cell.index + 1}: {own}"
     return f"does not parse as Python 3: {error}"
+
+
+def _text_of(masked: Sequence[tuple[Cell, str]]) -> str:
+    """The cells one after the other, each under its number."""
+    return "".join(f"{_CELL.format(cell.index)}\n{body}\n" for cell, body in masked)
+
+
+def _runs(body: str) -> bool:
+    """Whether a cell has anything but comments."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in body.split("\n"))
+
+
+def _left_out(cell: Cell) -> tuple[Cell, str]:
+    """A cell of which every line is hidden."""
+    kept = cell.source.split("\n")
+    return replace(cell, kept=tuple(kept)), "\n".join(_KEPT.format(number) for number in range(len(kept)))
 
 
 def _masked(cell: Cell) -> tuple[Cell, str]:

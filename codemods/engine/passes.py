@@ -79,7 +79,8 @@ def read(workspace: Workspace, item: Item) -> FirstLook:
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     if rules and workspace.trees.has_room:
         workspace.trees.hold(path)
-    return FirstLook(collect_file(file, collected), (*texts, *(rule.code for rule in rules)))
+    unread = f"{file.unread}; the other cells were looked at" if isinstance(file, Notebook) and file.unread else None
+    return FirstLook(collect_file(file, collected), (*texts, *(rule.code for rule in rules)), unread)
 
 
 def _is_absent(rule: Rule, file: PythonFile) -> bool:

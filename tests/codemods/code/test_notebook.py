@@ -118,7 +118,7 @@ def test_what_a_magic_gives_is_not_known() -> None:
         ("version https://git-lfs", "cannot be read as a notebook"),
         ('{"cells": [', "cannot be read as a notebook"),
         (book("x = ("), r"cell 1, line 1: does not parse"),
-        (book(("markdown", "a"), "ok = 1", "print 'x'"), r"cell 3, line 1: does not parse"),
+        (book(("markdown", "a"), "# ok", "print 'x'"), r"cell 3, line 1: does not parse"),
         (book("x <- 1", kernelspec={"language": "R"}), "its cells are in R"),
     ],
 )
@@ -225,3 +225,17 @@ def test_a_requirement_in_a_command_is_placed_in_its_cell(lead: str, listed: boo
             assert item.cell == 1
             line = text.split("\n")[item.span.line - 1]
             assert line[item.span.column - 1 : item.span.end_column - 1] == "pytorch-lightning==1.5.0"
+
+
+def test_a_cell_that_is_no_python_is_left_and_the_others_are_read() -> None:
+    text = book("from pytorch_lightning import Trainer", "x = read()y = 1\nprint 'x'", "Trainer(gpus=2)")
+    made = run_rules({"a.ipynb": text}, rule("LIT101"))
+    assert made.bugs == ()
+    ((path, why),) = made.skipped
+    assert path == "a.ipynb"
+    assert why.startswith("cell 2, line 1: does not parse as Python 3") and why.endswith(
+        "the other cells were looked at"
+    )
+    cells = ["".join(cell["source"]) for cell in json.loads(made.final()["a.ipynb"])["cells"]]
+    assert cells[1] == "x = read()y = 1\nprint 'x'"
+    assert cells[2] == 'Trainer(accelerator="gpu", devices=2)'
