@@ -421,7 +421,11 @@ class PythonFile:
 
     def has_comment(self, first: int, last: int) -> bool:
         """Whether a comment stands in the lines from one to another."""
-        return any("#" in self.lines[line - 1] and line in self._comments for line in range(first, last + 1))
+        return any(self.comment(line) for line in range(first, last + 1))
+
+    def comment(self, line: int) -> str:
+        """The comment that stands in a line, with its sign; empty where there is none."""
+        return self._comments[line][1] if "#" in self.lines[line - 1] and line in self._comments else ""
 
     @cached_property
     def _comments(self) -> Mapping[int, tuple[int, str]]:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
     """Whether a comment may speak of a keyword, which goes with it when it is deleted: in its lines or above them. One
-    at the end of the line that the keyword has for itself counts with `beside` alone; what stands between it and the
-    next speaks of that, and an argument that was commented out, or a line that only sets apart, of none."""
+    at the end of the line that the keyword has for itself counts with `beside` alone, and one at the end of a line that
+    holds others too where it speaks of it by a word of its name; what stands between it and the next speaks of that,
+    and an argument that was commented out, or a line that only sets apart, of none."""
     index = call.keywords.index(item)
     first = call.keywords[index - 1].value if index else (call.args[-1] if call.args else call.func)
     following = call.keywords[index + 1].lineno if index + 1 < len(call.keywords) else None
@@ -30,16 +31,26 @@ def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bo
     end = last if following else call.end_lineno or item.lineno
     own = last if not beside and first.end_lineno != item.lineno and following != last else None
     lines = (number for number in range(start, end + 1) if number != own)
-    return any(file.has_comment(number, number) and not _is_left_out(file, number) for number in lines)
+    beside_it = [each.lineno for each in call.args] + [each.lineno for each in call.keywords if each is not item]
+    shared = {item.lineno}.intersection(beside_it)
+    return any(
+        (number not in shared or _speaks_of(comment, item.arg or ""))
+        for number in lines
+        if (comment := file.comment(number)) and not _is_left_out(comment)
+    )
 
 
-def _is_left_out(file: PythonFile, number: int) -> bool:
-    """Whether a line is nothing but keyword arguments that were commented out, or a comment without a word."""
-    text = file.lines[number - 1].strip()
-    if text.startswith("#") and not any(sign.isalnum() for sign in text):
+def _speaks_of(comment: str, name: str) -> bool:
+    """Whether a comment holds a word of the name of an argument, in the plural or not."""
+    return any(word.rstrip("s") in comment.lower() for word in name.split("_") if len(word) > 2)
+
+
+def _is_left_out(comment: str) -> bool:
+    """Whether a comment is nothing but keyword arguments that were commented out, or has no word."""
+    if not any(sign.isalnum() for sign in comment):
         return True
     try:
-        made = ast.parse(f"f({text.lstrip('#')}\n)", mode="eval").body if text.startswith("#") else None
+        made = ast.parse(f"f({comment.lstrip('#')}\n)", mode="eval").body
     except (SyntaxError, ValueError):
         return False
     return isinstance(made, ast.Call) and bool(made.keywords) and not made.args
