@@ -59,8 +59,9 @@ def is_alone(at: ReadingPlace, facts: Facts, space: ast.AST, node: ast.Name | as
 def _read_of(node: ast.AST) -> ast.expr | None:
     """The dictionary of which a key is read that no rewrite touches, or whose callbacks are lengthened."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        key = literal(node.slice)[1]
         known = current() - rows().keys() - HARDWARE - {"callbacks"}
-        return node.value if literal(node.slice)[1] in known else None
+        return node.value if isinstance(key, str) and key in known else None
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Attribute) and function.attr in ("append", "extend"):
         owner = function.value

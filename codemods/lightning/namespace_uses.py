@@ -149,7 +149,7 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
             if literal(default.value) == (True, None):
                 edits.append(TextEdit(*file.offsets(default.value), '"cpu"'))
             continue
-        words = {literal(value)[1] for value in values}
+        words = {word if isinstance(word := literal(value)[1], str | None) else repr(word) for value in values}
         if lost := sorted(str(word) for word in words - STRATEGIES if word in GONE or word == "ddp_cpu"):
             return NamespaceEdits(why=f'the default of --accelerator is "{lost[0]}", which is gone')
         other = next((node for node in asked if id(node) not in compared), None)

@@ -125,7 +125,8 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     known, value = default_of(file, call, node)
     if not known:
         known, value = default_elsewhere(facts, file, call, node)
-    if not known or not (value is None or value in STRATEGIES) or is_set(facts, getattr(node, "attr", "")):
+    named_so = value is None or (isinstance(value, str) and value in STRATEGIES)
+    if not known or not named_so or is_set(facts, getattr(node, "attr", "")):
         return None
     if value is not None:
         return StrategyName(text, None, f'fixer assumes that {text} names a strategy, as its default "{value}" does')

@@ -86,8 +86,8 @@ def _processes(node: ast.expr, given: Mapping[str, ast.expr], seen: CountedValue
     if literal(node) == (True, 1) and type(literal(node)[1]) is int:
         return ArgumentReplacement((), "safe", "it was the default")
     count = f"{seen.text} or 1" if seen.none else None
-    backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}
-    if backend == {"ddp_cpu"} and "devices" not in given and "gpus" not in given:
+    backends = [literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given]
+    if backends and all(each == "ddp_cpu" for each in backends) and "devices" not in given and "gpus" not in given:
         return ArgumentReplacement((("devices", count),), "safe", "it counted the processes on the CPU")
     if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
         return ArgumentReplacement(None, "manual", "it counted processes on the CPU, and other devices are given too")

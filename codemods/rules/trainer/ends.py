@@ -192,7 +192,7 @@ def _accelerator(
             else open_end
         )
     default = default_of(file, call, node)[1]
-    if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
+    if isinstance(default, str) and default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
         return ArgumentReplacement(
             None, "manual", f'its option is "{default}" by default, which names a strategy; give it as strategy='
         )
