@@ -69,6 +69,11 @@ def _are_ids(ids: list[Any]) -> bool:
     return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
 
 
+def devices_asked(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Devices | None:
+    """What a value of `gpus=` asks for, whether it is a literal or not."""
+    return read_gpus(node) if literal(node)[0] else read_value(facts, file, call, node)
+
+
 def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Devices | None:
     """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
     if isinstance(node, ast.IfExp):

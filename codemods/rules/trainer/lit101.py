@@ -45,7 +45,8 @@ from codemods.rewrite.dictionaries import (
 )
 from codemods.rewrite.fields import structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, read_gpus, read_value
+from codemods.rules.trainer.beside_tpus import BOTH, either, tpus_beside
+from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, devices_asked
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -63,11 +64,13 @@ FEW = 6
 @dataclass(frozen=True)
 class Rewrite:
     """What becomes of a call: keywords that take the place of `gpus=` (their text, None for its value), and
-    keywords that get another value where they stand. `doubt` says why it is not safe."""
+    keywords that get another value where they stand. `doubt` says why it is not safe, `along` is a keyword that goes
+    with it."""
 
     instead: tuple[tuple[str, str | None], ...]
     values: tuple[tuple[str, str], ...] = ()
     doubt: str = ""
+    along: str = ""
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -113,7 +116,7 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
         return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
-    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value)
+    asked = devices_asked(facts, file, call, given.value)
     if asked is None:
         return _unreadable(file, given, arguments)
     accelerator = arguments.get("accelerator")
@@ -149,6 +152,8 @@ def plan_rewrite(
     known, accelerator = literal(given) if given else (True, None)
     if literal(value) == (True, None) and (others or (given and accelerator is not None) or not known):
         return Rewrite(())
+    if (tpus := tpus_beside(arguments)) and (both := either(file, asked, arguments, tpus)):
+        return Rewrite(both, doubt=f"`{tpus}=` is given too: {BOTH}", along=tpus)
     if others:
         return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep one of the two"
     if "devices" in arguments:
@@ -228,7 +233,7 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
     if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
         return f"{reason}; {ONE}"
     if any(name == "strategy" for name, _ in planned.instead):
-        reason += "; strategy= names what accelerator= did"
+        reason += "; strategy= names what `accelerator` did"
         if "plugins" not in arguments:
             reason += "; it no longer looks for unused parameters by itself"
     elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
@@ -319,7 +324,7 @@ def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: HandedKeyword)
     """What a key asks for."""
     if entry.value is None:
         return None
-    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value)
+    return devices_asked(facts, file, call, entry.value)
 
 
 def _surely(
@@ -343,6 +348,8 @@ def apply(call: cst.Call, *, planned: Rewrite) -> cst.Call:
     """The call with its new keywords, laid out like the one that they replace."""
     for name, text in planned.values:
         call = with_value(call, name, text)
+    if planned.along:
+        call = replaced(call, planned.along, ())
     return replaced(call, "gpus", planned.instead)
 
 

@@ -27,6 +27,7 @@ from codemods.rewrite.dictionaries import (
     names_of,
 )
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.beside_tpus import TPUS, is_taken_along
 from codemods.rules.trainer.counted import ArgumentReplacement
 from codemods.rules.trainer.ends import end_of, unset
 from codemods.rules.trainer.plugins import CLASSES, check_plugins
@@ -76,6 +77,8 @@ def _match(
             None, "manual", "it is inside a version check; if this code never runs on 2.x, leave it"
         )
     given = keywords(call.node)
+    if name in TPUS and is_taken_along(file, facts, call):
+        return
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
     if taken:
         end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep one of the two", end.row)
