@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +52,11 @@ FULL = {f"{ROOT}.{home}.{name}": name for home in HOMES for name in CLASSES}
 RANKS = ("num_nodes", "sync_batchnorm")
 NAMING = ("strategy", "distributed_backend", "accelerator")
 """The arguments of Trainer that may name a strategy."""
+GIVEN_AS_PLUGINS = re.compile(
+    rb"""\bplugins\s*=(?!=)|(?m:^(?!\s*(?:from|import)\b).*\.plugins\b(?!\.\w))|["']plugins["']"""
+)
+"""How something is given to a Trainer as `plugins=`, which takes no strategy since 2.0."""
+UNSEEN = "fixer assumes that it is given to a Trainer as strategy="
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,10 @@ class PluginCall:
     name: str
     trainer: CallNode | None
     where: ast.keyword | None
+
+    @property
+    def unseen(self) -> bool:
+        return self.where is None
 
     @property
     def chosen(self) -> bool:
@@ -78,8 +88,9 @@ def check_plugins(file: PythonFile, facts: Facts, code: str) -> Iterator[Match]:
         return
     why = _refusal(file, facts, imports, uses)
     unit = f"{file.path}:{code}"
+    unseen = any(use.unseen for use in uses)
     for node in imports:
-        yield from _import(file, node, why, unit)
+        yield from _import(file, node, why, unit, unseen)
     for use in uses:
         yield _used(file, use, why, unit)
 
@@ -141,7 +152,7 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
         inside = (f'"{item.arg}": {file.source_of(item.value)}' for item in use.call.node.keywords)
         return f"{NO_INSTANCE}: write {_by_path(CLASSES[use.name].name, inside)}"
     if use.where is None or use.trainer is None:
-        return "fixer cannot tell whether it is given to a Trainer"
+        return _refused_unseen(facts, use)
     given = keywords(use.trainer.node)
     if use.where.arg == "plugins":
         strategy = given.get("strategy")
@@ -163,6 +174,19 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
     return None
 
 
+def _refused_unseen(facts: Facts, use: PluginCall) -> str | None:
+    """Why one of the classes is left where no Trainer is seen to get it."""
+    if any(GIVEN_AS_PLUGINS.search(source.unescaped) for _, source in facts.holding("plugins")):
+        return "fixer cannot tell whether it is given to a Trainer as plugins=, which takes no strategy"
+    if use.call.node.args or any(item.arg is None for item in use.call.node.keywords):
+        return "its arguments are not all named"
+    if set(RANKS) & keywords(use.call.node).keys():
+        return (
+            "num_nodes and sync_batchnorm are arguments of Trainer alone, and fixer cannot tell which Trainer it is for"
+        )
+    return None
+
+
 def _is_named(node: ast.expr) -> bool:
     """Whether a strategy is named, or chosen among names: a plugin beside it was what counted."""
     if isinstance(node, ast.IfExp):
@@ -179,7 +203,7 @@ def _by_path(name: str, arguments: Iterable[str]) -> str:
     return f'"strategy": {{{path}, "init_args": {{{", ".join(arguments)}}}}}'
 
 
-def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) -> Iterator[Match]:
+def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str, unseen: bool) -> Iterator[Match]:
     for alias in _names(node, file.path):
         became = CLASSES[alias.name]
         message = f"`{absolute(node, file.path)}.{alias.name}` was removed in Lightning {became.gone}"
@@ -196,15 +220,20 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) 
             node, partial(_in_place, module=target, name=became.name) if whole else partial(_less, name=alias.name)
         )
         imports = () if whole else ((target, became.name),)
-        reason = f"It is `{target}.{became.name}` now."
-        yield Match(span, message, "safe", reason, became.row, (edit,), imports, unit)
+        reason = f"It is `{target}.{became.name}` now{f'; {UNSEEN}' if unseen else ''}."
+        yield Match(span, message, "unsafe" if unseen else "safe", reason, became.row, (edit,), imports, unit)
 
 
 def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Match:
     became = CLASSES[use.name]
     message = f"`{use.name}` was removed in Lightning {became.gone}"
-    if why or use.trainer is None or use.where is None:
+    if why:
         return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {why}.", became.row)
+    if use.trainer is None or use.where is None:
+        edit = NodeEdit(use.call.node, partial(_renamed, became=became))
+        reason = f"{became.name} is the strategy itself; {UNSEEN}."
+        span = file.span(use.call.node)
+        return Match(span, message, "unsafe", reason, became.row, (edit,), unit=unit, binds=(became.name,))
     given = keywords(use.trainer.node)
     inside = keywords(use.call.node)
     comes = use.trainer.scope.resolve(use.trainer.node.func) == FROM_ARGS
