@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keyword, keywords
-from codemods.lightning.kinds import bound_once, kind_of
+from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
@@ -61,8 +61,8 @@ def _checkpoint(
             callback = f"*([{file.source_of(body)}] if {test} else [])"
             enabled = test if kind_of(facts, file, call, value.test) == "bool" else f"bool({test})"
             return ArgumentOutcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
-    bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
-    if isinstance(bound, ast.IfExp) and _is_one_or_none(file, facts, call, bound):
+    bound = bound_to(facts, file, call, value.id) if isinstance(value, ast.Name) else []
+    if _is_one_or_none(file, facts, call, bound):
         return ArgumentOutcome(
             "safe", row.reason, (("enable_checkpointing", f"bool({text})"),), f"*([{text}] if {text} else [])"
         )
@@ -74,13 +74,14 @@ def _checkpoint(
     )
 
 
-def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.IfExp) -> bool:
-    """Whether one arm is a ModelCheckpoint and the other None or False."""
-    arms = (value.body, value.orelse)
-    return any(
-        is_checkpoint(file, facts, call, one) and literal(other) in ((True, None), (True, False))
-        for one, other in (arms, arms[::-1])
-    )
+def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, values: Sequence[ast.expr]) -> bool:
+    """Whether some of the values are a ModelCheckpoint and all others None or False."""
+    arms = [
+        arm for value in values for arm in ([value.body, value.orelse] if isinstance(value, ast.IfExp) else [value])
+    ]
+    made = [is_checkpoint(file, facts, call, arm) for arm in arms]
+    off = [literal(arm) in ((True, None), (True, False)) for arm in arms]
+    return any(made) and any(off) and all(one or other for one, other in zip(made, off, strict=True))
 
 
 def _stopping(

@@ -167,3 +167,36 @@ def test_what_can_be_written_once_alone_is_taken_to_be_there(before: str, wanted
     assert rewritten({"train.py": text}, rule("LIT110"))["train.py"] == text
     after = rewritten({"train.py": text}, rule("LIT110"), unsafe=True)["train.py"]
     assert after == text if wanted is None else after.endswith(f"Trainer({wanted})\n")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "if quick:\n    saver = False\nelse:\n    saver = ModelCheckpoint()",
+        "saver = None\nif not quick:\n    saver = ModelCheckpoint()",
+        "if quick:\n    saver = None\nelse:\n    saver = ModelCheckpoint() if slow else False",
+    ],
+)
+def test_a_checkpoint_of_one_branch_alone_is_a_callback_at_times(made: str) -> None:
+    text = HEAD + CHOSEN.format(made)
+    wanted = "Trainer(enable_checkpointing=bool(saver), callbacks=[saver] if saver else [])"
+    assert after(text) == text.replace("Trainer(checkpoint_callback=saver)", wanted)
+    for quick in (True, False):
+        space: dict[str, Any] = {"quick": quick, "slow": True}
+        told = after(text).replace("pytorch_lightning", "lightning.pytorch").replace("Trainer(e", "made = Trainer(e")
+        exec(told, space)
+        assert (space["saver"] in space["made"].callbacks) is not quick
+        assert bool(space["made"].checkpoint_callbacks) is not quick
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "saver = True\nif quick:\n    saver = ModelCheckpoint()",
+        "saver = find()\nif quick:\n    saver = ModelCheckpoint()",
+        "saver = None\nif quick:\n    saver = False",
+    ],
+)
+def test_what_branches_leave_open_is_for_a_person(made: str) -> None:
+    text = HEAD + CHOSEN.format(made)
+    assert "callbacks=" not in after(text, unsafe=True)
