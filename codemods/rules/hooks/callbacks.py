@@ -15,6 +15,7 @@ from codemods.rules.hooks.epoch_end import STAGES, Stage
 from codemods.rules.hooks.given_parts import METRICS, may_change
 
 EVERYTHING = "*"
+HANDED = "passes the module or the Trainer on"
 LOGGED = "logged_metrics"
 SHOWN = "progress_bar_metrics"
 BAR = "get_metrics"
@@ -192,13 +193,13 @@ def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:
     touched = attributes_of(item, stage.old)
     if not touched:
         return None
-    if EVERYTHING in watcher.asks:
-        return "passes the module or the Trainer on"
     shared = sorted(watcher.asks & METRICS) if touched & LOGS else []
-    for name in sorted(watcher.asks - NEUTRAL):
+    for name in sorted(watcher.asks - NEUTRAL - {EVERYTHING}):
         asked = {name, *(attributes_of(item, name) if name in item.methods else ())}
         shared += sorted((asked & touched) - NEUTRAL)
-    return f"asks for {shared[0]}" if shared else None
+    if shared:
+        return f"asks for {shared[0]}"
+    return HANDED if EVERYTHING in watcher.asks else None
 
 
 def shows(item: ClassNode, stage: Stage, watcher: Watcher) -> bool:
@@ -230,6 +231,18 @@ def late(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
             if any(shows(item, stage, watcher) for watcher in shown.callbacks):
                 when = f"{stage.new}, which 2.x calls before the module's own"
                 return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
+    return None
+
+
+def before(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of callbacks that hand on what an old hook leaves, and are called before it from now on."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for stage in stages:
+            if any(noticed(item, stage, each) == HANDED and not moving(facts, each) for each in shown.callbacks):
+                return (
+                    f" Check this: a callback in {path} {HANDED} in {stage.new}, which 2.x calls before the module's "
+                    f"own, and 1.x called after {stage.old}."
+                )
     return None
 
 

@@ -166,12 +166,18 @@ def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:
 
 
 def takes_anything(hook: Function) -> bool:
-    """Whether a hook is one of `(self, *args, **kwargs)` that reads neither."""
+    """Whether a hook is one of `(self, *args, **kwargs)` that reads neither, but to hand them to its base class."""
     arguments = hook.args
     if not arguments.vararg or arguments.kwonlyargs or arguments.posonlyargs or len(arguments.args) != 1:
         return False
     names = [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
-    return not any(True for name in (*names, *SEES_LOCALS) for _ in uses(hook, name))
+    based = [call for call in walk(hook) if isinstance(call, ast.Call) and is_super_call(call, hook.name)]
+    handed = {
+        id(value.value if isinstance(value, ast.Starred) else value)
+        for call in based
+        for value in (*call.args, *(item.value for item in call.keywords if item.arg is None))
+    }
+    return not any(id(node) not in handed for name in (*names, *SEES_LOCALS) for node in uses(hook, name))
 
 
 def _called(node: ast.expr) -> ast.expr:

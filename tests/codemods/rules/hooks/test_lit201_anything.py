@@ -70,7 +70,8 @@ def test_it_runs_as_before() -> None:
     [
         "self.log('n', float(len(args)))",
         "self.log('n', float(len(kwargs)))",
-        "super().validation_epoch_end(*args, **kwargs)",
+        "super().validation_epoch_end(*args, **kwargs); print(args)",
+        "super().validation_epoch_end([args])",
         "print(locals())",
     ],
 )
@@ -91,3 +92,19 @@ def test_documentation_that_names_it_forbids_nothing() -> None:
     assert made.bugs == ()
     assert {change.path for change in made.changes} == {"model.py"}
     assert made.final()["model.py"].decode() == NEW
+
+
+ABOVE = HOOK.partition("\n\nclass Below")[0].replace(
+    'self.log("ended", 1.0)', 'super().validation_epoch_end(*args, **kwargs)\n        self.log("ended", 1.0)'
+)
+ABOVE_NEW = ABOVE.replace(
+    "def validation_epoch_end(self, *args, **kwargs)", "def on_validation_epoch_end(self)"
+).replace("super().validation_epoch_end(*args, **kwargs)", "super().on_validation_epoch_end()")
+
+
+def test_what_is_handed_to_lightning_alone_is_not_read() -> None:
+    assert rewritten({"model.py": ABOVE}, LIT) == {"model.py": ABOVE_NEW}
+    assert rewritten({"model.py": ABOVE_NEW}, LIT) == {"model.py": ABOVE_NEW}
+    run = RUN.replace("Below()", "Base()")
+    old, new = same({"train.py": ABOVE + run}, {"train.py": ABOVE_NEW + run})
+    assert old.metrics["ended"] == new.metrics["ended"] == 1.0

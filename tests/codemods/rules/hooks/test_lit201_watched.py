@@ -18,6 +18,13 @@ class Show(Callback):
 """
 
 
+def doubts(files: dict[str, str]) -> list[str]:
+    """The reasons for which nothing is rewritten without asking."""
+    made = run_rules(files, LIT)
+    assert (made.changes, made.bugs) == ((), ())
+    return [item.reason for item in made.findings if item.fix != "safe"]
+
+
 QUIET = {
     "metrics of its own": "trainer.current_epoch",
     "the device": "pl_module.device",
@@ -67,7 +74,7 @@ def test_a_function_that_may_see_what_the_hook_does(old: str, new: str) -> None:
     text = CALLBACK.replace("trainer.callback_metrics", "logger_of(pl_module, trainer)") + HELPER
     assert text.replace(old, new, 1) != text
     files = {"model.py": BEFORE, "show.py": text.replace(old, new, 1)}
-    assert "calls it before" in refusals(files, "LIT201")[0]
+    assert "before the module's own" in doubts(files)[0]
 
 
 def test_a_callback_that_hands_the_module_to_a_function_cannot_wait() -> None:
@@ -141,7 +148,7 @@ def test_callback_stays_where_the_module_does() -> None:
 
 @pytest.mark.parametrize("asked", NOSY.values(), ids=NOSY.keys())
 def test_callback_that_sees_what_the_hook_does_forbids_it(asked: str) -> None:
-    assert "calls it before" in refusals(watched(asked), "LIT201")[0]
+    assert "before the module's own" in doubts(watched(asked))[0]
 
 
 def test_callback_that_1_x_called_after_the_hook_forbids_it() -> None:
@@ -173,3 +180,21 @@ def test_progress_bar_shows_it_later(bar: str) -> None:
     assert [item.fix for item in run_rules(quiet, LIT).findings if item.path == "model.py"] == ["safe"]
     if bar is BAR:
         assert "callback_metrics" in refusals({**files, "show.py": own}, "LIT201")[0]
+
+
+def test_a_callback_that_hands_the_module_on_leaves_a_doubt() -> None:
+    files = {"model.py": BEFORE, "show.py": CALLBACK.replace("print(trainer.callback_metrics)", "self.draw(pl_module)")}
+    made = run_rules(files, LIT)
+    (found,) = [item for item in made.findings if item.path == "model.py"]
+    assert found.fix == "unsafe"
+    assert "show.py passes the module or the Trainer on in on_validation_epoch_end" in found.reason
+    assert made.changes == ()
+    assert "def on_validation_epoch_end(self):" in rewritten(files, LIT, unsafe=True)["model.py"]
+
+
+def test_one_that_also_asks_for_what_the_hook_leaves_is_for_a_person() -> None:
+    asked = "self.draw(pl_module, trainer.callback_metrics)"
+    files = {"model.py": BEFORE, "show.py": CALLBACK.replace("print(trainer.callback_metrics)", asked)}
+    made = run_rules(files, LIT, unsafe=True)
+    assert {item.fix for item in made.findings if item.path == "model.py"} == {"manual"}
+    assert made.changes == ()
