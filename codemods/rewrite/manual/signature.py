@@ -21,21 +21,23 @@ GONE_KEYWORDS = ("on_tpu", "using_native_amp", "using_lbfgs")
 @dataclass(frozen=True)
 class HookSignature:
     """A hook of 1.x: how many arguments it was called with, the positions of those that 2.x does not give, and the
-    keywords that it was given besides; and what was its first argument, which another stood before up to 0.9."""
+    keywords that it was given besides; what was its first argument, which another stood before up to 0.9; and how 2.x
+    calls what it gives at the first of those positions."""
 
     arguments: int
     gone: tuple[int, ...]
     keywords: tuple[str, ...] = ()
     first: str = ""
+    now: str = ""
 
 
 HOOKS = {
     "optimizer_step": HookSignature(5, (3,), GONE_KEYWORDS),
     "optimizer_zero_grad": HookSignature(4, (3,)),
     "on_before_optimizer_step": HookSignature(2, (1,)),
-    "configure_gradient_clipping": HookSignature(4, (1,)),
+    "configure_gradient_clipping": HookSignature(4, (1,), now="gradient_clip_val"),
     "backward": HookSignature(3, (1, 2), first="loss"),
-    "lr_scheduler_step": HookSignature(3, (1,)),
+    "lr_scheduler_step": HookSignature(3, (1,), now="metric"),
 }
 CALLBACK_HOOKS = {"on_before_optimizer_step": HookSignature(4, (3,))}
 
@@ -50,7 +52,8 @@ def old_parameters(method: Function, hook: HookSignature) -> tuple[str, ...]:
     spoken = [name for name in (*names, *(each.arg for each in arguments.kwonlyargs)) if name in hook.keywords]
     positional = [name for name in names if name not in hook.keywords]
     indexed = bool(set(positional) & set(INDICES))
-    if len(positional) < hook.arguments and not indexed:
+    new = hook.now != "" and hook.now in positional[hook.gone[0] : hook.gone[0] + 1]
+    if not indexed and (new or len(positional) < hook.arguments):
         return tuple(spoken)
     places = (0, *(index + 1 for index in hook.gone)) if _is_older(positional, hook) else hook.gone
     if max(places) >= len(positional):

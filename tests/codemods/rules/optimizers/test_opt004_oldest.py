@@ -70,3 +70,19 @@ def test_what_a_base_by_its_name_is_given_is_left(hook: str, given: str) -> None
     made = run_rules({"a.py": text}, rule("OPT004"))
     assert [item.fix for item in made.findings] == ["manual"]
     assert made.bugs == () and not made.final()
+
+
+CLIPPING = """\
+    def configure_gradient_clipping(
+        self, optimizer, optimizer_idx, gradient_clip_val=None, gradient_clip_algorithm=None, loud=False
+    ):
+        self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+"""
+STEPPING = "    def lr_scheduler_step(self, scheduler, metric, loud=False):\n        scheduler.step()\n"
+
+
+def test_a_parameter_of_its_own_behind_those_of_2_is_no_old_signature() -> None:
+    after = rewritten({"a.py": HEAD + CLIPPING}, rule("OPT004"))["a.py"]
+    assert after == HEAD + CLIPPING.replace("optimizer_idx, ", "")
+    assert rewritten({"a.py": after}, rule("OPT004"))["a.py"] == after
+    assert rewritten({"a.py": HEAD + STEPPING}, rule("OPT004"))["a.py"] == HEAD + STEPPING
