@@ -101,14 +101,15 @@ def results(function: Function) -> list[ast.expr]:
     return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]
 
 
-def is_plain(function: Function, named: bool = False, decorated: bool = False) -> bool:
-    """Whether a method is neither async, a generator nor, unless `decorated` holds, decorated, and takes neither `*`,
-    keyword-only ones nor, unless `named` holds, `**`."""
+def is_plain(function: Function, named: bool = False, decorated: bool = False, starred: bool = False) -> bool:
+    """Whether a method is neither async, a generator nor, unless `decorated` holds, decorated, and takes no
+    keyword-only arguments nor, unless `starred` holds, `*`, nor, unless `named` holds, `**`."""
     arguments = function.args
     return (
         isinstance(function, ast.FunctionDef)
         and (decorated or not function.decorator_list)
-        and not (arguments.vararg or arguments.kwonlyargs or arguments.posonlyargs)
+        and not (arguments.kwonlyargs or arguments.posonlyargs)
+        and (starred or not arguments.vararg)
         and (named or not arguments.kwarg)
         and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
     )

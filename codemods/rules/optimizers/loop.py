@@ -125,7 +125,7 @@ def _without_names(method: cst.FunctionDef, names: Sequence[str]) -> cst.Functio
 def _split_step(step: cst.FunctionDef, verdict: OptimizerVerdict, shape: StepShape) -> list[Any]:
     written = edits.statements(_text(verdict, shape))[0]
     driver = written.with_changes(
-        params=edits.without_parameter(_without_kwargs(step), INDEX).params,
+        params=edits.without_parameter(_without_stars(step), INDEX).params,
         whitespace_before_params=step.whitespace_before_params,
         leading_lines=step.leading_lines,
         returns=_nothing(step.returns) if not verdict.item.batch_outputs else None,
@@ -140,15 +140,17 @@ def _nothing(returns: cst.Annotation | None) -> cst.Annotation | None:
     return returns.with_changes(annotation=cst.Name("None")) if returns else None
 
 
-def _without_kwargs(step: cst.FunctionDef) -> cst.FunctionDef:
-    """The step without `**kwargs`, the comma before it being that of the last parameter."""
+def _without_stars(step: cst.FunctionDef) -> cst.FunctionDef:
+    """The step without `*args` and `**kwargs`, the comma before them being that of the last parameter."""
     params = step.params
-    if params.star_kwarg is None:
+    stars = [each for each in (params.star_arg, params.star_kwarg) if isinstance(each, cst.Param)]
+    if not stars:
         return step
     last = params.params[-1].with_changes(
-        comma=params.star_kwarg.comma, whitespace_after_param=params.star_kwarg.whitespace_after_param
+        comma=stars[-1].comma, whitespace_after_param=stars[-1].whitespace_after_param
     )
-    return step.with_changes(params=params.with_changes(params=[*params.params[:-1], last], star_kwarg=None))
+    kept = params.with_changes(params=[*params.params[:-1], last], star_arg=cst.MaybeSentinel.DEFAULT, star_kwarg=None)
+    return step.with_changes(params=kept)
 
 
 def _text(verdict: OptimizerVerdict, shape: StepShape) -> str:

@@ -188,9 +188,9 @@ def _default(step: Function) -> str:
 
 def names_of(step: Function) -> StepParameters:
     """Raises NotPlain where the step is not a plain method of (self, batch, batch_idx, optimizer_idx). It may take
-    `**kwargs` besides, into which 1.x put nothing: it gave all by place."""
+    `*args` and `**kwargs` besides, into which 1.x put nothing: it gave these three by place."""
     names = parameters(step)
-    if not is_plain(step, named=True) or len(names) != 3 or names[2] != INDEX:
+    if not is_plain(step, named=True, starred=True) or len(names) != 3 or names[2] != INDEX:
         raise NotPlain(not_plain(step, f"(self, batch, batch_idx, {INDEX})"))
     found = StepParameters(self_name(step), names[0], names[1])
     for name in (found.this, found.batch, found.batch_idx):

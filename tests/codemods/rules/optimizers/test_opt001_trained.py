@@ -61,8 +61,16 @@ def training_step(self, batch, batch_idx, optimizer_idx):
     loss, info = self.agent.losses(self, batch, optimizer_idx, batch_idx % 2)
     return loss
 """
+STARRED = """\
+def training_step(
+    self, batch, batch_idx, optimizer_idx, *args, **kwargs
+):
+    assert not (args or kwargs)
+    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
+"""
 SHAPES = {
     "if and elif": program(),
+    "more that nobody gives": program(STARRED),
     "prefix shared, same key logged twice": program(SHARED),
     "default None, results of two kinds": program(MIXED),
     "ordered dicts": {path: f"from collections import OrderedDict\n{text}" for path, text in program(ORDERED).items()},
