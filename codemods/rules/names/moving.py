@@ -66,9 +66,11 @@ def _from_import(
         if node in file.tree.body and not (hit.new or refusal) and (told := reworded(file, sites, facts, alias, module))
     }
     uses = {alias: _uses(file, sites, facts, node, alias, hit) for alias, hit in movable.items()}
-    uses |= {alias: (ImportTarget("", alias.name, alias.name), list(told.edits)) for alias, told in spared.items()}
+    uses |= {alias: (told.target(alias), list(told.edits)) for alias, told in spared.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
-    present = _own_names(file, node) | {("", alias.name) for alias in spared}
+    present = (
+        _own_names(file, node) | {("", alias.name) for alias in spared} | _brought(file, facts, sites, node, names)
+    )
     edits = (
         (*moved(file, node, places, present), *(edit for _, changed in uses.values() for edit in changed))
         if places
@@ -86,6 +88,24 @@ def _from_import(
         else:
             why = CHECKED if checked else refusal or hit.refusal
             yield left_match(file, alias, hit, why if hit.new else "")
+
+
+def _brought(
+    file: PythonFile, facts: Facts, sites: Sites, place: ast.ImportFrom, names: NameTable
+) -> frozenset[tuple[str, str]]:
+    """What the imports above one bring to the file in the place of names that it does without."""
+    found = set()
+    for node, _, arms in sites.imports:
+        above = isinstance(node, ast.ImportFrom) and node in file.tree.body and node.lineno < place.lineno
+        module = source_module(node, file.path) if isinstance(node, ast.ImportFrom) and above else ""
+        if not module or not names.covers(module) or serves_both(node, arms):
+            continue
+        for alias in node.names if not why_not(file, node) else ():
+            hit = names.own(f"{module}.{alias.name}")
+            told = reworded(file, sites, facts, alias, module) if hit and not hit.new else None
+            if told and told.instead:
+                found.add((told.instead.module, told.instead.name))
+    return frozenset(found)
 
 
 def _kept_together(sites: Sites, names: NameTable, alias: ast.alias, dotted: str, hit: MovedName) -> bool:

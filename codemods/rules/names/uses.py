@@ -13,24 +13,32 @@ from codemods.code.syntax import Function
 from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
+from codemods.rewrite.import_statement import ImportTarget
 from codemods.rule import TextEdit
+from codemods.rules.names.availability import MODULES, TPU, StatedFlag, stated, tpus
 from codemods.rules.names.sites import Sites
 
 COLLECTION = "LoggerCollection"
 REGISTRY = "_REGISTRY"
 OPTIMIZERS = "OPTIMIZER_REGISTRY"
-MENTIONS = (COLLECTION.encode(), REGISTRY.encode())
+DEVICES = "XLADeviceUtils"
+MENTIONS = (COLLECTION.encode(), REGISTRY.encode(), DEVICES.encode(), *(name.encode() for name in (TPU, *MODULES)))
 ITERATED = ("enumerate", "len", "list", "tuple", "zip")
 
 
 @dataclass(frozen=True)
 class RewordedUses:
-    """The edits of a name's uses, after which its import can go."""
+    """The edits of a name's uses, after which its import can go, or another takes its place."""
 
     edits: tuple[TextEdit, ...]
     level: Fix
     reason: str
     needs: str
+    instead: ImportTarget | None = None
+
+    def target(self, alias: ast.alias) -> ImportTarget:
+        """What is imported in the place of a name; what has no module is not imported."""
+        return self.instead or ImportTarget("", alias.name, alias.name)
 
 
 def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str) -> RewordedUses | None:
@@ -39,7 +47,8 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     if _is_unread(file, facts, alias, bound):
         return RewordedUses((), "safe", "Nothing reads it.", "2.0.0")
     registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
-    if not (registry or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
+    flag = tpus(file) if alias.name == DEVICES else stated(file, alias.name)
+    if not (registry or flag or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
         return None
     uses = [node for node, scope in sites.names if node.id == bound and scope.lookup(bound) == f"{module}.{alias.name}"]
     imports = [item for node, _, _ in sites.imports for item in node.names if bound in (item.name, item.asname)]
@@ -48,18 +57,44 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     edits: list[TextEdit] = []
     levels: set[Fix] = {"safe"}
     for use in uses:
-        found = _registered(file, use, alias.name) if registry else _collected(file, use)
+        found = _with_flag(file, use, alias.name, flag) if flag else _without(file, use, alias.name)
         if found is None:
             return None
         edits += found[0]
         levels.add(found[1])
     kept = tuple(edits) if imports[0] is alias else ()
+    if flag:
+        clash = flag.place is not None and _is_bound_otherwise(file, flag.place)
+        return None if clash else RewordedUses(kept, "safe", flag.reason, flag.needs, flag.place)
     if registry:
         reason = "LightningCLI knows every class that is imported by its name, without a registry."
         return RewordedUses(kept, "safe", reason, "1.7.0")
     level: Fix = "unsafe" if "unsafe" in levels else "safe"
     doubt = " fixer assumes that the object with the loggers is a Trainer or a module." if level == "unsafe" else ""
     return RewordedUses(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
+
+
+def _is_bound_otherwise(file: PythonFile, place: ImportTarget) -> bool:
+    """Whether a file has something else by the name of what is to be imported: not from there, nor from Lightning,
+    whose name is moved there."""
+    last = place.module.rpartition(".")[2]
+    return any(not target.endswith(f".{last}.{place.name}") for target in file.scope.bindings.get(place.bound, ()))
+
+
+def _without(file: PythonFile, use: ast.Name, name: str) -> tuple[list[TextEdit], Fix] | None:
+    """What becomes of one use of what is not needed any more."""
+    return _collected(file, use) if name == COLLECTION else _registered(file, use, name)
+
+
+def _with_flag(file: PythonFile, use: ast.Name, name: str, flag: StatedFlag) -> tuple[list[TextEdit], Fix] | None:
+    """What becomes of one use of a flag, or of `XLADeviceUtils.tpu_device_exists()`."""
+    if name != DEVICES:
+        return ([TextEdit(*file.offsets(use), flag.text)], "safe") if isinstance(use.ctx, ast.Load) else None
+    for call in file.calls_near([use.id]):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.value is use and function.attr == "tpu_device_exists":
+            return [TextEdit(*file.offsets(call.node), flag.text)], "safe"
+    return None
 
 
 def _is_unread(file: PythonFile, facts: Facts, alias: ast.alias, bound: str) -> bool:
