@@ -12,6 +12,7 @@ from fixer.project import open_tree
 from fixer.settings import SharedOptions, sources_of
 
 FORK = "pytorch-lightning @ git+https://github.com/me/pytorch-lightning.git@fixes\n"
+OFFICIAL = "https://github.com/PyTorchLightning/pytorch-lightning.git"
 NAMED = FORK.replace("fixes", "v0.8.5_fixes")
 CODE = "from pytorch_lightning import Trainer\n\nTrainer(gpus=[0])\n"
 
@@ -21,6 +22,9 @@ CODE = "from pytorch_lightning import Trainer\n\nTrainer(gpus=[0])\n"
     [
         ({"requirements.txt": FORK}, True),
         ({"requirements.txt": NAMED}, False),
+        ({"requirements.txt": f"pytorch-lightning @ git+{OFFICIAL}@9b011606f\n"}, False),
+        ({"requirements.txt": f"git+{OFFICIAL}\n"}, False),
+        ({"requirements.txt": f"pytorch-lightning @ git+{OFFICIAL}; python_version > '3.6'\n"}, False),
         ({"requirements.txt": "pytorch-lightning==1.9.5\n"}, False),
         ({"requirements.txt": FORK, "requirements-dev.txt": "pytorch-lightning>=2\n"}, False),
         ({"requirements.txt": "torch\n"}, False),

@@ -10,7 +10,7 @@ _REFERENCE = re.compile(
     r"|/archive/(?:refs/(?:tags|(?P<heads>heads))/)?(?P<archive>[^#;\s]+?)\.(?:zip|tar\.gz)"
 )
 _OWN = re.compile(
-    r"github\.com[/:](?:pytorchlightning|lightning-ai|williamfalcon)/(?:pytorch-lightning|lightning)(?:\.git)?(?:[@#/]|$)",
+    r"github\.com[/:](?:pytorchlightning|lightning-ai|williamfalcon)/(?:pytorch-lightning|lightning)(?:\.git)?(?:[@#/;\s]|$)",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"v?([0-2](?:\.\d+){2}(?:\.post\d+|(?:a|b|rc)\d+)?)")
@@ -24,6 +24,11 @@ class AddressRelease:
 
     specifier: str
     sure: bool
+
+
+def is_official(address: str) -> bool:
+    """Whether what stands at an address is Lightning's own code, of whatever release."""
+    return _OWN.search(address) is not None
 
 
 def named(address: str, reference: str | None = None, tag: bool = True) -> AddressRelease | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from codemods.code.source import Source, TextFile, Unreadable
+from codemods.lightning.pins.address import is_official
 from codemods.lightning.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
 from codemods.lightning.pins.toml import Unparsable
 
@@ -20,12 +21,14 @@ def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def is_forked(sources: Sequence[Source]) -> bool:
-    """Whether the project takes Lightning from addresses that name no release of it, and from nowhere else."""
+    """Whether the project takes Lightning from addresses of others that name no release of it, and from nowhere
+    else."""
     unnamed: set[bool] = set()
     for source, text in _manifests(sources):
         with suppress(Unparsable):
             kind = manifest_kind(source.path, source.kind, text) or ""
-            unnamed |= {pin.fork and not pin.repaired for pin in read_pins(kind, text) if pin.name in LIGHTNING}
+            pins = [pin for pin in read_pins(kind, text) if pin.name in LIGHTNING]
+            unnamed |= {pin.fork and not (pin.repaired or is_official(pin.specifier)) for pin in pins}
     return unnamed == {True}
 
 
