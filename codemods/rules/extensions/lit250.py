@@ -21,6 +21,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.instances import Instances
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rules.extensions.transforms import SET, set_in_constructor
 
 DATA = "LightningDataModule"
 PACKAGES = ("lightning", "lightning_fabric", "pytorch_lightning")
@@ -28,7 +29,7 @@ GIVEN_BY_TRAINER = {"checkpoint_callback": "ModelCheckpoint", "datamodule": DATA
 ATTRIBUTES = (
     "has_prepared_data",
     *(f"has_{what}_{stage}" for what in ("setup", "teardown") for stage in ("fit", "validate", "test", "predict")),
-    *(f"{stage}_transforms" for stage in ("train", "val", "test")),
+    *SET,
     "dims",
 )
 BAR = re.compile(r"init_\w+_tqdm")
@@ -74,12 +75,25 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes if names else ():
         fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
         owners = _lightning_bases(facts, fact) if fact else frozenset()
+        unset = _unset(file, facts, item, fact, names) if fact and DATA in owners else []
+        yield from unset
         for name in names:
             for member in members()[name]:
                 made = fact is not None and DATA in member.owners and _is_made_for(facts, fact, name)
-                if owners & member.owners and not made:
+                if owners & member.owners and not made and not (unset and name in SET):
                     yield from _of_class(file, item, name, member)
     yield from _given(file, facts, names)
+
+
+def _unset(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, names: Sequence[str]) -> list[Match]:
+    """What a data module reads of itself that Lightning set to None, where its constructor can do so."""
+    asked = [name for name in SET if name in names and not _is_made_for(facts, fact, name)]
+    own = {id(node) for method in item.methods.values() for node in walk(method) if _is_own(node, method)}
+    places = [node for name in asked for node in file.attributes(name) if id(node) in own]
+    if not places or any(not isinstance(node.ctx, ast.Load) for node in places):
+        return []
+    (member,) = members()[places[0].attr]
+    return [*set_in_constructor(file, item, places, member.since, member.row)]
 
 
 def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Match]:
@@ -243,7 +257,9 @@ ELSEWHERE = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (item.row, "safe" if item.becomes else "manual") for items in members().values() for item in items
+        (item.row, "safe" if item.becomes or name in SET else "manual")
+        for name, items in members().items()
+        for item in items
     )
 
 
