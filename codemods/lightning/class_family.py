@@ -6,9 +6,14 @@ import ast
 import re
 from collections.abc import Iterable
 
+from codemods.code.reaching import definitions as definitions_of
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
+from codemods.code.syntax import Function
 from codemods.lightning.facts import ClassFact, Facts
+
+PLAIN_BASES = frozenset({"torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
+"""Bases from outside that have no hook of Lightning's."""
 
 
 def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -54,12 +59,34 @@ def naming_files(facts: Facts, item: ClassFact) -> frozenset[str]:
 
 def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[str] = frozenset()) -> str | None:
     """A method that another file, other than those `known`, asks of something which may be any module, as the middle of
-    a sentence: of neither `self`, `super()` nor a class by its name."""
+    a sentence: of neither `self`, `super()`, a class by its name, nor an object of a class that has nothing to do with
+    this one."""
     for path in sorted(facts.mentions.get(f".{name}".encode(), frozenset()) - {fact.path, *known}):
         file = facts.open(path)
-        if file and any(not _is_told(file, facts, node.value) for node in file.attributes(name)):
+        asked = [node for node in file.attributes(name) if not _is_told(file, facts, node.value)] if file else []
+        if file and asked and not _are_of_others(file, facts, fact, name, asked):
             return f"{name} is used by name in {path}"
     return None
+
+
+def _are_of_others(file: PythonFile, facts: Facts, fact: ClassFact, name: str, asked: list[ast.Attribute]) -> bool:
+    """Whether a file asks for a method of nothing but variables that hold objects of other classes of the project."""
+    kin = {fact, *family(facts, fact)}
+    around = {id(node): within for node, within in file.nodes_near([name])}
+    for node in asked:
+        within = around.get(id(node))
+        if within is None or not isinstance(node.value, ast.Name):
+            return False
+        space = next((each for each in reversed(within) if isinstance(each, Function)), file.tree)
+        made = [each.value for each in definitions_of(space, node.value.id)]
+        scope = file.scope_within(within)
+        classes = [
+            facts.find_class(scope.resolve(value.func) or "", file.path) if isinstance(value, ast.Call) else None
+            for value in made
+        ]
+        if not classes or any(each is None or each in kin for each in classes):
+            return False
+    return True
 
 
 def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import ast
 import re
 
 from codemods.code.syntax import Function, self_name
-from codemods.lightning.class_family import family
+from codemods.lightning.class_family import PLAIN_BASES, family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open
 from codemods.rules.hooks.removed_hooks import RemovedHook
@@ -18,8 +18,6 @@ _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")
 _MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
 """Where a project decides itself which mode a module is in."""
-PLAIN_BASES = frozenset({"torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
-"""Bases from outside that have no hook of Lightning's."""
 
 
 def why_certain(facts: Facts, fact: ClassFact, hook: RemovedHook, method: Function) -> str:

@@ -10,10 +10,11 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
+from codemods.lightning.class_family import PLAIN_BASES
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rewrite.whole_statements import removal
 from codemods.rule import Match
-from codemods.rules.hooks.certain import PLAIN_BASES, outside_bases
+from codemods.rules.hooks.certain import outside_bases
 from codemods.rules.hooks.removed_hooks import HOOKS
 
 NOTHING = "Lightning's own did nothing and returned None"

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Collection, Iterator
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.class_family import PLAIN_BASES
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.instance_types import ReadingPlace
 from codemods.lightning.kinds import bound_once
 
 LOAD = "load_from_checkpoint"
@@ -19,6 +21,14 @@ def class_of(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) ->
         return None
     loads = isinstance(value.func, ast.Attribute) and value.func.attr == LOAD
     dotted = call.scope.resolve(value.func.value if loads else value.func)  # type: ignore[attr-defined]
+    return facts.find_class(dotted, file.path) if dotted else None
+
+
+def class_said(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> ClassFact | None:
+    """The project's class that a parameter is said to be an instance of."""
+    taken = ReadingPlace.of(file, call).named(owner.id) if isinstance(owner, ast.Name) else None
+    note = taken[1].annotation if taken else None
+    dotted = call.scope.resolve(note) if note else None
     return facts.find_class(dotted, file.path) if dotted else None
 
 
@@ -49,6 +59,8 @@ def of_instances(
 def has(facts: Facts, fact: ClassFact, method: str) -> bool:
     """Whether a class, or one above it, may have a method of its own."""
     return any(
-        not base.startswith("lightning.") if isinstance(base, str) else method in base.methods or not all(base.bases)
+        not (base in PLAIN_BASES or base.startswith("lightning."))
+        if isinstance(base, str)
+        else method in base.methods or not all(base.bases)
         for base in (fact, *facts.lineage(fact))
     )

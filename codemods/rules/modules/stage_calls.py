@@ -9,7 +9,7 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Match, TextEdit
-from codemods.rules.modules.of_instances import class_of, has
+from codemods.rules.modules.of_instances import class_of, class_said, has
 
 KINDS = (MODULE, f"{ROOT}.LightningDataModule")
 STAGED = ("setup", "teardown")
@@ -27,9 +27,13 @@ def unstaged(file: PythonFile) -> Iterator[tuple[CallNode, ast.Attribute]]:
 
 def told(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call, function in unstaged(file):
-        fact = class_of(file, facts, call, function.value)
+        made = class_of(file, facts, call, function.value)
+        fact = made or class_said(file, facts, call, function.value)
         if fact is None or facts.kind(fact) not in KINDS or has(facts, fact, function.attr):
             continue
+        below = made is None and any(function.attr in other.methods for other in facts.subclasses(fact))
         end = file.offsets(call.node)[1] - 1
         message = f"{function.attr}() requires `stage` since Lightning 1.8"
-        yield Match(file.span(call.node), message, "safe", _ALONE, edits=(TextEdit(end, end, "stage=None"),))
+        reason = f"{_ALONE} fixer assumes that a subclass that is given takes `stage` too." if below else _ALONE
+        edits = (TextEdit(end, end, "stage=None"),)
+        yield Match(file.span(call.node), message, "unsafe" if below else "safe", reason, edits=edits)

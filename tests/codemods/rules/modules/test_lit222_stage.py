@@ -55,3 +55,27 @@ def test_told(name: str) -> None:
 def test_left_alone(path: str, old: str, new: str) -> None:
     assert old in FILES[path]
     assert run_rules(FILES | {path: FILES[path].replace(old, new)}, rule("LIT222")).findings == ()
+
+
+GIVEN = "from pkg import data\n\n\ndef main(dm: data.Data):\n    dm.setup()\n"
+
+
+def test_of_what_is_said_to_be_one() -> None:
+    files = FILES | {"a.py": GIVEN}
+    assert rewritten(files, rule("LIT222"))["a.py"] == GIVEN.replace("setup()", "setup(stage=None)")
+    generic = DATA.replace("(pl.LightningDataModule)", "(pl.LightningDataModule, Generic[T])")
+    files["pkg/data.py"] = f"from typing import Generic, TypeVar\n\nT = TypeVar('T')\n{generic}"
+    assert rewritten(files, rule("LIT222"))["a.py"] == GIVEN.replace("setup()", "setup(stage=None)")
+
+
+def test_a_subclass_may_take_something_else() -> None:
+    below = DATA.replace(
+        "class More(Data):\n    pass", "class More(Data):\n    def setup(self, when=None):\n        pass"
+    )
+    files = FILES | {"a.py": GIVEN, "pkg/data.py": below}
+    assert [item.fix for item in run_rules(files, rule("LIT222")).findings] == ["unsafe"]
+    own = FILES | {
+        "a.py": GIVEN,
+        "pkg/data.py": DATA.replace("def train_dataloader(self)", "def setup(self, stage=None)"),
+    }
+    assert run_rules(own, rule("LIT222")).findings == ()
