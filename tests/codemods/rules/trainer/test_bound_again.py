@@ -88,15 +88,26 @@ def test_whatever_reaches_the_trainer_is_a_checkpoint(text: str, how: Any) -> No
     assert "checkpoint_callback" not in after and "callbacks=[c]" in after
 
 
+@pytest.mark.parametrize("how", [str, inside])
 @pytest.mark.parametrize(
     "text",
     [
         "c = ModelCheckpoint('a')\nif r:\n    c = False\nt = Trainer(checkpoint_callback=c)\n",
+        "c = False\nwith suppress(E):\n    c = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
+        "c = False\nwith step():\n    c = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
+    ],
+)
+def test_a_checkpoint_or_none_is_asked_for_where_the_trainer_is_built(text: str, how: Any) -> None:
+    after = rewritten({"train.py": HEAD + how(text)}, rule("LIT110"))["train.py"]
+    assert "t = Trainer(enable_checkpointing=bool(c), callbacks=[c] if c else [])" in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "c = ModelCheckpoint('a')\nif r:\n    c = EarlyStopping('a')\nt = Trainer(checkpoint_callback=c)\n",
         "c = ModelCheckpoint('a')\nfor k in r:\n    t = Trainer(checkpoint_callback=c)\n    c = k\n",
         "c = ModelCheckpoint('a')\nc = wrapped(c)\nt = Trainer(checkpoint_callback=c)\n",
-        "c = False\nwith suppress(E):\n    c = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
-        "c = False\nwith step():\n    c = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
         "c = ModelCheckpoint('a')\n[Trainer(checkpoint_callback=c) for c in (True, False)]\n",
         "c = 1\ntry:\n    c = ModelCheckpoint('a')\nfinally:\n    t = Trainer(checkpoint_callback=c)\n",
     ],

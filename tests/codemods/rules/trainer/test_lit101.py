@@ -16,7 +16,8 @@ from lightning.pytorch import Trainer
 from codemods.engine.plan import Plan
 from codemods.lightning.facts import literal
 from codemods.rule import Example
-from codemods.rules.trainer.lit101 import RULE, read_gpus
+from codemods.rules.trainer.gpus import read_gpus
+from codemods.rules.trainer.lit101 import RULE
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
