@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field, replace
-from time import process_time
+from time import perf_counter
 from typing import Any
 
 from codemods.code.parsed_files import KEPT_BYTES, Parsed, ParsedFiles, load
@@ -85,10 +85,10 @@ class Timed:
         self.spent, self.code = spent, code
 
     def __enter__(self) -> None:
-        self.started = process_time()
+        self.started = perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        self.spent[self.code] = self.spent.get(self.code, 0.0) + process_time() - self.started
+        self.spent[self.code] = self.spent.get(self.code, 0.0) + perf_counter() - self.started
 
 
 class Workspace:

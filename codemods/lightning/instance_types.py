@@ -16,6 +16,7 @@ from codemods.lightning.facts import Facts
 Definition = tuple[PythonFile, Function | ast.ClassDef]
 Shape = tuple[PythonFile, ClassNode]
 _DEEP = 6
+_STARS = re.compile(rb"import[\s\\]+\*")
 
 
 @dataclass(frozen=True)
@@ -169,13 +170,22 @@ def times_spoken(facts: Facts, name: str) -> int:
 def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:
     """Whether another file, be it a configuration, may have a name of a module, or of one that is called like it."""
     tail = home.module.rpartition(".")[2]
-    others = [source for path, source in facts.sources.items() if path != home.path]
     word = re.compile(rf"\b{name}\b".encode())
-    speaking = [source for source in others if name.encode() in source.unescaped and word.search(source.unescaped)]
+    speaking = [source for path, source in facts.holding(name) if path != home.path and word.search(source.unescaped)]
     starred = re.compile(rf"\b(?:{tail}|from\s+\.+)\s+import[\s\\]+\*".encode())
-    if speaking and any(b"*" in source.unescaped and starred.search(source.unescaped) for source in others):
+    if speaking and any(source.path != home.path and starred.search(source.unescaped) for source in _starring(facts)):
         return True
     return any(_reads(facts, source, tail, name) for source in speaking)
+
+
+def _starring(facts: Facts) -> list[Source]:
+    """The files that may import all that a module has."""
+    if "starring" not in facts.of_sources:
+        facts.of_sources["starring"] = [
+            source for _, source in facts.holding("import") if _STARS.search(source.unescaped)
+        ]
+    found: list[Source] = facts.of_sources["starring"]
+    return found
 
 
 def _reads(facts: Facts, source: Source, tail: str, name: str) -> bool:

@@ -63,14 +63,20 @@ def takers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     if "takers" not in facts.memo:
         found: dict[str, set[str]] = {}
         for file in (item for item in facts.files.values() if item.path.endswith(".py")):
-            modules = {name.rpartition(".")[0] for name in file.takes}
-            above = {each.path for item in file.classes for each in facts.ancestry(item)[1:]}
+            modules = {name.rpartition(".")[0] for name in file.takes if not _is_lightnings(name)}
+            own = (item for item in file.classes if not all(base and _is_lightnings(base) for base in item.bases))
+            above = {each.path for item in own for each in facts.ancestry(item)[1:]}
             others = above | {path for module in modules if (path := facts.path_of(module, file.path))}
             for path in (path for path in others - {file.path} if path.endswith(".py")):
                 found.setdefault(path, set()).add(file.path)
         facts.memo["takers"] = {path: tuple(sorted(paths)) for path, paths in sorted(found.items())}
     known: Mapping[str, tuple[str, ...]] = facts.memo["takers"]
     return known
+
+
+def _is_lightnings(dotted: str) -> bool:
+    """Whether a name is of Lightning, of which rules know what it does, be it that the project is Lightning itself."""
+    return canonical(dotted).startswith(f"{ROOT}.")
 
 
 def together(facts: Facts) -> frozenset[str]:
@@ -93,7 +99,7 @@ def _link(file: PythonFile, facts: Facts) -> LinkedFile | None:
     apart = _unwatched(facts)
     for name in asked:
         dotted = imported.get(name)
-        found = apart.find_definition(dotted, file.path) if dotted else None
+        found = apart.find_definition(dotted, file.path) if dotted and not _is_lightnings(dotted) else None
         if found is None or found[0].path == file.path or found[1].name != name or found[0].path.endswith(".ipynb"):
             continue
         other, node = found
