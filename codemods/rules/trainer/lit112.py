@@ -16,6 +16,7 @@ from codemods.lightning.keywords import builds_trainer, is_commented, keyword, r
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
+from codemods.rules.trainer.evaluated_checkpoint import evaluated
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance, kept_name
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
@@ -49,6 +50,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if whole and (given := alike(file, facts, call, item)) is not None:
             unit = f"{file.path}:{getattr(space_of(file, call), 'lineno', 0)}:{NAME}"
             yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *given), unit=unit)
+            continue
+        if whole and (tested := evaluated(file, facts, call, item)):
+            yield Match(file.span(item), MESSAGE, tested.level, tested.reason, ROW, (dropped, *tested.edits))
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
         if isinstance(fits, str):

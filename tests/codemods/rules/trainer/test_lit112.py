@@ -89,7 +89,6 @@ def test_moves(before: str, wanted: str) -> None:
         ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "fixer cannot"),
         ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "fixer cannot"),
         (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "passed on"),
-        (BUILD + "t = build()\nt.test(m)\n", "cannot find its `fit`"),
         (BUILD + "t = build()\nt.fit(m)\nother = build\n", "every use of"),
         (BUILD.replace("'a'", "p") + "u = build()\nt = build()\nt.fit(m)\n", "fixer cannot"),
         (KEPT + "        use(self.t)\n", "passed on"),
