@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +39,9 @@ ADVICE = 'write it with `task="multiclass", num_classes=...`, `task="binary"`, o
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+STATED = "fixer assumes that it is given classes, of which one holds, and no labels, of which several may."
+ONE_OF = re.compile(r"cross_?entropy|nll_?loss|softmax|argmax", re.IGNORECASE)
+SEVERAL_OF = re.compile(r"bce|binary_cross|sigmoid|multi_?label", re.IGNORECASE)
 GONE = frozenset({
     "absent_score", "compute_on_step", "is_multiclass", "mdmc_average", "mdmc_reduce", "multiclass", "multilabel",
     "pos_label", "reduce", "reduction", "subset_accuracy",
@@ -125,7 +129,7 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
         return _written(file, place, given, ("binary", None), *told)
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
     if known.reason or not (known.given or place.binary):
-        return _left(file, place, message, known.reason)
+        return _of_stated_classes(file, place, given) or _left(file, place, message, known.reason)
     return _tasked(file, place, message, given, known)
 
 
@@ -214,6 +218,20 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
     if row.level == "unsafe":
         reason = f"Its input is {task}; {NOTES[task]}."
     return _written(file, place, given, (task, size), row.level, reason)
+
+
+def _of_stated_classes(file: PythonFile, place: _MetricCall, given: Arguments) -> Match | None:
+    """What becomes of a metric that is told how many classes there are, where what it is given cannot be told, and the
+    file speaks of one class among several: with labels it would count something else without a word (run on 1.9)."""
+    classes_given = given.named("num_classes")
+    if classes_given is None or _is_number(classes_given, 1) or place.binary:
+        return None
+    if not ONE_OF.search(file.text) or SEVERAL_OF.search(file.text):
+        return None
+    if _refusal(place.metric, "multiclass", given, MetricInput(task="multiclass")):
+        return None
+    match = _written(file, place, given, ("multiclass", ast.unparse(classes_given)), "unsafe", STATED)
+    return match if match.edits else None
 
 
 def _written(

@@ -416,7 +416,7 @@ def test_what_may_be_of_another_kind_is_left(old: str, new: str) -> None:
     ("call", "advice"),
     [
         ("Accuracy()", 'write `Accuracy(task="multiclass", num_classes=...)`, or'),
-        ("Accuracy(num_classes=n)", 'write `Accuracy(task="multiclass", num_classes=n)`, or'),
+        ("Accuracy(num_classes=1)", 'write `Accuracy(task="multiclass", num_classes=1)`, or'),
         ("Accuracy(0.3)", "num_labels=...`, and its other arguments by name."),
         ("Accuracy(mdmc_average='samplewise')", "num_labels=...`, without mdmc_average=."),
     ],

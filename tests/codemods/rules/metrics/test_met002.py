@@ -158,7 +158,7 @@ def test_what_is_advised_has_the_new_name(imported: str, spelled: str) -> None:
 
 def test_two_classes_of_one_name_go_together() -> None:
     assert after(MODEL + SECOND, TASKS).count("F1Score(task=") == 2
-    stuck = MODEL + SECOND.replace("self.score(out, y)", "wrap(self.score)")
+    stuck = MODEL + SECOND.replace("self.score(out, y)", "wrap(self.score)").replace("num_classes=count", "**count")
     assert after(stuck, TASKS, NAMES) == stuck
     reasons = [item.reason for item in run_rules({"a.py": stuck}, TASKS).findings]
     assert len(reasons) == 2 and any("has to be repaired by hand" in reason for reason in reasons)
