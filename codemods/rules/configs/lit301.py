@@ -57,6 +57,7 @@ DEVICES = b"devices:"
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
+BESIDE = "other configurations give `devices` already: the code will turn these off too."
 OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
 
 
@@ -151,7 +152,8 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
-    follows = _all_renamed(project, name, key) or _all_switched(project, name, key)
+    surely = _all_renamed(project, name, key) or _all_switched(project, name, key)
+    follows = surely or _all_switched(project, name, key, beside=True)
     if not follows and (by := project.interpolated(name, key)):
         return _left(verdict, f"{by} interpolates it; {advice}")
     if ("", key) in project.interpolations.get(file.path, ()):
@@ -164,6 +166,8 @@ def _settled(
         return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets {what}; {advice}, and change both")
     level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
+    if follows and not surely and project.reads(name, key):
+        level, reason = "unsafe", f"{reason.rstrip('.')}; {BESIDE}"
     new = verdict.new
     new = _explicit(project, file.path, item, replace(verdict, new=new))
     if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):
@@ -227,17 +231,19 @@ def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
     return same and all(read.at is not None for _, read in project.reads(name, key))
 
 
-def _all_switched(project: ProjectConfiguration, name: str, key: str) -> bool:
-    """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
+def _all_switched(project: ProjectConfiguration, name: str, key: str, beside: bool = False) -> bool:
+    """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well; with
+    `beside` though configurations give `devices` already."""
     plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
     follow = all(read.off for _, read in project.reads(name, key)) and not project.interpolated(name, key)
-    return _moves(project, name, key) and plain and follow
+    return _moves(project, name, key, beside) and plain and follow
 
 
-def _moves(project: ProjectConfiguration, name: str, key: str) -> bool:
-    """Whether all configurations can give up `gpus`, and none gives `devices`, which the code does not read so far."""
+def _moves(project: ProjectConfiguration, name: str, key: str, beside: bool = False) -> bool:
+    """Whether all configurations can give up `gpus`, and, unless `beside` holds, none gives `devices`, which the code
+    does not read so far."""
     alone = project.can_change(name, key) and (name, "devices") not in project.beside
-    return key == "gpus" and alone and not _gives_devices(project, name)
+    return key == "gpus" and alone and (beside or not _gives_devices(project, name))
 
 
 def _gives_devices(project: ProjectConfiguration, name: str) -> bool:
@@ -323,7 +329,7 @@ def _matches(
 
 def moves_code(project: ProjectConfiguration, name: str) -> bool:
     """Whether code changes along with the `gpus` of a section."""
-    both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
+    both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus", beside=True)
     return bool(project.reads(name, "gpus") or project.interpolated(name, "gpus")) and both
 
 
@@ -343,11 +349,14 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
             reason = "Every configuration gives it a number or a list, which is `devices` now."
             edit = TextEdit(*read.at, "devices")
             yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
-        elif _all_switched(project, name, read.key):
+        elif _all_switched(project, name, read.key, beside=True):
             if read.off not in switched:
                 switched.add(read.off)
-                reason = "It asks for the CPU, which `accelerator` and `devices` do now."
-                yield Match(read.span, message, "safe", reason, "M164", read.off, unit=f"{name}.gpus")
+                surely = _all_switched(project, name, read.key)
+                now = "It asks for the CPU, which `accelerator` and `devices` do now"
+                reason = f"{now}." if surely else f"{now}; {BESIDE}"
+                level: Fix = "safe" if surely else "unsafe"
+                yield Match(read.span, message, level, reason, "M164", read.off, unit=f"{name}.gpus")
         elif read.stores or not read.harmless:
             reason = "Not rewritten: read its replacement, together with the configuration."
             yield Match(read.span, message, "manual", reason)

@@ -111,10 +111,9 @@ NEW = "defaults:\n  - default\n\naccelerator: gpu\ndevices: 4\nmax_epochs: 5\n"
     ("read", "path", "text"),
     [
         ('if cfg.trainer.get("gpus"):', "conf/experiment/a.yaml", "batch: ${trainer.gpus}\n"),
-        ('if cfg.trainer.get("gpus"):', "conf/trainer/new.yaml", NEW),
         ("if cfg.trainer.gpus > 1:", "conf/trainer/new.yaml", NEW),
     ],
-    ids=["interpolated", "by-the-new-name-elsewhere", "read-by-the-new-name-elsewhere"],
+    ids=["interpolated", "read-by-the-new-name-elsewhere"],
 )
 def test_code_keeps_the_gpus_where_a_configuration_keeps_them_or_has_the_devices(
     read: str, path: str, text: str
@@ -183,3 +182,17 @@ def test_a_section_that_names_trainer_by_another_key_is_one() -> None:
     mixed = text + "  lr: 0.1\n  width: 3\n"
     made = run_rules({"m.py": code, "a.yaml": mixed}, rule("LIT301"))
     assert not made.changes and {finding.fix for finding in made.findings} == {"manual"}
+
+
+def test_where_others_have_the_devices_both_change_where_the_doubt_is_accepted() -> None:
+    files = {"m.py": SWITCH, **GROUP, "conf/trainer/default.yaml": f"{TARGET}gpus: 1\n", "conf/trainer/new.yaml": NEW}
+    made = run_rules(files, rule("LIT301"))
+    assert made.changes == ()
+    doubted = {finding.path for finding in made.findings if "give `devices` already" in finding.reason}
+    assert {"m.py", "conf/trainer/big.yaml"} <= doubted
+    assert {finding.fix for finding in made.findings} == {"unsafe"}
+    after = rewritten(files, rule("LIT301"), unsafe=True)
+    assert 'if cfg.trainer.get("devices"):' in after["m.py"]
+    assert 'cfg.trainer.accelerator = "cpu"' in after["m.py"]
+    assert not any("gpus" in text for text in after.values())
+    assert rewritten(after, rule("LIT301"), unsafe=True) == after
