@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 
 from codemods.code.reaching import definitions as definitions_of
-from codemods.code.scopes import ROOT
+from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, taken
 from codemods.lightning.facts import ClassFact, Facts
 
 PLAIN_BASES = frozenset({"torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
@@ -78,15 +78,25 @@ def _are_of_others(file: PythonFile, facts: Facts, fact: ClassFact, name: str, a
         if within is None or not isinstance(node.value, ast.Name):
             return False
         space = next((each for each in reversed(within) if isinstance(each, Function)), file.tree)
+        if isinstance(space, Function) and any(each.arg == node.value.id for each in taken(space)):
+            return False
         made = [each.value for each in definitions_of(space, node.value.id)]
         scope = file.scope_within(within)
-        classes = [
-            facts.find_class(scope.resolve(value.func) or "", file.path) if isinstance(value, ast.Call) else None
-            for value in made
-        ]
-        if not classes or any(each is None or each in kin for each in classes):
+        called = [scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in made]
+        if not called or not all(dotted and _is_apart(facts, file, dotted, kin) for dotted in called):
             return False
     return True
+
+
+def _is_apart(facts: Facts, file: PythonFile, dotted: str, kin: set[ClassFact]) -> bool:
+    """Whether a name is that of a class of the project which is none of some, and has none of them above it."""
+    if known := facts.find_class(dotted, file.path):
+        return known not in kin
+    found = facts.find_definition(dotted, file.path)
+    if found is None or not isinstance(found[1], ast.ClassDef):
+        return False
+    bases = [found[0].scope.resolve(base) or "" for base in found[1].bases]
+    return all(canonical(base).startswith(f"{ROOT}.") or base in PLAIN_BASES for base in bases)
 
 
 def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:

@@ -29,6 +29,14 @@ from codemods.lightning.facts import Facts
 from codemods.rewrite.keys import NOTED, KeyVerdict, verdicts
 from codemods.rewrite.splice import dropped, has_comment, replaced, valued
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.configs.moved_gpus import (
+    BESIDE,
+    DEVICES,
+    all_renamed,
+    all_switched,
+    follows_surely,
+    moves_code,
+)
 
 CODE = "LIT301"
 DEFAULTS = {
@@ -53,11 +61,7 @@ SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_sum
 """Arguments that say what is shown on the screen."""
 QUOTES = "'\""
 OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})=")
-DEVICES = b"devices:"
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
-
-
-BESIDE = "other configurations give `devices` already: the code will turn these off too."
 OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
 
 
@@ -152,8 +156,8 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
-    surely = _all_renamed(project, name, key) or _all_switched(project, name, key)
-    follows = surely or _all_switched(project, name, key, beside=True)
+    surely = follows_surely(project, name, key)
+    follows = surely or all_switched(project, name, key, beside=True)
     if not follows and (by := project.interpolated(name, key)):
         return _left(verdict, f"{by} interpolates it; {advice}")
     if ("", key) in project.interpolations.get(file.path, ()):
@@ -166,7 +170,8 @@ def _settled(
         return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets {what}; {advice}, and change both")
     level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
-    if follows and not surely and project.reads(name, key):
+    alone = idle and all(read.harmless for _, read in project.reads(name, key))
+    if follows and not (surely or alone):
         level, reason = "unsafe", f"{reason.rstrip('.')}; {BESIDE}"
     new = verdict.new
     new = _explicit(project, file.path, item, replace(verdict, new=new))
@@ -221,46 +226,6 @@ def _explicit(
     if default is None or not any(project.elsewhere(item.name, word, path) for word in (key, default)):
         return new
     return ((default, DEFAULTS[default]),)
-
-
-def _all_renamed(project: ProjectConfiguration, name: str, key: str) -> bool:
-    """Whether every place that reads `gpus` can read `devices` in its stead, since it has the same value."""
-    if not _moves(project, name, key):
-        return False
-    same = all(_is_devices(value) for value in project.values(name, key))
-    return same and all(read.at is not None for _, read in project.reads(name, key))
-
-
-def _all_switched(project: ProjectConfiguration, name: str, key: str, beside: bool = False) -> bool:
-    """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well; with
-    `beside` though configurations give `devices` already."""
-    plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
-    follow = all(read.off for _, read in project.reads(name, key)) and not project.interpolated(name, key)
-    return _moves(project, name, key, beside) and plain and follow
-
-
-def _moves(project: ProjectConfiguration, name: str, key: str, beside: bool = False) -> bool:
-    """Whether all configurations can give up `gpus`, and, unless `beside` holds, none gives `devices`, which the code
-    does not read so far."""
-    alone = project.can_change(name, key) and (name, "devices") not in project.beside
-    return key == "gpus" and alone and (beside or not _gives_devices(project, name))
-
-
-def _gives_devices(project: ProjectConfiguration, name: str) -> bool:
-    """Whether a configuration may set `devices` of a section: it stands in the group of that name, or speaks of it."""
-    spoken = re.compile(rf"^\s*{re.escape(name)}\s*:".encode(), re.MULTILINE)
-    facts = project.facts
-    paths = [path for path in facts.mentions.get(DEVICES, ()) if facts.sources[path].kind == "yaml"]
-    return bool(project.values(name, "devices")) or any(
-        name in path.split("/")[:-1] or spoken.search(facts.sources[path].data) for path in paths
-    )
-
-
-def _is_devices(value: object) -> bool:
-    """Whether a value of `gpus` is one of `devices` too."""
-    if isinstance(value, list):
-        return bool(value) and all(type(item) is int for item in value)
-    return type(value) is int and (value > 0 or value == -1)
 
 
 def _left(verdict: KeyVerdict, why: str) -> KeyVerdict:
@@ -323,14 +288,10 @@ def _matches(
         written |= names
         others = {other.key: other for other in section.entries}
         edits += tuple(valued(file, others[name], text) for name, text in verdict.values)
-        unit = f"{item.name}.gpus" if entry.key == "gpus" and moves_code(project, item.name) else ""
+        goes_along = follows_surely(project, item.name, "gpus") or BESIDE in verdict.reason
+        together = entry.key == "gpus" and goes_along and moves_code(project, item.name)
+        unit = f"{item.name}.gpus" if together else ""
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
-
-
-def moves_code(project: ProjectConfiguration, name: str) -> bool:
-    """Whether code changes along with the `gpus` of a section."""
-    both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus", beside=True)
-    return bool(project.reads(name, "gpus") or project.interpolated(name, "gpus")) and both
 
 
 def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
@@ -345,14 +306,14 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
             continue
         done.add(read.span)
         message = f"{removal(read.key, read.key)}, and is read from its configuration here"
-        if _all_renamed(project, name, read.key) and read.at:
+        if all_renamed(project, name, read.key) and read.at:
             reason = "Every configuration gives it a number or a list, which is `devices` now."
             edit = TextEdit(*read.at, "devices")
             yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
-        elif _all_switched(project, name, read.key, beside=True):
+        elif all_switched(project, name, read.key, beside=True):
             if read.off not in switched:
                 switched.add(read.off)
-                surely = _all_switched(project, name, read.key)
+                surely = all_switched(project, name, read.key)
                 now = "It asks for the CPU, which `accelerator` and `devices` do now"
                 reason = f"{now}." if surely else f"{now}; {BESIDE}"
                 level: Fix = "safe" if surely else "unsafe"
@@ -365,7 +326,7 @@ def _reads(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
 def _interpolated(file: TextFile, project: ProjectConfiguration) -> Iterator[Match]:
     """The interpolations that read `gpus` of a section, where all of them can read `devices` in its stead."""
     for name, key, start in interpolations(file.text):
-        if name in project.sections and project.values(name, key) and _all_renamed(project, name, key):
+        if name in project.sections and project.values(name, key) and all_renamed(project, name, key):
             message = f"{removal(key, key)}, and is interpolated here"
             reason = "Every configuration gives it a number or a list, which is `devices` now."
             edit = TextEdit(start, start + len(key), "devices")

@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.strategies import GONE, STRATEGIES
 from codemods.rewrite.keys import KeyVerdict, verdicts
 from codemods.rule import Example, Match, Rule, TextEdit
-from codemods.rules.configs.lit301 import moves_code
+from codemods.rules.configs.moved_gpus import moves_code
 from codemods.rules.trainer.commands import SCRIPT, commands
 
 CODE = "LIT303"

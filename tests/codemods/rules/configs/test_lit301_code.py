@@ -196,3 +196,11 @@ def test_where_others_have_the_devices_both_change_where_the_doubt_is_accepted()
     assert 'cfg.trainer.accelerator = "cpu"' in after["m.py"]
     assert not any("gpus" in text for text in after.values())
     assert rewritten(after, rule("LIT301"), unsafe=True) == after
+
+
+def test_one_that_asks_for_none_goes_without_asking() -> None:
+    files = {"m.py": SWITCH, **GROUP, "conf/trainer/idle.yaml": f"{TARGET}gpus: null\nmax_epochs: 2\n"}
+    files["conf/trainer/new.yaml"] = NEW
+    made = run_rules(files, rule("LIT301"))
+    assert "gpus" not in made.final()["conf/trainer/idle.yaml"].decode()
+    assert "m.py" not in made.final()
