@@ -59,8 +59,6 @@ LOWER: dict[str, dict[str, tuple[str, ...]]] = {
         READS: (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete"),
         BINDS: ("tuple", "chained"),
     },
-    "LIT110-0": {COMMENT: ("type comment",)},
-    "LIT112-0": {COMMENT: ("type comment",)},
     "LIT113-0": {MODULE: (*KEPT, "second name", "chained"), COMMENT: ("type comment",)},
     "LIT212-0": {READS: (*LINES, *KEPT, "underscore")},
     "LIT222-2": {GOES: ("comment in call",)},

@@ -86,13 +86,18 @@ def test_a_forgotten_scheduler_steps_once_an_epoch() -> None:
     assert rates[1] == pytest.approx([0.1] * half + [0.01] * half)
 
 
+ROUNDED = 1e-2
+"""What bfloat16 may differ by: where a processor has no kernel for a whole LSTM in it, a cached weight sums up the
+gradients of its uses in 8 bits, and others do so in 24."""
+
+
 def test_stale_weights_are_cleared_where_autocast_caches() -> None:
     before = project("loop_stale_weights")
     cached, now, cleared = train_many(
         [(Case(before), "2.5.4"), (Case(before), "target"), (Case(rewritten(before)), "2.5.4")]
     )
-    assert list(differences(cached, now))
-    assert_same(cleared, now)
+    assert list(differences(cached, now, ROUNDED))
+    assert_same(cleared, now, ROUNDED)
 
 
 def test_a_raw_backward_lets_ranks_differ() -> None:
