@@ -41,7 +41,6 @@ BINDS = "the statement that the rewrite takes away binds another name too"
 HANDLES = "the handler says what failed in the body that the rewrite replaces, and would go with it"
 SERVES = "open: what stands in the body for it alone would go with it, and is taken for a line that says more"
 MODULE = "what a line of the module makes of a Trainer has a name that others may import: it is no harmless line"
-COMMENT = "a comment beside an argument may speak of it"
 GOES = "the comment stands in a call that goes"
 LINES = (
     "print", "assert type", "assert not none", "len, id, repr", "logging", "logger", "warning", "assert message",
@@ -59,7 +58,7 @@ LOWER: dict[str, dict[str, tuple[str, ...]]] = {
         READS: (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete"),
         BINDS: ("tuple", "chained"),
     },
-    "LIT113-0": {MODULE: (*KEPT, "second name", "chained"), COMMENT: ("type comment",)},
+    "LIT113-0": {MODULE: (*KEPT, "second name", "chained")},
     "LIT212-0": {READS: (*LINES, *KEPT, "underscore")},
     "LIT222-2": {GOES: ("comment in call",)},
     "STP002-0": {
