@@ -1,4 +1,4 @@
-"""Values of every kind for every argument of Trainer, ModelCheckpoint and loggers, in many ways: no rule fails."""
+"""Values of every kind for every argument of Trainer, in many ways: no rule fails."""
 
 from __future__ import annotations
 
