@@ -204,3 +204,11 @@ def test_one_that_asks_for_none_goes_without_asking() -> None:
     made = run_rules(files, rule("LIT301"))
     assert "gpus" not in made.final()["conf/trainer/idle.yaml"].decode()
     assert "m.py" not in made.final()
+
+
+def test_a_command_line_goes_along_with_the_code_alone() -> None:
+    files = {"m.py": SWITCH, **GROUP, "conf/trainer/default.yaml": f"{TARGET}gpus: 1\n", "conf/trainer/new.yaml": NEW}
+    files["README.md"] = "```\npython m.py trainer.gpus=2\n```\n"
+    assert "README.md" not in run_rules(files, rule("LIT301"), rule("LIT303")).final()
+    after = rewritten(files, rule("LIT301"), rule("LIT303"), unsafe=True)
+    assert after["README.md"] == "```\npython m.py ++trainer.accelerator=gpu ++trainer.devices=2\n```\n"
