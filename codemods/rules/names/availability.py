@@ -16,7 +16,6 @@ MODULES = {
     "_BOLTS_AVAILABLE": "pl_bolts",
     "_DEEPSPEED_AVAILABLE": "deepspeed",
     "_DOCSTRING_PARSER_AVAILABLE": "docstring_parser",
-    "_FAIRSCALE_AVAILABLE": "fairscale.nn",
     "_HOROVOD_AVAILABLE": "horovod.torch",
     "_HYDRA_AVAILABLE": "hydra",
     "_JSONARGPARSE_AVAILABLE": "jsonargparse",
@@ -24,12 +23,14 @@ MODULES = {
     "_OMEGACONF_AVAILABLE": "omegaconf",
     "_ONNX_AVAILABLE": "onnx",
     "_PSUTIL_AVAILABLE": "psutil",
-    "_RICH_AVAILABLE": "rich",
     "_TORCHTEXT_AVAILABLE": "torchtext",
     "_TORCHVISION_AVAILABLE": "torchvision",
     "_WANDB_AVAILABLE": "wandb",
 }
-"""What each flag looked for, as `pytorch_lightning.utilities.imports` of 1.5.10 has it."""
+"""What each flag looked for, as `pytorch_lightning.utilities.imports` of 1.5.10 has it.
+
+Not the flags that asked for more: rich for its version (2.6 has that flag), fairscale for a system besides Windows.
+"""
 HOLDS = re.compile(
     r"_(?:TORCH_GREATER_EQUAL_(?:1_\d+|2_[01])(?:_\d+)?|PYTHON_GREATER_EQUAL_3_(?:8|10)_0"
     r"|TORCHMETRICS_GREATER_EQUAL_0_[34]|NATIVE_AMP_AVAILABLE)"

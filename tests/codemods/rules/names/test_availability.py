@@ -68,11 +68,18 @@ def test_flags_are_asked_for_where_they_were_read() -> None:
         f"from {UTILITIES} import _APEX_AVAILABLE\n\n_APEX_AVAILABLE = bool(_APEX_AVAILABLE)\n",
         f"from {UTILITIES}.xla_device import XLADeviceUtils\n\nprint(XLADeviceUtils.xla_available())\n",
         f"from {UTILITIES} import _APEX_AVAILABLE\nfrom mine import module_available\n\nprint(_APEX_AVAILABLE)\n",
+        f"from {UTILITIES} import _FAIRSCALE_AVAILABLE\n\nprint(_FAIRSCALE_AVAILABLE)\n",
     ],
-    ids=["handed on", "bound again", "another question", "a name that is taken"],
+    ids=["handed on", "bound again", "another question", "a name that is taken", "its system"],
 )
 def test_what_they_do_not_say_is_left(text: str) -> None:
     assert refusals({"a.py": text}, "LIT001")
+
+
+def test_a_flag_that_moved_is_taken_from_its_new_place() -> None:
+    made = after(f"from {UTILITIES} import _RICH_AVAILABLE\n\nprint(_RICH_AVAILABLE)\n")
+    assert made == f"from {UTILITIES}.imports import _RICH_AVAILABLE\n\nprint(_RICH_AVAILABLE)\n"
+    assert hasattr(importlib.import_module(f"{UTILITIES}.imports"), "_RICH_AVAILABLE")
 
 
 def test_what_another_file_takes_is_left() -> None:
