@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +18,12 @@ from verify.sandbox import process
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 """However loaded a machine is, no example is too slow to be right."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests wait a good part of their time for what they started."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -73,6 +74,15 @@ class AtTerminal:
 
     def type(self, keys: str | bytes) -> None:
         os.write(self._ours, keys.encode() if isinstance(keys, str) else keys)
+
+    def interrupt(self) -> None:
+        """Presses Ctrl-C until the program ends, as a person would: Python's reading of a line may miss the first one,
+        which came after it looked for signals and before it waited for keys."""
+        deadline = time.monotonic() + 120
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self.type("\x03")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(5)
 
     def end(self, text: str = "") -> tuple[int, str]:
         """The exit code, and what is shown to the end, after a last answer."""

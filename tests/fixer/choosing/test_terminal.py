@@ -168,7 +168,7 @@ def test_an_interruption_changes_nothing(project: Path, sent: str) -> None:
         shown.question()
         shown.say("y")
         if sent == "typed":
-            shown.type("\x03")
+            shown.interrupt()
         else:
             os.kill(shown.process.pid, signal.SIGTERM)
         code, said = shown.end()
