@@ -17,7 +17,7 @@ from verify.environments.origins import origins
 from verify.environments.versions import ReadyEnvironment, RequiredVersions, given_baseline
 from verify.reading.entry import conftests, run_by_pytest
 from verify.reading.sources import NAMESPACES, Sources, words
-from verify.reading.targets import READ_BY, asked_for, named_classes, targets
+from verify.reading.targets import READ_BY, asked_for, hydra_plugins, named_classes, targets
 from verify.request import Bench, Pair, Request
 from verify.running import together
 
@@ -98,15 +98,17 @@ def wanted_by(
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
     if run_by_pytest(sources, scripts):
         outside |= {"pytest"}
+    plugins = frozenset[str]()
     if "hydra" in outside:
-        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
+        plugins = hydra_plugins(sources.root)
+        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")} - plugins
     told = naming.KnownDistributions(manifests, local_packages(sources), request.packages)
     asked = naming.named(outside - set(NAMESPACES), names, told)
     origin, places = origins(manifests, tools.environment, request.packages)
     locked = tuple(manifests.agreed)
     return RequiredVersions(
         lightning,
-        asked.packages,
+        asked.packages | plugins,
         (*held, *locked, *others, *request.packages),
         left=asked.left,
         origins=origin,

@@ -28,6 +28,8 @@ _OPTIONS = {
     "--editable": "editable", "-r": "file", "--requirement": "file",
 }  # fmt: skip
 _HASH = re.compile(r"\s--hash[=\s]\s*(\w+:[0-9a-fA-F]+)")
+_OPTION = re.compile(r"\s--[a-z]")
+"""What a line asks of pip besides: `hydra-core --pre`."""
 _COMMENT = re.compile(r"(^|\s)#.*")
 _URL = re.compile(r"(?:\w+\+)?[A-Za-z][A-Za-z0-9.-]+://|git\+|git@|file:")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar\.\w+|tgz)$")
@@ -116,7 +118,7 @@ def read_line(line: str, place: str = "") -> Said | None:
             return IncludedFile(value)
         return address(value, place) if option == "editable" else Index(option, value, place)
     hashes = tuple(_HASH.findall(line))
-    text = _HASH.sub("", line).strip()
+    text = _OPTION.split(_HASH.sub("", line))[0].strip()
     if text.startswith("git@"):
         return address(text, place)
     try:

@@ -27,6 +27,13 @@ else:
 _SIZE = 400_000
 _DEPTH = 5
 _INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[\s=]*(?P<name>\S+)")
+_INSTALLS_MAIN = re.compile(
+    r"^\s*-\s+['\"]?(?:(?:-e\s+|--editable[\s=])?\.(?:\[[\w,\s-]*\])?"
+    r"|(?:-r|--requirement)[\s=]*(?:\./)?requirements\.txt)['\"]?\s*(?:#.*)?$",
+    re.MULTILINE,
+)
+"""A line of a conda environment by which pip installs the project itself, or what its requirements file says."""
+_OPTION = re.compile(r"\s--?[a-z]")
 _CONDA = {"pytorch": "torch", "pytorch-gpu": "torch"}
 _OF_BOTH = ("torch", "torchvision", "torchaudio", "torchmetrics", "tensorboard", "tensorboardx", "numpy", *LIGHTNING)
 """What conda calls as the index of Python does, and what it holds of it is the same."""
@@ -57,13 +64,15 @@ class TreeRequirements:
 def required(root: Path) -> TreeRequirements | None:
     """What the manifests at the top of a tree ask for; None where none names Lightning.
 
-    A requirement file and what the project's own package asks for are installed together; where these do not name
-    Lightning, the first other file that does counts.
+    A requirement file, what the project's own package asks for, and a conda environment that installs these too are
+    installed together; where these do not name Lightning, the first other file that does counts.
     """
     main = [root / "requirements.txt", *(root / name for name in _PACKAGE)]
+    environments = [*sorted(root.glob("environment*.y*ml")), *sorted(root.glob("conda*.y*ml"))]
+    around = [path for path in environments if _INSTALLS_MAIN.search(_text(path, root) or "")][:1]
     others = [*sorted(root.glob("requirements*.txt")), *sorted(root.glob("requirements/*.txt"))]
-    others += [*sorted(root.glob("environment*.y*ml")), *sorted(root.glob("conda*.y*ml")), root / "Pipfile"]
-    for files in (main, *([other] for other in others)):
+    others += [*environments, root / "Pipfile"]
+    for files in ([*main, *around], *([other] for other in others)):
         found = _together(root, files)
         if found and not found.named.isdisjoint(LIGHTNING):
             return found
@@ -122,7 +131,7 @@ def _requirement_file(path: Path, root: Path, option: str = "-r", depth: int = 0
         elif editable := re.match(r"(?:-e|--editable)[\s=]+(?P<what>\S+://\S+)", line):
             yield editable["what"]
         elif line and not line.startswith("-") and line != ".":
-            yield re.split(r"\s--?[a-z]", line)[0].strip()
+            yield _OPTION.split(line)[0].strip()
 
 
 def _pyproject(text: str) -> Read:
@@ -231,7 +240,7 @@ def _environment(text: str) -> Read:
             continue
         by_pip = by_pip and len(match["indent"]) > depth
         if by_pip:
-            lines.append(stated)
+            lines.append(_OPTION.split(stated)[0].strip())
             continue
         name, specifier = _of_conda(stated)
         if name == "python":

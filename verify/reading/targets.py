@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -14,6 +14,23 @@ from verify.reading.sources import NAMESPACES, Import, Sources
 
 READ_BY = frozenset({"hydra", "omegaconf", "jsonargparse"})
 _NAMED = re.compile(r"^\s*(?:-\s+)?(?:_target_|class_path|target)\s*:\s*['\"]?([A-Za-z_]\w*(?:\.\w+)+)", re.MULTILINE)
+_PLUGIN = re.compile(
+    r"^\s*(?:-\s+)?(?:override\s+)?/?hydra/(?:job_logging|hydra_logging|launcher|sweeper)\s*:\s*['\"]?(?P<name>\w+)",
+    re.MULTILINE,
+)
+_CHOSEN_LATER = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
+HYDRA_PLUGINS = {
+    "colorlog": "hydra-colorlog",
+    "joblib": "hydra-joblib-launcher",
+    "ray": "hydra-ray-launcher",
+    "submitit_local": "hydra-submitit-launcher",
+    "submitit_slurm": "hydra-submitit-launcher",
+    "ax": "hydra-ax-sweeper",
+    "nevergrad": "hydra-nevergrad-sweeper",
+    "optuna": "hydra-optuna-sweeper",
+}
+"""The distribution of each value that a configuration may give to a part of hydra (hydra.cc/docs/plugins): a script
+does not start without it, and nothing imports it."""
 _FILES = 1000
 _SIZE = 100_000
 
@@ -49,6 +66,14 @@ def asked_for(packages: Iterable[str], pins: Iterable[str]) -> frozenset[str]:
     return frozenset(package for package in packages if not pinned or names_of(package) & pinned)
 
 
+def hydra_plugins(root: Path) -> frozenset[str]:
+    """The distributions of hydra's own plugins that the configurations of a tree ask for, but for those that a command
+    line chooses (`# @package _global_`)."""
+    texts = (text for text in _yaml_texts(root) if not _CHOSEN_LATER.search(text))
+    named = {match["name"] for text in texts for match in _PLUGIN.finditer(text)}
+    return frozenset(HYDRA_PLUGINS[name] for name in named if name in HYDRA_PLUGINS)
+
+
 def _local(sources: Sources, place: str, module: list[str], name: str) -> tuple[str, ...]:
     return sources.local(place, Import(".".join(module), 0, (name,), False))
 
@@ -60,10 +85,12 @@ def _within(sources: Sources, place: str, module: list[str]) -> tuple[str, ...]:
 
 
 def _dotted(root: Path) -> set[str]:
-    found: set[str] = set()
+    return {dotted for text in _yaml_texts(root) for dotted in _NAMED.findall(text)}
+
+
+def _yaml_texts(root: Path) -> Iterator[str]:
     paths = [path for pattern in ("*.yaml", "*.yml") for path in root.rglob(pattern)]
     for path in sorted(paths)[:_FILES]:
         hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
         if not hidden and path.is_file() and not path.is_symlink() and path.stat().st_size <= _SIZE:
-            found.update(_NAMED.findall(path.read_text(encoding="utf-8", errors="replace")))
-    return found
+            yield path.read_text(encoding="utf-8", errors="replace")

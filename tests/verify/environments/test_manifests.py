@@ -38,12 +38,13 @@ def test_manifests_of_all_kinds_are_read(tmp_path: Path) -> None:
         "[tool.poetry.dependencies]\nclick = '^8'\n"
     )
     (tmp_path / "environment.yaml").write_text(
-        "dependencies:\n  - numpy=1.19.2\n  - pip:\n    - 'tqdm==4.1'\n"
+        "dependencies:\n  - numpy=1.19.2\n  - pip:\n    - 'tqdm==4.1'\n    - hydra-colorlog --pre\n"
         "    - -e git+https://host/a/taming-transformers.git@master#egg=taming\n  - pip=20\nprefix: x\n"
     )
     (tmp_path / "requirements.txt").write_text("git+https://host/openai/CLIP.git\nhydra-core  # why\n")
     assert pins_in(tmp_path) == (
         "hydra-core", "rich<15", "pytest", "click<9,>=8", "einops>=0.3", "lmdb", "timm==0.5", "tqdm==4.1",
+        "hydra-colorlog",
     )  # fmt: skip
     assert [address.url for address in manifests_in(tmp_path).addresses] == [
         "git+https://host/openai/CLIP.git", "git+https://host/a/taming-transformers.git@master",

@@ -70,6 +70,28 @@ def test_an_environment_of_conda_counts_where_nothing_else_names_lightning(tmp_p
     assert {"torch", "cudatoolkit", "rich"} <= found.named
 
 
+WITH_PROJECT = "dependencies:\n  - pytorch>=1.8\n  - pip:\n    - pytorch-lightning>=1.2\n    - hydra-core --pre\n"
+
+
+@pytest.mark.parametrize("line", ["-e .", "-e .  # the project", "'.[dev]'", "-r requirements.txt"])
+def test_an_environment_of_conda_that_installs_the_project_counts_with_it(line: str, tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("setup(name='a', install_requires=['pytorch-lightning'])\n")
+    (tmp_path / "environment.yaml").write_text(f"{WITH_PROJECT}    - {line}\n")
+    found = required(tmp_path)
+    assert found and found.files == ("setup.py", "environment.yaml")
+    assert found.lines == ("pytorch-lightning", "torch>=1.8", "pytorch-lightning>=1.2", "hydra-core")
+
+
+@pytest.mark.parametrize(
+    "line", ["-e ./other", "-r requirements-dev.txt", "./wheels/a.whl", "..", "-e git+https://h/a.git"]
+)
+def test_one_that_installs_something_else_does_not(line: str, tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("setup(name='a', install_requires=['pytorch-lightning'])\n")
+    (tmp_path / "environment.yaml").write_text(f"{WITH_PROJECT}    - {line}\n")
+    found = required(tmp_path)
+    assert found and (found.files, found.lines) == (("setup.py",), ("pytorch-lightning",))
+
+
 def test_pipenv_is_read(tmp_path: Path) -> None:
     (tmp_path / "Pipfile").write_text('[packages]\nlightning = ">=2.1"\n[requires]\npython_version = "3.10"\n')
     found = required(tmp_path)
