@@ -161,7 +161,7 @@ def _seen(item: Evidence) -> Iterator[Stop]:
     if failure:
         path, _, number = (failure.place or "").rpartition(":")
         script = item.after.script if item.after else ""
-        what = f"{failure.type}: {' '.join(failure.message.split())}"
+        what = f"{failure.type}: {' '.join(failure.said.split())}"
         todo = "fix it, and run fixer again: the training ended there"
         yield Stop(path or script, int(number) if path and number.isdigit() else None, what, todo)
     elif item.verdict == "regressed":
@@ -179,7 +179,7 @@ def _failure(before: Recording | None, after: Recording | None) -> Failure | Non
     if _PROGRAM.search(failure.message) and failure.type not in _OF_THE_CODE:
         return None
     old = before.failure if before else None
-    same = old is not None and (old.type, old.message) == (failure.type, failure.message)
+    same = old is not None and failure.is_like(old)
     return None if same and failure.type not in _OF_THE_CODE else failure
 
 

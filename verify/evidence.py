@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +21,9 @@ FactKind = Literal[
 ]  # fmt: skip
 
 RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
+_IN_THE_COPY = re.compile(r"/[^\s'\"=]*?/fixer-verify-[^/\s]+/[^/\s]+/(?:tree|home)/")
+"""What comes before a path of the project in the copy of it that ran."""
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _IN_PART: Mapping[Verdict, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}
 _COVERED: tuple[How, ...] = ("executed", "read", "installed", "same code", "document")
 _RUNS: tuple[How, ...] = ("not loaded", "not called", "not read", "not told")
@@ -132,6 +136,16 @@ class Failure:
     type: str
     message: str
     place: str | None
+
+    @property
+    def said(self) -> str:
+        """The text, with paths of the copy that ran as they are in the tree."""
+        return _IN_THE_COPY.sub("", self.message)
+
+    def is_like(self, other: Failure) -> bool:
+        """Whether another run failed with the same words, wherever its copy and its objects lay."""
+        mine, theirs = (_ADDRESS.sub("", each.said) for each in (self, other))
+        return (self.type, mine) == (other.type, theirs)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def last_resort(tried: Iterable[Evidence]) -> tuple[Fact, ...]:
     for item in tried:
         failure = None if item.after is None or item.alone else item.after.failure
         if item.after is not None and failure is not None:
-            said = " ".join(failure.message.split())[:_LONGEST]
+            said = " ".join(failure.said.split())[:_LONGEST]
             stops = f"stops at {failure.place}: fix that" if failure.place else f"ends with {said}: fix that"
             told = f"{item.after.script} {stops}, or name a command that gets through `fit`, "
             return (Fact("next", f'{told}with `script = "..."` and `args = [...]` {SETTINGS}'),)

@@ -326,7 +326,7 @@ def _more(found: Sequence[Difference]) -> tuple[Fact, ...]:
 
 def _ending_facts(old: Recording, new: Recording) -> tuple[Fact, ...]:
     if old.failure and new.failure:
-        return (Fact("also", f"after `fit` both scripts fail: {new.failure.type}: {_short(new.failure.message)}"),)
+        return (Fact("also", f"after `fit` both scripts fail: {new.failure.type}: {_short(new.failure.said)}"),)
     if old.failure:
         return (Fact("also", f"after `fit` the script failed before ({old.failure.type}) and does not now"),)
     return ()
@@ -363,8 +363,7 @@ def _listed(found: Sequence[Difference]) -> str:
 
 
 def _same_failure(old: Recording, new: Recording) -> bool:
-    return bool(old.failure and new.failure and old.failure.type == new.failure.type
-                and old.failure.message == new.failure.message)  # fmt: skip
+    return bool(old.failure and new.failure and old.failure.is_like(new.failure))
 
 
 def _is_missing_package(recording: Recording) -> bool:
@@ -381,7 +380,7 @@ def _end(raw: RunRecord) -> str:
     if failure is None:
         return "the script ends without a call of `fit` that returns"
     where = f" at {failure.place}" if failure.place else ""
-    return f"{failure.type}: {_short(failure.message)}{where}"
+    return f"{failure.type}: {_short(failure.said)}{where}"
 
 
 def _ended(raw: RunRecord) -> str:

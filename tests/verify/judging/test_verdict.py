@@ -267,6 +267,28 @@ def test_another_failure_after_fit_is_not_passing() -> None:
     assert judge(raw(failure=BOOM), raw(), ()).verdict == "preserved"
 
 
+COPY = "/var/tmp/fixer-verify-90-ab_c/{}0/tree/"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "no 'colorlog' in path=file://{}configs, path=pkg://hydra",
+            "no 'colorlog' in path=file:configs, path=pkg://h",
+        ),
+        ("cannot read '{}data/x.csv'", "cannot read 'data/x.csv'"),
+        ("<Model object at 0x7f{}> is no Tensor", "is no Tensor"),
+    ],
+)
+def test_the_same_failure_in_two_copies_is_the_same(text: str, said: str) -> None:
+    places = [COPY.format(tree) if "0x" not in text else tree[:1] for tree in ("before", "after")]
+    runs = [failed(failure=Failure("ValueError", text.format(place), "a.py:1")) for place in places]
+    judgement = judge(*runs, ())
+    assert judgement.reason.startswith("neither tree trains; both fail in the same way: ValueError")
+    assert said in judgement.reason
+
+
 @pytest.mark.parametrize("losses", [(), (1.0,)])
 def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[float, ...]) -> None:
     still = raw(optimizer_steps=0, learning_rates=(), losses=losses)
