@@ -20,6 +20,8 @@ FactKind = Literal[
     "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next"
 ]  # fmt: skip
 
+BY_HAND = "replace by hand, where it stops: "
+"""How the next step begins where a tree stops at a use that no rule rewrote."""
 RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
 _IN_THE_COPY = re.compile(r"/[^\s'\"=]*?/fixer-verify-[^/\s]+/[^/\s]+/(?:tree|home)/")
 """What comes before a path of the project in the copy of it that ran."""
@@ -299,6 +301,11 @@ class Evidence:
     facts: tuple[Fact, ...] = ()
     touched: tuple[FileCoverage, ...] = ()
     shares: tuple[Share, ...] = ()
+
+    @property
+    def stops_by_hand(self) -> bool:
+        """Whether the patched tree ended at a use that is left to do by hand."""
+        return any(fact.kind == "next" and fact.text.startswith(BY_HAND) for fact in self.facts)
 
     @property
     def outcome(self) -> Outcome:

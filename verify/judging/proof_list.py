@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from verify.evidence import Alone, Environment, Evidence, Fact, FactKind, FileCoverage, How, Recording, Role
+from verify.evidence import BY_HAND, Alone, Environment, Evidence, Fact, FactKind, FileCoverage, How, Recording, Role
 from verify.judging.record import RunRecord, besides
 from verify.judging.verdict import Judgement
 
@@ -44,7 +44,7 @@ def restated(judgement: Judgement, reason: str) -> Judgement:
 
 def replace_by_hand(problem: str) -> Fact:
     """What to do where a tree stops at a use that no rule rewrote."""
-    return Fact("next", f"replace by hand, where it stops: {problem}")
+    return Fact("next", f"{BY_HAND}{problem}")
 
 
 def given(old: RunRecord | None, new: RunRecord) -> tuple[Fact, ...]:

@@ -19,7 +19,8 @@ from verify.environments.installer import Installer, find
 from verify.environments.interpreters import Interpreter, Unavailable, inspect
 from verify.environments.solving import Solution, installed, solve
 from verify.environments.versions import ReadyEnvironment, RequiredVersions
-from verify.evidence import Alone, Environment, Evidence, Failure, Recording, RequirementFit, Rung, Verdict
+from verify.evidence import Alone, Environment, Evidence, Fact, Failure, Recording, RequirementFit, Rung, Verdict
+from verify.judging.proof_list import replace_by_hand
 from verify.request import Request
 
 RUN = Recording("train.py", True, None, *[()] * 3, 8, 8, 2, *[()] * 2, None, None, 0.0)
@@ -312,5 +313,8 @@ def test_code_of_today_and_what_has_nothing_newer_is_run_once() -> None:
     assert not fails_today(NEITHER, replace(OLD, written=None))
     assert not fails_today(replace(NEITHER, verdict="regressed"), OLD)
     assert not fails_today(replace(NEITHER, after=RUN), OLD)
+    left = "train.py:9: `terminate_on_nan` of Trainer was removed in Lightning 1.7"
+    assert not fails_today(replace(NEITHER, facts=(replace_by_hand(left),)), OLD)
+    assert fails_today(replace(NEITHER, facts=(Fact("next", "put data there"),)), OLD)
     held = (Environment("target", "3.11.7", (), "why", asked=RequirementFit(FILES)),)
     assert not fails_today(replace(NEITHER, environments=held), OLD)
