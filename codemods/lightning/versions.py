@@ -84,7 +84,7 @@ def _any_admits(pins: tuple[str, ...], names: frozenset[str], limit: str, below:
     return not specifiers or any(
         bound <= version < end and item.specifier.contains(version, prereleases=True)
         for item in specifiers
-        for version in (*_RELEASES, *_named(item))
+        for version in (bound, *_RELEASES, *_named(item))
     )
 
 

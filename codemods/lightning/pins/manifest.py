@@ -7,7 +7,7 @@ changing it changes that one value and no other. What is no manifest has no requ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -15,11 +15,14 @@ from codemods.lightning.pins.commands import dockerfile, notebook, script, workf
 from codemods.lightning.pins.conda import LISTS, environment, hooks, listed
 from codemods.lightning.pins.declared import setup_cfg, setup_py
 from codemods.lightning.pins.lines import requirements
-from codemods.lightning.pins.pin import LIGHTNING, NAMES, Pin, Problem
+from codemods.lightning.pins.pin import COMPANIONS, LIGHTNING, NAMES, Pin, Problem
 from codemods.lightning.pins.tables import pipfile, pyproject
 from codemods.lightning.pins.toml import Unparsable
 
-__all__ = ["LIGHTNING", "NAMES", "Pin", "Problem", "Unparsable", "find_pins", "manifest_kind", "read_pins", "states"]
+__all__ = [
+    "COMPANIONS", "LIGHTNING", "NAMES", "Pin", "Problem", "Unparsable", "find_pins", "manifest_kind", "read_pins",
+    "states",
+]  # fmt: skip
 
 Kind = Literal[
     "requirements",
@@ -96,8 +99,8 @@ def states(path: str, kind: str, text: str) -> bool:
     return manifest_kind(path, kind, text) not in (None, "lock", *INSTALLS)
 
 
-def find_pins(path: str, kind: str, text: str) -> tuple[Pin, ...]:
-    """The requirements on Lightning, torch and torchmetrics that can be read, in the order of the text.
+def find_pins(path: str, kind: str, text: str, names: Collection[str] = NAMES) -> tuple[Pin, ...]:
+    """The requirements on those packages that can be read, in the order of the text.
 
     `kind` is that of the source. What is invalid or comes from an address is left out; a file that does not parse
     has none.
@@ -106,7 +109,7 @@ def find_pins(path: str, kind: str, text: str) -> tuple[Pin, ...]:
         pins = read_pins(manifest_kind(path, kind, text) or "", text)
     except Unparsable:
         return ()
-    return tuple(pin for pin in pins if pin.name in NAMES and pin.requirement)
+    return tuple(pin for pin in pins if pin.name in names and pin.requirement)
 
 
 @lru_cache(maxsize=256)

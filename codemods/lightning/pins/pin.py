@@ -17,6 +17,8 @@ from codemods.lightning.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
 NAMES = (*LIGHTNING, "torch", "torchmetrics")
+COMPANIONS = ("numpy", "torchaudio", "transformers")
+"""Packages of which rules ask which releases a project admits, besides."""
 BESIDE = (
     "torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse",
     "typing-extensions", "tqdm", "pyyaml", "fsspec", "packaging",

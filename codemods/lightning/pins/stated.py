@@ -7,16 +7,27 @@ from contextlib import suppress
 
 from codemods.code.source import Source, TextFile, Unreadable
 from codemods.lightning.pins.address import is_official
-from codemods.lightning.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
+from codemods.lightning.pins.manifest import (
+    COMPANIONS,
+    LIGHTNING,
+    NAMES,
+    find_pins,
+    manifest_kind,
+    read_pins,
+    states,
+)
 from codemods.lightning.pins.toml import Unparsable
 
-_NAMED = (b"lightning", b"Lightning", b"torch")
+_NAMED = (b"lightning", b"Lightning", b"torch", *(name.encode() for name in COMPANIONS))
 
 
 def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
+    """Every requirement on Lightning, torch, torchmetrics and their companions that the manifests state, in path
+    order."""
     return tuple(
-        pin.requirement for source, text in _manifests(sources) for pin in find_pins(source.path, source.kind, text)
+        pin.requirement
+        for source, text in _manifests(sources)
+        for pin in find_pins(source.path, source.kind, text, (*NAMES, *COMPANIONS))
     )
 
 

@@ -14,10 +14,11 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix, Span
 from codemods.lightning.facts import Facts
+from codemods.lightning.versions import admits_from
 from codemods.rule import Example, Match, Rule, TextEdit
 
-RULES: Mapping[str, str] = {"NPY001": "was removed in NumPy 1.24", "NPY201": "was removed in NumPy 2.0"}
-"""What ruff calls the names that NumPy 1.24 and NumPy 2 dropped, and what is said of one."""
+RULES: Mapping[str, str] = {"NPY001": "1.24", "NPY201": "2.0"}
+"""What ruff calls the names that NumPy dropped, and the release that did."""
 LEVELS: Mapping[str, Fix] = {"safe": "safe", "unsafe": "unsafe"}
 KEPT = frozenset(Path(__file__).with_name("numpy_names.txt").read_text(encoding="ascii").split())
 """Names of NumPy's that are there: a file that uses no other one is not worth a question."""
@@ -37,7 +38,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         first, last = told["location"], told["end_location"]
         span = Span(first["row"], first["column"], last["row"], last["column"])
-        message = f"`{file.text[start:end]}` {RULES[told['code']]}"
+        message = f"`{file.text[start:end]}` was removed in NumPy {RULES[told['code']]}"
         fix = told["fix"]
         level = LEVELS.get(fix["applicability"], "manual") if fix else "manual"
         if level == "manual":
@@ -64,8 +65,10 @@ def _may(text: str) -> bool:
 
 
 def _told(file: PythonFile, facts: Facts) -> list[dict[str, Any]]:
-    """What ruff says of a file; it is asked where the file names something of NumPy that may be gone."""
-    if not _may(file.text):
+    """What ruff says of a file, of the releases that the project's pins admit; it is asked where the file names
+    something of NumPy that may be gone."""
+    gone = {code for code, release in RULES.items() if admits_from(facts, ("numpy",), release)}
+    if not gone or not _may(file.text):
         return []
     key = f"numpy.{file.text}"
     if key not in facts.of_sources:
@@ -85,7 +88,7 @@ def _told(file: PythonFile, facts: Facts) -> list[dict[str, Any]]:
             raise RuntimeError(f"ruff: {asked.stderr.decode(errors='replace').strip()[:200]}")
         facts.of_sources[key] = json.loads(asked.stdout)
     found: list[dict[str, Any]] = facts.of_sources[key]
-    return [told for told in found if told["code"] in RULES]
+    return [told for told in found if told["code"] in gone]
 
 
 def _offset(file: PythonFile, place: Mapping[str, int]) -> int:
@@ -120,7 +123,13 @@ RULE = Rule(
     triggers=(b"numpy",),
     check=_check,
     spelled=_may,
-    examples=(Example(BEFORE, AFTER), Example(CURRENT, CURRENT)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(CURRENT, CURRENT),
+        Example(BEFORE, BEFORE, pins=("numpy==1.21.6",)),
+        Example(BEFORE, AFTER, pins=("numpy>=1.20",)),
+        Example(BEFORE, AFTER.replace("np.inf", "np.Inf"), pins=("numpy<2",)),
+    ),
     stops=True,
     references=(
         "https://numpy.org/doc/stable/numpy_2_0_migration_guide.html",

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from codemods.finding import Finding
+from codemods.lightning.pins.stated import pins_of
 from codemods.rules.companions.com002 import KEPT, RULE
-from tests.codemods.support import run_rules
+from tests.codemods.support import run_rules, sources
 
 HEAD = "import numpy as np\n"
 
@@ -78,3 +79,29 @@ def test_what_has_no_place_to_go_is_named() -> None:
     (item,) = found(f"{HEAD}x = np.cast['f'](1)\n")
     assert item.fix == "manual" and "np.cast" in item.reason
     assert item.reason.endswith(".") and not item.reason.endswith("..")
+
+
+POETRY = '[tool.poetry.dependencies]\npython = "^3.10"\nlightning = "*"\nnumpy = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("manifests", "gone"),
+    [
+        ({"pyproject.toml": POETRY.format("<2")}, ["np.float"]),
+        ({"pyproject.toml": POETRY.format("^1.26")}, ["np.float"]),
+        ({"pyproject.toml": POETRY.format("~1.22")}, []),
+        ({"pyproject.toml": POETRY.format(">=1.20")}, ["np.float", "np.Inf"]),
+        ({"requirements.txt": "lightning\nnumpy==1.21.6\n"}, []),
+        ({"requirements.txt": "lightning\nnumpy\n"}, ["np.float", "np.Inf"]),
+        ({"requirements.txt": "numpy~=1.22.0\n", "setup.py": "setup(install_requires=['lightning'])\n"}, []),
+        ({"requirements.txt": "lightning\nnumpy<2\n", "dev/requirements.txt": "lightning\nnumpy\n"}, ["np.float"]),
+        (
+            {"requirements.txt": "lightning\nnumpy<2\n", "dev/requirements.txt": "torch\nnumpy>=2\n"},
+            ["np.float", "np.Inf"],
+        ),
+    ],
+)
+def test_names_are_gone_in_the_releases_that_the_project_admits(manifests: dict[str, str], gone: list[str]) -> None:
+    files = {"train.py": f"{HEAD}x = np.float(1), np.Inf\n", **manifests}
+    made = run_rules(files, RULE, pins=pins_of(sources(files)))
+    assert [finding.message.split("`")[1] for finding in made.findings] == gone
