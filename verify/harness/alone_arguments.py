@@ -213,6 +213,7 @@ def following(
         yield from _answering(text, frame, line, given)
     for _, line in lines[:3]:
         yield from _uncallable(text, line, given)
+    yield from _unbuilt(text, given)
     for frame, line in lines:
         yield from _lacking(text, line, given, hints)
         for path in _mentioned(line, given, frame):
@@ -273,6 +274,15 @@ def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Argument
     for name, value in given.items() if found else ():
         if found and type(value).__name__ == found[1]:
             yield {**given, name: function(ast.unparse(line))}
+
+
+def _unbuilt(text: str, given: Arguments) -> Iterator[Arguments]:
+    """What hydra was to build from its configuration (`_recursive_=False`), and got built already: as that."""
+    if not re.search(r"InstantiationException: .*[Cc]onfig of type|Unsupported config type", text):
+        return
+    for name, value in given.items():
+        if isinstance(value, dict) and value.get("@") == "call" and "of" not in value and not value.get("args"):
+            yield {**given, name: {"@": "config", "values": {"_target_": value["name"], **value["kwargs"]}}}
 
 
 def _spread(frame: FrameType) -> bool:

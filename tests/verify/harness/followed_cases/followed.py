@@ -7,7 +7,7 @@ from pathlib import Path
 import pytorch_lightning as pl
 import torch
 import yaml
-from parts import Inner, Wide, kind_of, loss_of, rate
+from parts import Inner, Wide, instantiate, kind_of, loss_of, rate
 from torch import nn
 from torch.nn import functional as F
 
@@ -95,3 +95,13 @@ class Pictures(Trained):
 
 def pictures():
     return Pictures(image_size=[24, 40])
+
+
+class BuildsItself(Trained):
+    def __init__(self, optim, width=8):
+        super().__init__()
+        self.save_hyperparameters()
+        self.net = nn.Linear(width, width)
+
+    def configure_optimizers(self):
+        return instantiate(self.hparams.optim, params=self.parameters())

@@ -1,5 +1,7 @@
 """What the project builds its modules of."""
 
+import importlib
+
 import torch
 from torch import nn
 
@@ -33,3 +35,19 @@ class Inner(nn.Module):
 
     def forward(self, x):
         return torch.relu(self.layer(x))
+
+
+class InstantiationException(Exception):
+    """As hydra calls it."""
+
+
+def instantiate(config, **more):
+    """What `hydra.utils.instantiate` does with one level."""
+    if not isinstance(config, dict):
+        raise InstantiationException(
+            f"Cannot instantiate config of type {type(config).__name__}.\nTop level config must be an OmegaConf "
+            "DictConfig/ListConfig object, a plain dict/list, or a Structured Config class or instance."
+        )
+    module, _, name = config["_target_"].rpartition(".")
+    given = {key: value for key, value in config.items() if key != "_target_"}
+    return getattr(importlib.import_module(module), name)(**given, **more)
