@@ -86,20 +86,18 @@ def target(
     exact = tuple(f"{name}=={version}" for name, version in sorted(found.releases.items()))
     plain = replace(wanted, pins=exact, written=None)
 
-    def built(asked: RequiredVersions, tools: Installer) -> ReadyEnvironment:
-        return versions.target(asked, release, None, tools, cache, progress, found.releases)
+    def built(asked: RequiredVersions, tools: Installer, is_last: bool) -> ReadyEnvironment:
+        return versions.target(asked, release, None, tools, cache, progress, found.releases, is_last)
 
     unused = _unused(stated, found.releases, plain)
     half = installer.left() / 2
+    hurried = replace(installer, left=lambda: installer.left() - half) if unused else installer
     try:
-        ready = built(
-            replace(plain, unused=unused),
-            replace(installer, left=lambda: installer.left() - half) if unused else installer,
-        )
+        ready = built(replace(plain, unused=unused), hurried, not unused)
     except Unavailable:
         if not unused:
             raise
-        ready = built(plain, installer)
+        ready = built(plain, installer, True)
     return _told(ready, stated, found.releases, needed, newest=True, unused=unused)
 
 

@@ -67,9 +67,11 @@ def target(
     cache: Path,
     progress: Callable[[str], None],
     solved: Mapping[str, str] = MappingProxyType({}),
+    is_last: bool = True,
 ) -> ReadyEnvironment:
     """The environment for the tree after: a given interpreter, the one we run in, or one built for it; where that
-    cannot be, the one we run in as far as it goes. With releases that were `solved` it is built of these."""
+    cannot be and this `is_last`, with nothing else to try, the one we run in as far as it goes. With releases that were
+    `solved` it is built of these."""
     if given is not None:
         _check_given(given, wanted, release)
         told = _otherwise(_extras(wanted, {}), given)
@@ -90,7 +92,7 @@ def target(
     try:
         found, left = build(plan, here, installer, cache, progress)
     except Unavailable as error:
-        if not _serves(here, replace(wanted, packages=frozenset()), release):
+        if not is_last or not _serves(here, replace(wanted, packages=frozenset()), release):
             raise
         absent = _absent(wanted, here)
         told = f"{error}{_otherwise(plan.extras, here)}{_without(tuple(sorted(absent)))}"

@@ -63,6 +63,8 @@ def test_without_a_network_the_proof_goes_on_with_what_is_here(tmp_path: Path) -
         ready.environment.reason
     )
     assert ready.environment.reason.endswith("beside this torch: no-such-package")
+    with pytest.raises(Unavailable, match=r"2\.6\.6 cannot be installed: no address was found"):
+        target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None, is_last=False)
     with pytest.raises(Unavailable, match=r"2\.5\.6 cannot be installed: no address was found"):
         target(wanted, "2.5.6", None, installer, tmp_path, lambda text: None)
 
