@@ -47,7 +47,8 @@ def plain_expressions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     calls = known.nodes[ast.Call]
     odd = [node for node in calls if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
     odd += [node for node in calls if spelled_out(node, known) is not None]
-    places = [*odd, *kept, *_needing(known), *known.nodes[ast.IfExp], *foldable(known), *scattered(known)]
+    every = (*odd, *kept, *_needing(known), *known.nodes[ast.IfExp])
+    places = [*(node for node in every if swap(node) is not None), *foldable(known), *scattered(known)]
     return replaced_at(tree, places, swap) if places else tree
 
 

@@ -27,6 +27,8 @@ _STORED = (
 _SAID = r"[\"']{0}[\"']|[(,]\s*{0}\s*=(?!=)"
 _TAKEN = r"(?:\bmodules\[|import_module\(|__import__\()\s*[\"'](?:[\w.]*\.)?{0}[\"']"
 """How a text gets a module by what says it."""
+_TAKING = (b"modules[", b"import_module(", b"__import__(")
+"""What that begins with: plain text, which is found many times as fast."""
 _CALLED = r"\b{0}\b(?:\s+as\s+(\w+))?"
 _HANDED = r"(?<!getattr)(?<!hasattr)[(,=:\[]\s*(?:[\w.]+\.)?{0}[ \t]*(?:[,)\]}}#\n]|\Z)|\b{0}\.__dict__"
 """How a text does something with a module itself, not with what it has under a name."""
@@ -54,9 +56,9 @@ def _may_bind(source: Source, module: str, name: str) -> bool:
     """The same of a text that speaks of the module, and of the name or of what is filled."""
     text, spoken = source.unescaped, name.encode() in source.unescaped
     called = _names(source, module) if module else set()
-    taken = _pattern(_TAKEN, module).search(text) is not None
+    taken = any(mark in text for mark in _TAKING) and _pattern(_TAKEN, module).search(text) is not None
     had = spoken and (called or taken or not module or _spelled(module, name).search(text))
-    if had and (_pattern(_STORED, name).search(text) or bound_by_name(name).search(text)):
+    if had and (_stores(text, name) or bound_by_name(name).search(text)):
         return True
     said = spoken and _pattern(_SAID, name).search(text) is not None
     if taken:
@@ -65,6 +67,10 @@ def _may_bind(source: Source, module: str, name: str) -> bool:
         rest = IMPORT.sub(b"", text)
         return any(word in source.filled or _pattern(_HANDED, word.decode()).search(rest) for word in called)
     return not called.isdisjoint(source.filled)
+
+
+def _stores(text: bytes, name: str) -> bool:
+    return f".{name}".encode() in text and _pattern(_STORED, name).search(text) is not None
 
 
 @cache

@@ -10,11 +10,11 @@ from codemods.code.conditions import ALWAYS, GUARDS, guarded
 from codemods.code.contexts import Contexts
 from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import has_instance
 from codemods.code.iterating import is_repeated_once, plain_turns
 from codemods.code.looking import looked_at
 from codemods.code.names import Function
 from codemods.code.nodes import every_node, walk
+from codemods.code.own_instances import asks_for_instance
 from codemods.code.rows import first_of, row, turn_by_turn
 from codemods.code.spreads import nodes_run_here
 from codemods.code.tree_copies import BLOCKS, DEFINING, at, changed, made_from, replaced, twin
@@ -86,7 +86,7 @@ class _Blocks:
 
     def statement(self, node: ast.stmt, owner: Owner) -> list[ast.stmt]:
         if isinstance(node, DEFINING):
-            if isinstance(owner, ast.ClassDef) and isinstance(node, ast.FunctionDef) and has_instance(node):
+            if isinstance(owner, ast.ClassDef) and isinstance(node, ast.FunctionDef):
                 self.methods.add(id(node))
             return [self.inside(node, node)]
         if isinstance(owner, ast.ClassDef):
@@ -265,9 +265,8 @@ class _Blocks:
             return None if way is None else not way
         if isinstance(test, ast.Constant):
             return bool(test.value)
-        if isinstance(test, ast.Compare) and isinstance(owner, Function) and id(owner) in self.methods:
-            asked = f"{owner.args.args[0].arg} is None"
-            return {asked: False, asked.replace(" is ", " is not "): True}.get(ast.unparse(test))
+        if isinstance(test, ast.Compare) and isinstance(owner, ast.FunctionDef) and id(owner) in self.methods:
+            return asks_for_instance(test, owner)
         return False if self.known.dotted(test) in CHECKING else None
 
     def says_nothing(self, node: ast.expr) -> bool:

@@ -97,18 +97,22 @@ def holds_values(node: ast.stmt) -> bool:
 
 def _is_of_constants(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class has constants and nothing else."""
+    if not all(map(_is_plain, node.body)):
+        return False
     bases = {known.dotted(item) or getattr(item, "id", "") for item in node.bases}
     marks = {known.dotted(item.func if isinstance(item, ast.Call) else item) for item in node.decorator_list}
     mixed = len(node.bases) == 2 and bool(bases & ENUMS) and getattr(node.bases[0], "id", "") in MIXED - known.taken
     bases -= MIXED if mixed else frozenset()
-    if node.keywords or len(bases) > 1 or not bases <= FIELDS | ENUMS | {"object"} or not marks <= FIELDS:
-        return False
-    return all(
+    return not node.keywords and len(bases) < 2 and bases <= FIELDS | ENUMS | {"object"} and marks <= FIELDS
+
+
+def _is_plain(item: ast.stmt) -> bool:
+    """Whether a statement of a class names a constant, or does nothing."""
+    return (
         isinstance(item, ast.Pass)
         or (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))
         or (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name))
         or (isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name))
-        for item in node.body
     )
 
 

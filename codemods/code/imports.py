@@ -80,6 +80,11 @@ class ModuleNames:
         return frozenset(item.value for item in self.nodes[ast.Constant] if isinstance(item.value, str))
 
     @cached_property
+    def asks_identity(self) -> bool:
+        """Whether the module asks of anything whether it is something."""
+        return any(isinstance(item.ops[0], ast.Is | ast.IsNot) for item in self.nodes[ast.Compare])
+
+    @cached_property
     def formats(self) -> frozenset[int]:
         """The format specifications in f-strings, which `ast` has as strings of their own."""
         return frozenset(id(item.format_spec) for item in self.nodes[ast.FormattedValue])

@@ -130,25 +130,27 @@ def _part(owner: ast.AST, parts: Parts) -> NameUses:
         if kind in BINDING and node is not owner:
             for name in _bound(node):
                 part.bind(name, path)
-        if kind in DEFINING and node is not owner:
-            part.add(_part(node, parts), path)
-            continue
-        if kind is ast.Call and node.args and type(node.func) is ast.Name and node.func.id == "vars":
+            if kind in DEFINING:
+                part.add(_part(node, parts), path)
+                continue
+        elif kind is ast.Call and node.args and type(node.func) is ast.Name and node.func.id == "vars":
             part.loads.setdefault("vars", []).append((node.func, path))
             stack.extend([(item, path) for item in (*node.args, *node.keywords)])
             continue
-        if kind is ast.Global or kind is ast.Nonlocal:
+        elif kind is ast.Global or kind is ast.Nonlocal:
             part.stores.update([*node.names, *node.names])
             part.elsewhere.update(node.names)
         for field in CHILD_FIELDS.get(kind, ()):
             value = getattr(node, field)
             if type(value) is not list:
-                if value is not None and type(value) is not str:
+                if value is not None and type(value) is not ast.Constant:
                     stack.append((value, path))
-            elif value and isinstance(value[0], ast.stmt):
+            elif not value:
+                continue
+            elif isinstance(value[0], ast.stmt):
                 stack.extend((item, (*path, (id(value), number))) for number, item in enumerate(value))
-            elif value:
-                stack.extend([(item, path) for item in value if isinstance(item, ast.AST)])
+            else:
+                stack.extend([(item, path) for item in value if item is not None and type(item) is not ast.Constant])
     parts[id(owner)] = owner, part
     return part
 

@@ -29,17 +29,28 @@ CHILD_FIELDS: dict[type, tuple[str, ...]] = {
 """The fields of a class of nodes that can hold nodes or lists of them, last first; names, constants and what
 else has nothing below it are left out."""
 
+_MARKS = frozenset({"conversion", "ctx", "is_async", "level", "op", "ops", "simple"})
+_FORWARDS = {kind: tuple(reversed(fields)) for kind, fields in CHILD_FIELDS.items()}
+SPELLING_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: fields
+    for kind in vars(ast).values()
+    if isinstance(kind, type)
+    and issubclass(kind, ast.AST)
+    and (fields := tuple(name for name in kind._fields if kind in _LEAVES or name in _PLAIN_FIELDS - _MARKS))
+}
+"""The fields of a class of nodes that can hold words, or lists of them."""
+
 STATEMENTS = frozenset(kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.stmt))
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, as `ast.iter_child_nodes` has them, but for contexts and operators."""
     found: list[ast.AST] = []
-    for name in reversed(CHILD_FIELDS.get(type(node), ())):
+    for name in _FORWARDS.get(type(node), ()):
         value = getattr(node, name)
         if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+            found += [item for item in value if item is not None]
+        elif value is not None:
             found.append(value)
     return found
 
@@ -47,20 +58,21 @@ def children(node: ast.AST) -> list[ast.AST]:
 def every_node(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, as `ast.walk` finds them but three times as fast and in another order."""
     stack: list[Any] = [tree]
+    pop, push, fields_of = stack.pop, stack.append, CHILD_FIELDS.get
     while stack:
-        node = stack.pop()
+        node = pop()
         if node is None or type(node) is str:
             continue
         yield node
-        for name in CHILD_FIELDS.get(type(node), ()):
-            value = getattr(node, name)
-            if type(value) is list:
-                stack.extend(value)
-            else:
-                stack.append(value)
+        if (fields := fields_of(type(node))) is not None:
+            for name in fields:
+                value = getattr(node, name)
+                if type(value) is list:
+                    stack += value
+                elif value is not None:
+                    push(value)
 
 
-_FORWARDS = {kind: tuple(reversed(fields)) for kind, fields in CHILD_FIELDS.items()}
 _WALKED: WeakKeyDictionary[ast.AST, tuple[ast.AST, ...]] = WeakKeyDictionary()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
 from codemods.code.spreads import COMPREHENSIONS
+from codemods.code.syntax import is_none
 from codemods.code.tree_copies import made_from
 
 WRITTEN = (ast.Dict, ast.List, ast.Tuple, ast.BinOp, ast.JoinedStr, ast.Lambda, *COMPREHENSIONS)
@@ -19,10 +20,15 @@ LIBRARIES = frozenset({"collections", "lightning", "pathlib", "pytorch_lightning
 
 def asked_for_none(owner: ast.AST) -> dict[int, ast.Compare]:
     """The comparisons of names with None, by the names that are read."""
-    every = (item for item in every_node(owner) if isinstance(item, ast.Compare) and len(item.ops) == 1)
-    asked = (item for item in every if isinstance(item.ops[0], ast.Is | ast.IsNot))
-    none = (item for item in asked if ast.unparse(item.comparators[0]) == "None")
-    return {id(item.left): item for item in none if isinstance(item.left, ast.Name)}
+    return {
+        id(item.left): item
+        for item in every_node(owner)
+        if type(item) is ast.Compare
+        and type(item.left) is ast.Name
+        and len(item.ops) == 1
+        and isinstance(item.ops[0], ast.Is | ast.IsNot)
+        and is_none(item.comparators[0])
+    }
 
 
 def answers(loads: Iterable[ast.Name], asked: Mapping[int, ast.Compare]) -> dict[int, ast.AST]:

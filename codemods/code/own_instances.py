@@ -7,9 +7,11 @@ from collections.abc import Container
 from typing import Any
 
 from codemods.code.imports import ModuleNames
+from codemods.code.inlining import has_instance
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.spreads import nodes_run_here
+from codemods.code.syntax import is_none
 from codemods.code.tree_copies import changed, made_from, replaced_at
 
 SELF = "self"
@@ -99,3 +101,12 @@ def _by_super(node: ast.AST, asked: Container[int]) -> ast.AST | None:
     above = made_from(node.func.value, ast.Call(func=ast.Name("super", ast.Load()), args=[], keywords=[]))
     ast.copy_location(above.func, node.func.value)
     return changed(node, func=changed(node.func, value=above), args=node.args[1:])
+
+
+def asks_for_instance(test: ast.Compare, method: ast.FunctionDef) -> bool | None:
+    """Whether a test on None of the object whose method it is in holds; None where it asks something else."""
+    this = method.args.args[0].arg if method.args.args else ""
+    if getattr(test.left, "id", None) != this or len(test.ops) != 1 or not is_none(test.comparators[0]):
+        return None
+    ways = {ast.Is: False, ast.IsNot: True}
+    return ways.get(type(test.ops[0])) if has_instance(method) else None

@@ -86,6 +86,7 @@ class ParsedFiles:
         self.memo.clear()
         if (gone := self._kept.pop(path, None)) is not None:
             self._length -= len(gone.text)
+            gone.let_go()
         if file is not None:
             self._length += len(file.text)
             self._kept[path] = file

@@ -11,6 +11,8 @@ from codemods.code.nodes import children, every_node
 from codemods.code.tree_copies import DEFINING
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+APART = frozenset({*DEFINING, ast.Lambda, *COMPREHENSIONS})
+"""What has names of its own."""
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
 
 
@@ -65,10 +67,9 @@ def is_copied(value: ast.Dict, load: ast.Name, following: ast.stmt, known: Modul
 
 def nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or module, without those of functions, classes and comprehensions inside it."""
-    apart = (*DEFINING, ast.Lambda, *COMPREHENSIONS)
     stack: list[Any] = [owner]
     while stack:
         node = stack.pop()
         yield node
-        if node is owner or not isinstance(node, apart):
+        if type(node) not in APART or node is owner:
             stack += children(node)

@@ -6,44 +6,55 @@ import ast
 import builtins
 import symtable
 import warnings
+from collections.abc import Callable
 
 from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile
 
+Names = tuple[set[str], set[str]]
 GIVEN = frozenset(dir(builtins)) | {"__file__", "__path__", "__builtins__", "__class__", "__annotations__"}
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 PARAMETERS = ("TypeVar", "ParamSpec", "TypeVarTuple")
 """The nodes of type parameters, which Python has since 3.12."""
 
 
-def lost(before: ast.Module, after: ast.Module) -> str | None:
-    """A name that a module reads and does not bind since it was changed, None where there is none: one that it bound
+def lost(before: PythonFile, after: PythonFile) -> str | None:
+    """A name that a file reads and does not bind since it was changed, None where there is none: one that it bound
     before, or a new one, where more of its names than before are bound by nothing.
 
     A name that any scope binds counts as bound. Where something is imported by `*`, anything may be.
     """
-    said, known = _names(before)
-    read, bound = _names(after)
+    said, known = _once(before, _names)
+    read, bound = _once(after, _names)
     unbound, before_that = read - bound - GIVEN, said - known - GIVEN
     new = unbound - said if len(unbound) > len(before_that) else set()
     return None if "*" in bound else min(unbound & known | new, default=None)
 
 
-def lost_in_scope(before: bytes, after: bytes) -> str | None:
-    """A name that a scope of a module reads and neither it nor one around it binds, where it was bound somewhere, and
+def lost_in_scope(before: PythonFile, after: PythonFile) -> str | None:
+    """A name that a scope of a file reads and neither it nor one around it binds, where it was bound somewhere, and
     found by all, before it was changed."""
     try:
-        unfound, known = _unfound(before)
-        new, _ = _unfound(after)
+        unfound, known = _once(before, _unfound)
+        new, _ = _once(after, _unfound)
     except (SyntaxError, ValueError, RecursionError):
         return None
     return min((new - unfound) & known, default=None)
 
 
-def _unfound(data: bytes) -> tuple[set[str], set[str]]:
+def _once(file: PythonFile, said: Callable[[PythonFile], Names]) -> Names:
+    """What is said of a file's names, which is asked of what a rewrite made and then of what the next one changes."""
+    known: dict[Callable[[PythonFile], Names], Names] = file.memo.setdefault("unbound", {})
+    if said not in known:
+        known[said] = said(file)
+    return known[said]
+
+
+def _unfound(file: PythonFile) -> Names:
     """The names that no scope in which they are read binds, and those that any scope binds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        top = symtable.symtable(data, "<file>", "exec")  # type: ignore[arg-type]
+        top = symtable.symtable(file.encode(file.text), "<file>", "exec")  # type: ignore[arg-type]
     stack, found = [top], set(GIVEN)
     read: set[str] = set()
     bound: set[str] = set()
@@ -61,11 +72,11 @@ def _unfound(data: bytes) -> tuple[set[str], set[str]]:
     return read - found, bound
 
 
-def _names(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The names that are read in a module, and those that are bound."""
+def _names(file: PythonFile) -> Names:
+    """The names that are read in a file, and those that are bound."""
     read: set[str] = set()
     bound: set[str | None] = set()
-    for node in every_node(tree):
+    for node in every_node(file.tree):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
         elif isinstance(node, ast.arg):

@@ -109,13 +109,13 @@ class _SubstitutionReader:
         name = node.targets[0].id
         if name.startswith("__") and not self.local:
             return  # a class takes it for a name of its own
-        if self.asked and is_something(node.value, self.known):
-            self.given.update(answers(self.names.reaches(name, block, index) or (), self.asked))
+        loads = self.names.reaches(name, block, index)
+        if loads and is_something(node.value, self.known):
+            self.given.update(answers(loads, self.asked))
         if self.local and index + 1 < len(block) and (over := self.bound_over(node, block[index + 1])) is not None:
             self.given[id(over)] = node.value
             self.dropped.add(id(node))
             return
-        loads = self.names.reaches(name, block, index)
         if loads is None:
             if (
                 self.local
@@ -170,7 +170,7 @@ class _SubstitutionReader:
 
     @cached_property
     def asked(self) -> dict[int, ast.Compare]:
-        return asked_for_none(self.owner) if self.known.nodes[ast.Compare] else {}
+        return asked_for_none(self.owner) if self.known.asks_identity else {}
 
     @cached_property
     def answered(self) -> frozenset[int]:
@@ -182,8 +182,12 @@ class _SubstitutionReader:
         """Whether the readings of a second name are over before a loop binds the first one again."""
         if not isinstance(value, ast.Name) or value.id not in self.turned:
             return True
-        here = set(map(id, nodes_run_here(self.owner)))
-        return all(id(load) in here for load in loads)
+        return all(id(load) in self.run_here for load in loads)
+
+    @cached_property
+    def run_here(self) -> frozenset[int]:
+        """What is run by the owner itself, and not by a function, class or comprehension inside it."""
+        return frozenset(map(id, nodes_run_here(self.owner)))
 
     @cached_property
     def turned(self) -> frozenset[str]:
@@ -195,10 +199,11 @@ class _SubstitutionReader:
     def is_bound_anew(self, node: ast.Assign, block: list[ast.stmt], index: int) -> bool:
         """Whether the block binds a name to something else before anything speaks of it again."""
         name = node.targets[0].id  # type: ignore[attr-defined]
-        if id(node) in self.seen_behind or self.names.deleted[name] or name in self.names.elsewhere:
+        if self.names.stores[name] < 2 or id(node) in self.seen_behind:
             return False
-        here = {id(item) for item in nodes_run_here(self.owner)}
-        if not all(id(load) in here for load, _ in self.names.loads.get(name, ())):
+        if self.names.deleted[name] or name in self.names.elsewhere:
+            return False
+        if not all(id(load) in self.run_here for load, _ in self.names.loads.get(name, ())):
             return False
         speaking = (
             item

@@ -11,7 +11,7 @@ from keyword import iskeyword
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from codemods.code.nodes import CHILD_FIELDS, STATEMENTS
+from codemods.code.nodes import CHILD_FIELDS, SPELLING_FIELDS, STATEMENTS
 
 
 class SpokenInText:
@@ -146,7 +146,7 @@ class _SpokenInStatement:
                 stack.extend((child, number) for child in inside if isinstance(child, ast.AST))
 
     def _say(self, node: ast.AST, number: int) -> None:
-        for name in node._fields:
+        for name in SPELLING_FIELDS.get(type(node), ()):
             value = getattr(node, name, None)
             if type(value) is str:
                 self._at.setdefault(value, []).append(number)

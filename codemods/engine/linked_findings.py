@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from codemods.code.source import PythonFile
+from codemods.engine.collected_of_form import CollectedOfForm
 from codemods.engine.normal_form_findings import carried, improved, plainly, seen_through
 from codemods.engine.rule_failures import unseen
 from codemods.engine.triggers import SaidInText, awake, calls
@@ -15,7 +16,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.linking import LinkedFile, linked, open_taker, takers, together
-from codemods.rule import Match, Rule, TextEdit, all_rules
+from codemods.rule import Match, Rule, TextEdit
 
 MOST_BELOW = 2
 """With how many of the files that take something from it a file is looked at."""
@@ -106,31 +107,8 @@ def _together(owner: PythonFile, facts: Facts, view: PythonFile) -> Facts:
     """The facts with what the whole says in the place of what the file says whose classes are put together."""
     memo = memo_of(owner, facts)
     if "together" not in memo:
-        said = collect_file(view, _CollectedOfWhole(view))
+        words = view.text.encode()
+        said = collect_file(view, CollectedOfForm(view, lambda rule: any(word in words for word in rule.triggers)))
         memo["together"] = plainly(facts).having(said, facts.trees.plain_beside(view))
     known: Facts = memo["together"]
     return known
-
-
-class _CollectedOfWhole(Mapping[str, Any]):
-    """What rules collect of a whole, of which most is never asked for."""
-
-    def __init__(self, view: PythonFile) -> None:
-        self._view, self._words = view, view.text.encode()
-        self._rules = {rule.code: rule for rule in all_rules() if rule.collect}
-        self._made: dict[Any, Any] = {}
-
-    def __getitem__(self, code: str) -> Any:
-        rule = self._rules.get(code)
-        collect: Any = rule.collect if rule and any(word in self._words for word in rule.triggers) else None
-        if collect and collect not in self._made:
-            self._made[collect] = collect(self._view)
-        if self._made.get(collect) is None:
-            raise KeyError(code)
-        return self._made[collect]
-
-    def __iter__(self) -> Iterator[str]:
-        return (code for code in self._rules if code in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)

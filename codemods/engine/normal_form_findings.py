@@ -10,17 +10,18 @@ from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
+from codemods.engine.collected_of_form import CollectedOfForm
 from codemods.engine.rule_failures import unseen
 from codemods.engine.triggers import SaidInText
 from codemods.engine.written_out_findings import seen_at_trainers
 from codemods.lightning.class_answers import ClassAnswers
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.origin import Origin, around
 from codemods.rewrite.respelling import torn as tangled_in
-from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit, all_rules
+from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit
 
 WRITTEN = "Not rewritten: it is written indirectly here, and a rewrite would have to change more than this."
 
@@ -184,7 +185,7 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     memo = memo_of(normal, known)
     if "apart" not in memo:
         own = facts.files.get(normal.path)
-        said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
+        said = collect_file(normal, _collected(file, normal, own)) if own else None
         memo["apart"] = known if said is None or said == own else known.having(said)
     apart: Facts = memo["apart"]
     return apart
@@ -198,17 +199,9 @@ def plainly(facts: Facts) -> Facts:
     return known
 
 
-def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
-    """What the rules that look at it collect of the normal form of a file."""
-    said: dict[Any, Any] = {}
-    found: dict[str, Any] = {}
-    for rule in all_rules():
-        if (collect := rule.collect) and is_unlike(rule, file):
-            if collect not in said:
-                said[collect] = collect(normal)
-            if said[collect] is not None:
-                found[rule.code] = said[collect]
-    return found
+def _collected(file: PythonFile, normal: PythonFile, own: FileFacts) -> Mapping[str, Any]:
+    """What the rules that look at it collect of the normal form of a file, and the others of the file."""
+    return CollectedOfForm(normal, lambda rule: is_unlike(rule, file), own.collected)
 
 
 def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
@@ -232,7 +225,7 @@ def carried(
     together in the normal form, where it is another."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin, home = Origin(file, normal, facts.sources), owner or file.path
+    origin, home = _origin(file, normal, facts), owner or file.path
     own = [origin.match(match) if match.unit.startswith(home) or not match.unit else None for match in matches]
     others = _of_others(file, normal, facts) if any(own) else frozenset()
     own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]
@@ -251,6 +244,14 @@ def carried(
         else replace(match, fix="manual", reason=f"{WRITTEN} {match.reason}", edits=(), imports=(), creates=())
         for match, moved in zip(matches, own, strict=True)
     ]
+
+
+def _origin(file: PythonFile, normal: PythonFile, facts: Facts) -> Origin:
+    """The way from a normal form of a file to the file, for all rules that find something to rewrite in it."""
+    known: dict[int, Origin] = memo_of(file, facts).setdefault("origins", {})
+    if id(normal) not in known:
+        known[id(normal)] = Origin(file, normal, facts.sources)
+    return known[id(normal)]
 
 
 def _of_others(file: PythonFile, normal: PythonFile, facts: Facts) -> frozenset[int]:

@@ -51,7 +51,7 @@ def rewritten(
     try:
         file = load(result, sees_text(rule, source))
         if isinstance(file, PythonFile) and isinstance(wanted.file, PythonFile) and source.kind == "python":
-            name = lost(wanted.file.tree, file.tree) or lost_in_scope(source.data, after)
+            name = lost(wanted.file, file) or lost_in_scope(wanted.file, file)
             if name:
                 return f"the result reads `{name}`, which nothing binds any more"
             if not _compiles(after) and _compiles(source.data):

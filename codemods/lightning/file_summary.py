@@ -93,6 +93,8 @@ def _unsure(file: PythonFile) -> Iterator[str]:
 
 def _public(file: PythonFile) -> frozenset[str] | None:
     """What `__all__` names where it is written out at once; a star brings nothing else."""
+    if "__all__" not in file.text:
+        return None
     spoken = [node for node, _ in file.nodes_near(["__all__"]) if isinstance(node, ast.Name) and node.id == "__all__"]
     values = [node.value for node in file.tree.body if isinstance(node, ast.Assign) and node.targets == spoken]
     listed = values[0].elts if values and isinstance(values[0], ast.List | ast.Tuple) else []

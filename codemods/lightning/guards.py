@@ -31,14 +31,15 @@ def guard_of(file: PythonFile, facts: Facts, call: CallNode, keyword: str, calle
     """
     if not any(word in file.text for word in ("except", "ersion", "ERSION", "_GREATER", "signature")):
         return "none"
+    around = [*_arms_around(file, facts, call.node)]
     modern = [
         other.node
-        for other in file.calls
+        for other in (file.calls if around else ())
         if other.scope.resolve(other.node.func) == called
         and all(argument.arg != keyword for argument in other.node.keywords)
     ]
     found: Guard = "none"
-    for arms, asks in _arms_around(file, facts, call.node):
+    for arms, asks in around:
         if any(_holds(arm, other) for arm in arms for other in modern):
             return "both"
         found = "unclear" if asks else found

@@ -14,6 +14,7 @@ from codemods.lightning.click_options import kind_of_click
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.values import constants_of
 
@@ -40,6 +41,14 @@ def kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dept
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
     `bool`, `numbers` (a list of whole ones, or one), or `?`."""
+    known: dict[tuple[int, int, int], tuple[str, CallNode, ast.expr]] = memo_of(file, facts).setdefault("kinds", {})
+    asked = id(call.node), id(node), depth
+    if asked not in known:
+        known[asked] = _kind_of(facts, file, call, node, depth), call, node
+    return known[asked][0]
+
+
+def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, depth: int) -> str:
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):

@@ -184,9 +184,12 @@ def _is_bool(node: ast.expr, given: ast.arguments) -> bool:
 def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
     """Whether anything in the project may give an option another default, or set it in a namespace that is called like
     this one."""
-    spoken = _setting(owner, name)
-    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
-    return any(spoken.search(text) for text in (file.text.encode(), *texts))
+    known: dict[tuple[str, str, str], bool] = facts.of_sources.setdefault("set otherwise", {})
+    spoken, asked = _setting(owner, name), (file.path, owner, name)
+    if asked not in known:
+        texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+        known[asked] = any(map(spoken.search, texts))
+    return known[asked] or spoken.search(file.text.encode()) is not None
 
 
 def _is_made_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:

@@ -42,13 +42,18 @@ def _below(facts: Facts, item: Known) -> list[Known]:
 
 def _names(facts: Facts, names: Collection[str]) -> set[str]:
     """Some names of classes, and what they are imported as, or called by, otherwise."""
-    found = set(names)
+    known: dict[str, frozenset[str]] = facts.of_sources.setdefault("below.called", {})
     for name in names:
-        other = re.compile(rf"\b{name}\s+as\s+(\w+)|^\s*(\w+)\s*=\s*(?:\w+\.)*{name}\s*$".encode(), re.MULTILINE)
-        for source in facts.sources.values():
-            if source.kind in ("python", "notebook") and name.encode() in source.unescaped:
-                found.update(word.decode() for pair in other.findall(source.unescaped) for word in pair if word)
-    return found
+        if name not in known:
+            known[name] = frozenset(_called(facts, name))
+    return set(names).union(*(known[name] for name in names))
+
+
+def _called(facts: Facts, name: str) -> Iterator[str]:
+    other = re.compile(rf"\b{name}\s+as\s+(\w+)|^\s*(\w+)\s*=\s*(?:\w+\.)*{name}\s*$".encode(), re.MULTILINE)
+    for source in facts.sources.values():
+        if source.kind in ("python", "notebook") and name.encode() in source.unescaped:
+            yield from (word.decode() for pair in other.findall(source.unescaped) for word in pair if word)
 
 
 def _stated(facts: Facts) -> dict[Known, tuple[str, ...]]:

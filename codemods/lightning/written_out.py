@@ -4,13 +4,13 @@ reach it as its arguments."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
-from codemods.code.tree_copies import at, changed, replaced, twin
+from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.facts import TRAINER, Facts, TrainerFact
 from codemods.lightning.file_memo import memo_of
@@ -161,10 +161,13 @@ def _view(
         shown[id(new)] = WrittenOutTrainer(one, new, filled)
         own = {id(item) for item in every_node(node)}
         made.update(item for item in every_node(new) if id(item) not in own)
+    swap: Callable[[ast.AST], ast.AST | None] = lambda node: swaps.get(id(node))  # noqa: E731
     seen = replace(
         file,
         text=text,
-        tree=replaced(tree, lambda node: swaps.get(id(node))),
+        tree=replaced(tree, swap)
+        if file.plain
+        else replaced_at(tree, [one.inside or one.call.node for one in every], swap),
         plain=True,
         made=frozenset(made),
     )

@@ -93,7 +93,7 @@ def made_of_call(edit: NodeEdit, node: ast.Call) -> tuple[Mapping[str, str], Map
     """The texts of a call's keywords before and after an edit; None where it does something else too."""
     import libcst as cst
 
-    call = cst.ensure_type(cst.parse_expression(ast.unparse(node)), cst.Call)
+    call = _parsed(node)
     try:
         after = edit.change(call)
     except (TypeError, AttributeError, StopIteration, ValueError, cst.CSTValidationError):
@@ -101,6 +101,13 @@ def made_of_call(edit: NodeEdit, node: ast.Call) -> tuple[Mapping[str, str], Map
     if not isinstance(after, cst.Call) or not after.func.deep_equals(call.func):
         return None
     return _texts(call), _texts(after)
+
+
+@lru_cache(maxsize=RECENT)
+def _parsed(node: ast.Call) -> cst.Call:
+    import libcst as cst
+
+    return cst.ensure_type(cst.parse_expression(ast.unparse(node)), cst.Call)
 
 
 def _texts(call: cst.Call) -> dict[str, str]:

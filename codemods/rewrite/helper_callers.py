@@ -60,9 +60,9 @@ class InlinedHelpers:
         return own | {id(item) for node in speaking for item in every_node(node)}
 
     def _is_said_elsewhere(self, name: str) -> bool:
-        said = re.compile(rf"\b{name}\b".encode())
-        others = (item for path, item in self.sources.items() if path != self.file.path)
-        return any(said.search(item.unescaped) for item in others)
+        said, word = re.compile(rf"\b{name}\b".encode()), name.encode()
+        others = (item.unescaped for path, item in self.sources.items() if path != self.file.path)
+        return any(word in text and said.search(text) for text in others)
 
     def is_at_home(self, words: set[str], nodes: Iterable[ast.AST]) -> bool:
         """Whether words say in each of some helpers' nodes what they say where these are called."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -62,7 +63,8 @@ def locate(
     """
     wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)], above) for node in nodes}
     kinds = {key[0] for key in wanted.values()}
-    positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    # `resolve` does the same, and then walks the module for other providers, of which there are none
+    positions = PositionProvider()._gen(MetadataWrapper(module, unsafe_skip_copy=True))
     found: dict[Key, list[cst.CSTNode]] = {}
     for candidate, place in positions.items():
         if type(candidate) in kinds and isinstance(place, CodeRange):
@@ -88,9 +90,14 @@ def _cst_key(node: cst.CSTNode, place: CodeRange) -> Key:
 
 
 class _EditTransformer(cst.CSTTransformer):
-    def __init__(self, changes: dict[cst.CSTNode, list[Callable[[Any], Any]]]) -> None:
+    """Changes some nodes; it goes into those `around` them alone."""
+
+    def __init__(self, changes: dict[cst.CSTNode, list[Callable[[Any], Any]]], around: Container[cst.CSTNode]) -> None:
         super().__init__()
-        self.changes = changes
+        self.changes, self.around = changes, around
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return node in self.around
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
         updated = super().on_leave(original_node, updated_node)
@@ -160,7 +167,26 @@ def _changed(file: PythonFile, module: cst.Module, edits: Sequence[NodeEdit], ab
         located = locate(file, module, [edit.node for edit in some], lines, above) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
-    return module.visit(_EditTransformer({node: at_once(some) for node, some in changes.items()}))
+    around: set[cst.CSTNode] = set()
+    _add_around(module, changes, around)
+    return module.visit(_EditTransformer({node: at_once(some) for node, some in changes.items()}, around))
+
+
+def _add_around(node: cst.CSTNode, wanted: Container[cst.CSTNode], around: set[cst.CSTNode]) -> bool:
+    """Takes up the nodes that hold some, and those themselves; says whether this is one of them."""
+    found = node in wanted
+    for name in _fields_of(type(node)):
+        value = getattr(node, name)
+        for item in value if type(value) in (list, tuple) else (value,):
+            found = (isinstance(item, cst.CSTNode) and _add_around(item, wanted, around)) or found
+    if found:
+        around.add(node)
+    return found
+
+
+@cache
+def _fields_of(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _with_block(module: cst.Module, missing: Sequence[tuple[str, str | None]]) -> cst.Module:

@@ -150,9 +150,7 @@ class Origin:
         lines = {self.file.text.count("\n", 0, place) + 1 for place in (edit.start, edit.end)}
         around: list[ast.AST] = []
         innermost, length = None, len(self.file.text) + 1
-        for node in self.written.values():
-            if not isinstance(node, ast.expr | ast.stmt):
-                continue
+        for node in self._on_lines(min(lines), max(lines)):
             start, end = self.file.offsets(node)
             if start < edit.start < end < edit.end or edit.start < start < edit.end < end:
                 return False  # it was meant for what the normal form has here
@@ -171,6 +169,16 @@ class Origin:
         if not (whole or between or id(innermost) in self._alike):
             return False  # what the normal form has as an attribute or keyword, say, the text has as a string
         return self._is_at_home(set(NAME.findall(edit.replacement)), around)
+
+    def _on_lines(self, first: int, last: int) -> Iterator[ast.expr | ast.stmt]:
+        """The expressions and statements of the file that have a part on some lines; all of them where lines may end
+        in a way that is not counted."""
+        every = "\r" in self.file.text
+        for node in self.written.values():
+            if isinstance(node, ast.expr | ast.stmt) and (
+                every or (node.lineno <= last and (node.end_lineno or last) >= first)
+            ):
+                yield node
 
     def _is_late(self, place: int) -> bool:
         """Whether what is put at a place of the text comes in front of a statement of which a part is worked out

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.nodes import walked
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, parameters, self_name, uses
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
@@ -47,13 +48,13 @@ def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterato
     told: dict[int, str] = {}
     for item in file.classes:
         for method in item.methods.values():
-            for node in ast.walk(method):
+            for node, _ in file.nodes_near([COUNT], method):
                 if isinstance(node, ast.Attribute) and node.attr == COUNT:
                     told[id(node)] = _way(facts, file, item, method, node, own)
     for node in file.attributes(COUNT):
         yield told.get(id(node), "other")
     logged = {id(key) for key in _names_of_logged(file)}
-    for node in ast.walk(file.tree):
+    for node in walked(file.tree):
         if isinstance(node, ast.Constant) and node.value == COUNT and id(node) not in logged:
             yield "other"
 

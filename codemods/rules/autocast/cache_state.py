@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from codemods.code.syntax import Function
@@ -172,6 +173,12 @@ def exclusive(first: Conditions, second: Conditions) -> bool:
     return any((text, not holds) in second for text, holds in first)
 
 
+def _joined(casts: list[tuple[Cast, ...]]) -> tuple[Cast, ...]:
+    """All casts, each once; most ways do not cast anything, and their casts are those of before."""
+    first, *others = casts
+    return first if all(other is first for other in others) else tuple(dict.fromkeys(chain(*casts)))
+
+
 def merged(states: list[CacheState]) -> CacheState:
     """What is known where several ways meet. Where one of them cleared the cache, its author has seen to it."""
     first = states[0]
@@ -191,7 +198,7 @@ def merged(states: list[CacheState]) -> CacheState:
     same = all(other.toggled == first.toggled for other in states)
     return replace(
         first,
-        casts=tuple(dict.fromkeys(item for other in kept for item in other.casts)),
+        casts=_joined([other.casts for other in kept]),
         clears=clears,
         conditions=frozenset.intersection(*(other.conditions for other in states)),
         frozen=frozenset.intersection(*(other.frozen for other in states)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.code.source import PythonFile, Source
 from codemods.code.tree_copies import MovedLine
 from codemods.code.unbound import lost_in_scope
 from tests.codemods.normal_forms import each_form, shown
@@ -236,5 +237,9 @@ def test_a_partial_call_is_replaced_with_its_brackets() -> None:
 
 def test_a_name_that_its_scope_does_not_have_is_told() -> None:
     text = b"def f(x):\n    y = x\n    return h(y)\n\n\ndef h(z):\n    return z\n"
-    assert lost_in_scope(text, text.replace(b"return z", b"return z + y")) == "y"
-    assert lost_in_scope(text, text.replace(b"return z", b"return z + 1")) is None
+    before, wrong, right = (
+        PythonFile.parse(Source("a.py", "python", text.replace(b"return z", b"return " + said)))
+        for said in (b"z", b"z + y", b"z + 1")
+    )
+    assert lost_in_scope(before, wrong) == "y"
+    assert lost_in_scope(before, right) is None

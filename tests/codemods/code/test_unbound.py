@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
+from codemods.code.source import PythonFile, Source
 from codemods.code.unbound import lost
 
 BEFORE = "import math\n\nprint(math.pi, given)\n"
+
+
+def _file(text: str) -> PythonFile:
+    return PythonFile.parse(Source("a.py", "python", text.encode()))
 
 
 @pytest.mark.parametrize(
@@ -23,9 +26,9 @@ BEFORE = "import math\n\nprint(math.pi, given)\n"
     ],
 )
 def test_a_name_that_is_new_has_to_be_bound(after: str, name: str | None) -> None:
-    assert lost(ast.parse(BEFORE), ast.parse(after)) == name
+    assert lost(_file(BEFORE), _file(after)) == name
 
 
 def test_a_name_that_nothing_binds_may_take_the_place_of_another() -> None:
-    assert lost(ast.parse("given()\n"), ast.parse("made()\n")) is None
-    assert lost(ast.parse("given()\n"), ast.parse("made(given)\n")) == "made"
+    assert lost(_file("given()\n"), _file("made()\n")) is None
+    assert lost(_file("given()\n"), _file("made(given)\n")) == "made"
