@@ -309,7 +309,7 @@ def _since(first: Evidence, second: Evidence) -> Evidence:
     """Evidence from older releases, with what became of the tree after in those of today."""
     asked = next(one.asked for one in first.environments if one.role == "target")
     failure = first.after.failure if first.after else None
-    told = f"{failure.type}: {failure.message}" if failure else first.reason
+    told = f"{failure.type}: {failure.said}" if failure else first.reason
     older = replace(asked, differs=(), newest=False, today=told) if asked else None
     there = tuple(replace(one, asked=older) if one.role == "target" else one for one in second.environments)
     return replace(second, environments=there)
