@@ -54,7 +54,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     lacking = [(row, places) for row in brought() if (places := _lacking(row, pin, own, area, base, facts))]
     sure = []
     for row, places in lacking:
-        if doubt := _doubt(row, places, base.get(own.path, own), facts):
+        if doubt := _doubt(row, places, base.get(own.path, own), facts) or _optional(row, pin, own, area):
             found = [(row, places[0])]
             yield Match(text.span(pin.place, pin.end), _message(found, facts), "manual", f"{_reason(found)}: {doubt}")
         else:
@@ -127,6 +127,23 @@ def _is_named(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) 
         other.name in row.served_by and other.group in ("", pin.group) for item in (own, *manifests)
         for other in item.pins
     )  # fmt: skip
+
+
+def _optional(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) -> str:
+    """Why what another group of the same code asks for is not plainly lacking where Lightning is required, unless
+    Lightning itself wants it."""
+    asked = (
+        set()
+        if row.any_release
+        else {
+            other.group
+            for item in (own, *area.manifests)
+            if item.kind in _PACKAGE
+            for other in item.pins
+            if other.name in row.served_by and other.group not in ("", pin.group)
+        }
+    )
+    return f"`{min(asked)}` asks for it: add {row.ask} here where it is used without that, too" if asked else ""
 
 
 def _states(manifest: Manifest) -> bool:
