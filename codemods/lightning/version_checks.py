@@ -128,10 +128,11 @@ def questions(file: PythonFile, facts: Facts, package: VersionedPackage = LIGHTN
     """The choices of a file that a package's version decides, Lightning's where none is named."""
     if not any(word in file.text for word in (*WORDS, *_flags(facts))):
         return ()
-    made: dict[VersionedPackage, tuple[Question, ...]] = memo_of(file, facts)
-    if package not in made:
-        made[package] = tuple(_questions(file, facts, package))
-    return made[package]
+    made: dict[str, tuple[Question, ...]] = memo_of(file, facts)
+    asked = f"version questions: {min(package.distributions)}"
+    if asked not in made:
+        made[asked] = tuple(_questions(file, facts, package))
+    return made[asked]
 
 
 def _questions(file: PythonFile, facts: Facts, package: VersionedPackage) -> Iterator[Question]:

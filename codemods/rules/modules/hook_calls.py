@@ -61,7 +61,7 @@ def told(file: PythonFile, facts: Facts) -> Iterator[Match]:
         asked = REQUIRED[function.attr]
         below = made in (None, own) and any(function.attr in other.methods for other in facts.subclasses(fact))
         doubt = _BELOW.format(asked.name) if below else _SAID if made is None else ""
-        given = [*call.node.args, *call.node.keywords]
+        given: list[ast.expr | ast.keyword] = [*call.node.args, *call.node.keywords]
         end = file.offsets(given[-1])[1] if given else file.offsets(call.node)[1] - 1
         edits = (TextEdit(end, end, f"{', ' if given else ''}{asked.name}={asked.value}"),)
         message = f"{function.attr}() requires `{asked.name}` since Lightning {asked.since}"

@@ -145,7 +145,7 @@ def _stays(file: PythonFile, name: str, stores: set[int]) -> bool:
     ]
     arms = [arm for node in bound for arm in _arms(node.value)]
     calls = [arm.func if isinstance(arm, ast.Call) else arm for arm in arms]
-    return len(bound) == len(stores) and all(root_name(each) == name for each in calls)
+    return len(bound) == len(stores) and all(each is not None and root_name(each) == name for each in calls)
 
 
 def _arms(value: ast.expr | None) -> list[ast.expr | None]:
