@@ -19,7 +19,7 @@ from codemods.lightning.pins.specifier import Language, admits, admits_from, rel
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.conflicts import MAIN
-from codemods.rules.pins.lightning import ADVICE, fitting, is_dead
+from codemods.rules.pins.lightning import advice_of, fitting, is_dead
 from codemods.rules.pins.needed import EXPERIMENT, FeatureUse, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
 from codemods.rules.pins.pin002 import told_at
@@ -173,7 +173,7 @@ def _match(
     edit = beside(text.text, own.kind, pin, asks)
     place = text.span(pin.place, pin.end)
     if edit is None:
-        why = ADVICE.get(pin.problem) or "its place in the list could not be proven"
+        why = advice_of(pin, facts.target) or "its place in the list could not be proven"
         return Match(place, message, "manual", f"{reason}: write {_listed(asks)} next to it by hand; {why}")
     reason = f"{reason}; {_listed(asks)} {_is(asks)} added next to Lightning, as nothing here requires it"
     return Match(place, message, "safe", reason, edits=(edit,))

@@ -343,3 +343,10 @@ def test_an_example_asks_for_nothing_that_the_project_around_it_uses() -> None:
     inside = {"examples/a/train.py": OLD, "train.py": ""}
     files = {path: "pytorch-lightning==1.8.6\n", **inside, **around}
     assert made(files).final()[path] == b"pytorch-lightning==2.6.6\n"
+
+
+def test_a_fork_is_told_of_with_a_release() -> None:
+    fork = "git+https://github.com/me/lightning@abc"
+    found = told({"requirements.txt": f"{fork}\n", "train.py": BOARD})
+    assert all("{}" not in item.reason for item in found)
+    assert any("such as `" in item.reason for item in found)
