@@ -130,7 +130,10 @@ def test_a_length_is_the_same_where_its_owner_is() -> None:
         ("    trainer = Trainer(max_epochs=2, resume_from_checkpoint=path)", "    pass"),
         ("path)\ntrainer.fit(model)", "path)\npath = find()\ntrainer.fit(model)"),
         ("path)\ntrainer.fit(model)", "path)\nuse(trainer)\ntrainer.fit(model)"),
-        ("path)\ntrainer.fit(model)", "path)\ndef again():\n    trainer.fit(model)\nregister(again)\ntrainer.fit(model)"),
+        (
+            "path)\ntrainer.fit(model)",
+            "path)\ndef again():\n    trainer.fit(model)\nregister(again)\ntrainer.fit(model)",
+        ),
         ("path)\ntrainer.fit(model)", "path)\ntrainer.fit(model, **more)"),
     ],
 )
