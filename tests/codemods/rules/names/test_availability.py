@@ -83,7 +83,8 @@ def test_several_flags_of_one_statement() -> None:
 @pytest.mark.parametrize("use", ["print(_JSONARGPARSE_AVAILABLE)\n", "CLI = not _JSONARGPARSE_AVAILABLE\n"])
 def test_a_flag_that_came_to_ask_for_a_version(use: str) -> None:
     """1.5 asked for jsonargparse, 1.6 for a release of it; what else the statement imports goes along."""
-    text = f"from {UTILITIES} import _JSONARGPARSE_AVAILABLE, _TORCHVISION_AVAILABLE\n\n{use}assert _TORCHVISION_AVAILABLE\n"
+    names = "_JSONARGPARSE_AVAILABLE, _TORCHVISION_AVAILABLE"
+    text = f"from {UTILITIES} import {names}\n\n{use}assert _TORCHVISION_AVAILABLE\n"
     assert after(text) == text
     made = after(text, unsafe=True)
     assert made.startswith(
