@@ -234,12 +234,10 @@ def _settled(
         if shown is None:
             return "no progress bar may be asked for beside it, and then 2.x takes none among the callbacks"
         outcome = ArgumentOutcome(outcome.level, "no progress bar is shown")
-    outcome = _beside_bars(facts, file, call, outcome)
-    if isinstance(outcome, str):
-        return outcome
-    if not outcome.new and is_commented(file, call.node, item, beside=False):
+    beside = _beside_bars(facts, file, call, outcome)
+    if not isinstance(beside, str) and not beside.new and is_commented(file, call.node, item, beside=False):
         return "there is a comment next to it; delete both by hand"
-    return outcome
+    return beside
 
 
 def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: ArgumentOutcome) -> ArgumentOutcome | str:
