@@ -21,7 +21,7 @@ _BELOW = "fixer assumes that a subclass that is given takes `{}` too."
 
 
 @dataclass(frozen=True)
-class RequiredArgument:
+class HookRequirement:
     """An argument that a hook requires since a release, the names of those before it, and what is given for it."""
 
     name: str
@@ -31,9 +31,9 @@ class RequiredArgument:
 
 
 REQUIRED = {
-    "setup": RequiredArgument("stage", "None", "1.8"),
-    "teardown": RequiredArgument("stage", "None", "1.8"),
-    "transfer_batch_to_device": RequiredArgument("dataloader_idx", "0", "1.4", ("batch", "device")),
+    "setup": HookRequirement("stage", "None", "1.8"),
+    "teardown": HookRequirement("stage", "None", "1.8"),
+    "transfer_batch_to_device": HookRequirement("dataloader_idx", "0", "1.4", ("batch", "device")),
 }
 """As the signatures of 1.3.8 to 2.6.6 have them."""
 
