@@ -1,4 +1,5 @@
-"""Leaves out what does not run on the installed Lightning: code under a check of its version, or behind an import."""
+"""Leaves out what does not run on the installed Lightning: code under a check of its version, or of torchmetrics', or
+behind an import."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ class Guards(ast.NodeTransformer):
             return None
 
     def asks(self, node: ast.expr, depth: int) -> bool:
-        """Whether the version of Lightning is a part of the expression."""
+        """Whether the version of Lightning or torchmetrics is a part of the expression."""
         for inner in ast.walk(node):
             if isinstance(inner, ast.Attribute | ast.Name) and self.version(inner) is not None:
                 return True
@@ -100,6 +101,8 @@ class Guards(ast.NodeTransformer):
         dotted = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name) else ""
         root, _, rest = dotted.partition(".")
         full = f"{self.imported.get(root, '')}.{rest}".strip(".")
+        if full == "torchmetrics.__version__":
+            return str(importlib.metadata.version("torchmetrics"))
         is_version = full.split(".")[0] in PACKAGES and full.rpartition(".")[2] == "__version__"
         return str(importlib.metadata.version("pytorch-lightning")) if is_version else None
 

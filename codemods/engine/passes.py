@@ -19,10 +19,10 @@ from codemods.engine.workers import Item
 from codemods.engine.workspace import Options, Workspace
 from codemods.engine.written_out_findings import asks_of_trainers
 from codemods.finding import Finding, Span
+from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.linking import together
-from codemods.lightning.version_checks import is_dead
 from codemods.rule import Match, Rule
 
 INDIRECT = re.compile(

@@ -11,6 +11,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, self_name, taken, targets_of
 from codemods.lightning.callers import calls_of
 from codemods.lightning.calls import alike_calls
+from codemods.lightning.dead_code import is_dead
 from codemods.lightning.exclusive_use import (
     FILLING,
     always_run,
@@ -34,7 +35,6 @@ from codemods.lightning.instance_types import (
 )
 from codemods.lightning.iterated_values import parametrized, unpacked
 from codemods.lightning.parameters import default_of_parameter
-from codemods.lightning.version_checks import is_dead
 
 Place = ast.expr | ast.stmt | ast.keyword | ast.arg
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign

@@ -44,7 +44,7 @@ def _is_bound_once(space: Space, name: str) -> bool:
     return sum(type(node.ctx) is not ast.Load for node in stores) == 1 and name not in patterns
 
 
-def _reached(file: PythonFile, space: Space, name: str) -> list[tuple[ast.Name, list[ast.expr | None]]]:
+def readings_of(file: PythonFile, space: Space, name: str) -> list[tuple[ast.Name, list[ast.expr | None]]]:
     """The readings of a name in a function or module, each with the values that may reach it."""
     asked = f"kept.reached.{id(space)}.{name}"
     if asked not in file.memo:
@@ -62,7 +62,7 @@ def _uses(file: PythonFile, call: CallNode, name: str) -> list[ast.Name] | None:
     """The readings of a name in which it is the result of a call, where its function binds it several times; None where
     it may be that or another one, or is read in a nested function."""
     found = []
-    for node, values in _reached(file, space_of(file, call), name):
+    for node, values in readings_of(file, space_of(file, call), name):
         if not values or (call.node in values and len(values) > 1):
             return None
         found += [node] if values == [call.node] else []
@@ -206,7 +206,7 @@ def _holds_one_of(
     """Whether all values of a name of a function, where it is read, are results of some calls."""
     if not isinstance(node, ast.Name) or is_shared(function, node.id):
         return False
-    values = next((found for read, found in _reached(file, function, node.id) if read is node), [])
+    values = next((found for read, found in readings_of(file, function, node.id) if read is node), [])
     return bool(values) and all(value in built for value in values)
 
 

@@ -1,4 +1,4 @@
-"""Questions for Lightning's own version: what they give on the release to move to, and what never runs there."""
+"""Questions for the version of Lightning, or of torchmetrics: what they give on the release to move to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, returns, takes
-from codemods.finding import Span
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
@@ -27,8 +26,8 @@ from codemods.lightning.versions import pinned_names
 NEWEST = "2.6.6"
 WORDS = ("ersion", "ERSION", "_GREATER", "get_distribution", "RequirementCache")
 """One of these stands in a project that asks for a version."""
-_SPELLED = frozenset({f"{ROOT}.__version__", "lightning.__version__", "lightning.fabric.__version__"})
-_DISTRIBUTIONS = frozenset({"lightning", "pytorch-lightning", "lightning-fabric"})
+METRICS = "1.9.0"
+"""A release of torchmetrics that every current Lightning takes."""
 _ASKING = frozenset({"importlib.metadata.version", "importlib_metadata.version"})
 _PARSING = ("packaging.version.", "pkg_resources.parse_version", "distutils.version.", "looseversion.")
 _CACHES = ("lightning_utilities.", "lightning.", "pytorch_lightning.", "lightning_fabric.")
@@ -41,7 +40,6 @@ _BUILTINS: Mapping[str, Callable[..., Any]] = {
     "int": int, "float": float, "str": str, "bool": bool, "tuple": tuple, "list": list, "len": len,
 }  # fmt: skip
 _PARTS = frozenset({"major", "minor", "micro", "release", "base_version", "public", "version", "parsed_version"})
-_ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _DEEP = 8
 SPEAKING = (b"__version__", b"metadata", b"get_distribution", b"RequirementCache")
 """One of these stands in a file that binds a name to an answer about a version: what a scan looks for everywhere."""
@@ -60,30 +58,40 @@ class _ExpressionPlace:
     within: Within
 
 
-def answer(file: PythonFile, facts: Facts, test: ast.expr, within: Within, release: str = "") -> bool | None:
-    """Whether a question that asks for Lightning's version holds on a release, which is the target where none is
+@dataclass(frozen=True)
+class VersionedPackage:
+    """A package whose version a question may ask for: how that is spelled, and its distributions."""
+
+    spelled: frozenset[str]
+    distributions: frozenset[str]
+
+
+LIGHTNING = VersionedPackage(
+    frozenset({f"{ROOT}.__version__", "lightning.__version__", "lightning.fabric.__version__"}),
+    frozenset({"lightning", "pytorch-lightning", "lightning-fabric"}),
+)
+TORCHMETRICS = VersionedPackage(frozenset({"torchmetrics.__version__"}), frozenset({"torchmetrics"}))
+
+
+def answer(
+    file: PythonFile,
+    facts: Facts,
+    test: ast.expr,
+    within: Within,
+    release: str = "",
+    package: VersionedPackage = LIGHTNING,
+) -> bool | None:
+    """Whether a question that asks for a package's version holds on a release, which is the target where none is
     named; None where it asks for something else too."""
     if not may_speak(file, facts, test):
         return None
-    reader = _VersionEvaluator(facts, Version(release or facts.target or NEWEST))
+    newest = METRICS if package is TORCHMETRICS else facts.target or NEWEST
+    reader = _VersionEvaluator(facts, Version(release or newest), package)
     try:
         found = reader.holds(_ExpressionPlace(file, within), test, 0)
     except (_Unknown, InvalidVersion, TypeError, ValueError, IndexError, AttributeError, RecursionError):
         return None
     return found if reader.asked else None
-
-
-def is_dead(file: PythonFile, facts: Facts, span: Span) -> bool:
-    """Whether a place of a file never runs with the target, as a question for Lightning's version has it."""
-    if not questions(file, facts):
-        return False
-    made: dict[str, tuple[Span, ...]] = memo_of(file, facts)
-    if "dead spans" not in made:
-        made["dead spans"] = tuple(_dead(file, facts))
-    start, end = (span.line, span.column), (span.end_line, span.end_column)
-    return any(
-        (each.line, each.column) <= start and end <= (each.end_line, each.end_column) for each in made["dead spans"]
-    )
 
 
 def _flags(facts: Facts) -> frozenset[str]:
@@ -116,19 +124,20 @@ class Question:
     holds: bool
 
 
-def questions(file: PythonFile, facts: Facts) -> tuple[Question, ...]:
-    """The choices of a file that Lightning's version decides."""
+def questions(file: PythonFile, facts: Facts, package: VersionedPackage = LIGHTNING) -> tuple[Question, ...]:
+    """The choices of a file that a package's version decides, Lightning's where none is named."""
     if not any(word in file.text for word in (*WORDS, *_flags(facts))):
         return ()
     made: dict[str, tuple[Question, ...]] = memo_of(file, facts)
-    if "version questions" not in made:
-        made["version questions"] = tuple(_questions(file, facts))
-    return made["version questions"]
+    asked = f"version questions: {min(package.distributions)}"
+    if asked not in made:
+        made[asked] = tuple(_questions(file, facts, package))
+    return made[asked]
 
 
-def _questions(file: PythonFile, facts: Facts) -> Iterator[Question]:
+def _questions(file: PythonFile, facts: Facts, package: VersionedPackage) -> Iterator[Question]:
     for node, within in _choices(file):
-        if (said := answer(file, facts, node.test, within)) is not None:
+        if (said := answer(file, facts, node.test, within, package=package)) is not None:
             yield Question(node, within, said)
 
 
@@ -150,37 +159,11 @@ def _walked_choices(tree: ast.Module) -> Iterator[tuple[ast.If | ast.IfExp, With
             yield node, within
 
 
-def _dead(file: PythonFile, facts: Facts) -> Iterator[Span]:
-    for asked in questions(file, facts):
-        arm, other = asked.node.body, asked.node.orelse
-        alive, dead = (arm, other) if asked.holds else (other, arm)
-        yield from _spans(file, dead if isinstance(dead, list) else [dead])
-        if isinstance(alive, list) and alive and isinstance(alive[-1], _ENDING):
-            yield from _spans(file, _behind(asked.within[-1] if asked.within else file.tree, asked.node))
-
-
-def _behind(around: ast.AST, node: ast.AST) -> list[ast.stmt]:
-    """The statements behind one in its block."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(around, field, None)
-        if isinstance(block, list) and node in block:
-            return block[block.index(node) + 1 :]
-    return []
-
-
-def _spans(file: PythonFile, nodes: Sequence[ast.AST]) -> Iterator[Span]:
-    for node in nodes:
-        if isinstance(node, ast.expr | ast.stmt):
-            span = file.span(node)
-            first = min((item.lineno for item in getattr(node, "decorator_list", ())), default=span.line)
-            yield span if first == span.line else Span(first, 1, span.end_line, span.end_column)
-
-
 class _VersionEvaluator:
     """Works out an expression with one release; `asked` says whether that was needed."""
 
-    def __init__(self, facts: Facts, release: Version) -> None:
-        self.facts, self.release, self.asked = facts, release, False
+    def __init__(self, facts: Facts, release: Version, package: VersionedPackage) -> None:
+        self.facts, self.release, self.package, self.asked = facts, release, package, False
 
     def value(self, place: _ExpressionPlace, node: ast.expr, depth: int) -> Any:
         if depth > _DEEP:
@@ -302,8 +285,8 @@ class _VersionEvaluator:
 
     def _release(self, given: Sequence[Any]) -> str:
         asked = canonicalize_name(str(given[0])) if len(given) == 1 else ""
-        pinned = pinned_names(self.facts) & _DISTRIBUTIONS
-        if asked not in (pinned or _DISTRIBUTIONS):
+        pinned = pinned_names(self.facts) & self.package.distributions
+        if asked not in (pinned or self.package.distributions):
             raise _Unknown
         self.asked = True
         return str(self.release)
@@ -321,7 +304,7 @@ class _VersionEvaluator:
 
     def _named(self, place: _ExpressionPlace, node: ast.Name | ast.Attribute, depth: int) -> Any:
         dotted = self._dotted(place, node)
-        if dotted in _SPELLED:
+        if dotted in self.package.spelled:
             self.asked = True
             return str(self.release)
         if isinstance(node, ast.Attribute) and node.attr in _PARTS and not (dotted and self._home(place, dotted)):

@@ -12,7 +12,7 @@ from codemods.code.syntax import returns
 from codemods.lightning.facts import Facts
 
 _ASKED = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "lightning_utilities", "importlib",
-                    "importlib_metadata", "pkg_resources"})  # fmt: skip
+                    "importlib_metadata", "pkg_resources", "torchmetrics"})  # fmt: skip
 """The packages that tell a version, or of whose name there may be a module that does."""
 STRING_METHODS = frozenset({"split", "startswith", "strip", "rsplit", "partition", "replace"})
 """What is called of a version that is a text."""

@@ -92,7 +92,8 @@ def moved(
     needed = [
         place for place in places.values() if place.name != place.bound or (place.module, place.name) not in present
     ]
-    if len(places) == len(node.names) and len(modules) == 1 and "" not in modules and len(needed) == len(places):
+    apart = len({place.item for place in needed}) == len(places)
+    if len(places) == len(node.names) and len(modules) == 1 and "" not in modules and apart:
         return _in_place(file, node, places)
     start, end = file.offsets(node)
     match = _MODULE.match(file.text, start, end)

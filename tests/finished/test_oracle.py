@@ -104,6 +104,12 @@ RIGHT = {
             from pytorch_lightning.metrics import Accuracy
         trainer = pl.Trainer(gpus=1) if OLD else pl.Trainer(devices=1)
         """,
+    "guarded by the version of torchmetrics": """
+        from packaging.version import parse
+        from torchmetrics import Accuracy
+        from torchmetrics import __version__ as release
+        metric = Accuracy(task="binary") if parse(release) > parse("0.8") else Accuracy()
+        """,
     "guarded by a number in a function": """
         import pytorch_lightning as pl
         def seed():

@@ -34,6 +34,7 @@ from codemods.rules.configs.moved_gpus import (
     DEVICES,
     all_renamed,
     all_switched,
+    as_sure,
     follows_surely,
     moves_code,
 )
@@ -156,8 +157,7 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
-    surely = follows_surely(project, name, key)
-    follows = surely or all_switched(project, name, key, beside=True)
+    follows = follows_surely(project, name, key) or all_switched(project, name, key, beside=True)
     if not follows and (by := project.interpolated(name, key)):
         return _left(verdict, f"{by} interpolates it; {advice}")
     if ("", key) in project.interpolations.get(file.path, ()):
@@ -171,8 +171,8 @@ def _settled(
     level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
     alone = idle and all(read.harmless for _, read in project.reads(name, key))
-    if follows and not (surely or alone):
-        level, reason = "unsafe", f"{reason.rstrip('.')}; {BESIDE}"
+    if follows and not alone:
+        level, reason = as_sure(project, name, level, reason)
     new = verdict.new
     new = _explicit(project, file.path, item, replace(verdict, new=new))
     if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):

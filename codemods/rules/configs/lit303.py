@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.strategies import GONE, STRATEGIES
 from codemods.rewrite.keys import KeyVerdict, verdicts
 from codemods.rule import Example, Match, Rule, TextEdit
-from codemods.rules.configs.moved_gpus import BESIDE, follows_surely, moves_code
+from codemods.rules.configs.moved_gpus import as_sure, moves_code
 from codemods.rules.trainer.commands import SCRIPT, commands
 
 CODE = "LIT303"
@@ -118,12 +118,8 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
         ]
         edit = TextEdit(start + found.start(), start + found.end(), " ".join(pairs))
         level, reason = verdict.level, verdict.reason
-        if (
-            key == "gpus"
-            and project.reads(found["section"], key)
-            and not follows_surely(project, found["section"], key)
-        ):
-            level, reason = "unsafe", f"{reason.rstrip('.')}; {BESIDE}"
+        if key == "gpus" and project.reads(found["section"], key):
+            level, reason = as_sure(project, found["section"], level, reason)
         yield Match(span, message, level, reason, verdict.row, (edit,))
 
 

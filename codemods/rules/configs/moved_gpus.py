@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from codemods.finding import Fix
 from codemods.lightning.configurations.owners import ProjectConfiguration
 
 DEVICES = b"devices:"
@@ -29,6 +30,14 @@ def all_switched(project: ProjectConfiguration, name: str, key: str, beside: boo
     plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
     follow = all(read.off for _, read in project.reads(name, key)) and not project.interpolated(name, key)
     return _moves(project, name, key, beside) and plain and follow
+
+
+def as_sure(project: ProjectConfiguration, name: str, level: Fix, reason: str) -> tuple[Fix, str]:
+    """How sure a change of `gpus` in a section is, and why, where the code goes along: it may turn off other
+    configurations too."""
+    if follows_surely(project, name, "gpus"):
+        return level, reason
+    return "unsafe", f"{reason.rstrip('.')}; {BESIDE}"
 
 
 def _moves(project: ProjectConfiguration, name: str, key: str, beside: bool = False) -> bool:

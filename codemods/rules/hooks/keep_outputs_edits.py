@@ -84,7 +84,8 @@ def _is_free(item: ClassNode, hook: EpochEnd, keeping: OutputKeeping) -> bool:
     old, new = hook.stage.old, hook.stage.new
     free = keeping.where == "idle" and hook.apart and old in hook.idle and new not in item.methods
     method = item.methods[old]
-    plain = not method.decorator_list and not method.args.defaults and method.returns is None
+    untyped = method.returns is None or is_none(method.returns)
+    plain = not method.decorator_list and not method.args.defaults and untyped
     return free and plain and all(_hands_a_name(call) for call in own_calls(item, old))
 
 

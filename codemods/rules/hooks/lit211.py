@@ -25,6 +25,7 @@ from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, wit
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
+from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
@@ -297,6 +298,8 @@ def _refusal(
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
             return f"{other.name} ({other.path}), a base class or subclass, defines {clashing[0]}"
+    if kind == CALLBACK and (own := hidden(facts, fact, hook.new)):
+        return own
     expected = hook.takes + (2 if kind == CALLBACK else 0)
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
     if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_self_attribute, self_name
+from codemods.code.syntax import is_self_attribute, is_super_call, self_name
 from codemods.finding import Fix
 from codemods.lightning.class_family import definitions, family
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
@@ -83,6 +83,8 @@ MISSING |= {
 LOADERS = "_dataloader"
 """What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
 ASKED_OF_INSTANCES = ("summarize", "grad_norm", "get_progress_bar_dict")
+OVERRIDDEN = ("summarize", "grad_norm")
+"""What a class may call of its base, besides the hooks of LIT211."""
 TOLD = ("use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu")
 """What Lightning put on the module when a Trainer took it, and was False before (`core/lightning.py` of 1.1.8)."""
 MIXED = '({}.precision in ("16-mixed", "bf16-mixed"))'
@@ -111,6 +113,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         message = f"`{function.attr}` of a module was removed in Lightning {missing.since}"
         advice = missing.advice.replace("self", file.source_of(function.value))
         yield Match(file.span(call.node), message, "manual", f"Not rewritten: {advice}.", missing.row)
+    yield from _asked_of_base(file, facts)
     for name, missing in MISSING.items():
         places = (
             [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []
@@ -131,6 +134,21 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield replace(match, fix="manual", reason=f"Not rewritten: {ASKED_FOR}.", edits=(), imports=())
                 elif fallback == "none":
                     yield _doubted(match, doubt)
+
+
+def _asked_of_base(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`super().summarize(...)`, where no class above has a method of its own."""
+    for call in file.calls_near([f".{name}(" for name in OVERRIDDEN]):
+        name = next((each for each in OVERRIDDEN if is_super_call(call.node, each)), None)
+        owner = next((item for item in file.classes if name and item.node in call.within), None)
+        fact = facts.files[file.path].find(owner.qualname) if owner and file.path in facts.files else None
+        if name is None or fact is None or facts.kind(fact) != MODULE:
+            continue
+        above = [base for base in facts.lineage(fact) if isinstance(base, ClassFact) and base is not fact]
+        if not any(name in base.methods for base in above):
+            missing = MISSING[name]
+            message = f"`super().{name}` fails since Lightning {missing.since}: LightningModule has no such method"
+            yield Match(file.span(call.node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
 
 
 def _asked_by_callback(file: PythonFile, facts: Facts, asked: ModuleAttribute) -> Match:

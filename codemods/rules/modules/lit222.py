@@ -1,4 +1,4 @@
-"""LIT222: load_from_checkpoint on an instance, self.log of a dict, and setup() without a stage."""
+"""LIT222: load_from_checkpoint on an instance, self.log of a dict, and hooks called without what they require."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.versions import reaches
 from codemods.rule import Example, Match, Rule, TextEdit
-from codemods.rules.modules.stage_calls import told, unstaged
+from codemods.rules.modules.hook_calls import REQUIRED, short_calls, told
 
 LOAD = "load_from_checkpoint"
 TERMS = (ast.Name, ast.Attribute)
@@ -28,7 +28,7 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
         for call in file.calls_near((LOAD,))
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
     ]
-    asked += [function.value for _, function in unstaged(file)]
+    asked += [function.value for _, function in short_calls(file)]
     loaded = {name for value in asked for name in _last_names(value)}
     found = {name for value in asked if isinstance(value, ast.Call) for name in _last_names(value)}
     for node in walk(file.tree) if loaded else ():
@@ -124,7 +124,10 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
         and (made := _modules_made(file, facts, call.scope, item.node.value))
     ]
     given = _parameter(space, name)
-    if given and (made or _names_module(facts, file, call.scope, given.annotation)):
+    noted = given is not None and _names_module(facts, file, call.scope, given.annotation)
+    if noted and not made and _stays(file, name, stores):
+        return ClassText(f"type({name})", "unsafe", f"; fixer believes the annotation that `{name}` is an instance")
+    if given and (made or noted):
         return ClassText(f"type({name})", "manual", f"`{name}` is given, and may be a class")
     tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
     if not given and not made and (maker := next(filter(None, tables), None)):
@@ -133,6 +136,20 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
         return None
     only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)
     return ClassText(file.source_of(made[0][0].func) if only else f"type({name})")
+
+
+def _stays(file: PythonFile, name: str, stores: set[int]) -> bool:
+    """Whether a name is bound to what its own methods give alone, as by `model = model.eval()`."""
+    bound = [
+        item.node for item in file.assignments_to(name) if any(id(each) in stores for each in targets_of(item.node))
+    ]
+    arms = [arm for node in bound for arm in _arms(node.value)]
+    calls = [arm.func if isinstance(arm, ast.Call) else arm for arm in arms]
+    return len(bound) == len(stores) and all(each is not None and root_name(each) == name for each in calls)
+
+
+def _arms(value: ast.expr | None) -> list[ast.expr | None]:
+    return [*_arms(value.body), *_arms(value.orelse)] if isinstance(value, ast.IfExp) else [value]
 
 
 def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> ClassText | None:
@@ -340,15 +357,16 @@ def _rows() -> tuple[tuple[str, Fix], ...]:
 RULE = Rule(
     code="LIT222",
     name="instance-load",
-    summary="load_from_checkpoint is called on the class; self.log takes no dict; setup() is told a stage",
+    summary="load_from_checkpoint is called on the class; self.log takes no dict; hooks get what they require",
     why=(
         "load_from_checkpoint on an instance, which never loaded anything into it, raises a TypeError since 2.1 (pull "
         "request 18432); self.log refuses a dict since 2.0 (guide row M239). The setup and teardown of modules and "
-        "datamodules want their stage since 1.8 (pull request 14064), where a class leaves them as they are."
+        "datamodules want their stage since 1.8 (pull request 14064), and transfer_batch_to_device the index of a "
+        "dataloader since 1.4, where a class leaves them as they are."
     ),
     fix="safe",
     versions="written for Lightning < 2.1",
-    triggers=(LOAD.encode(), b"self.log(", b".setup()", b".teardown()"),
+    triggers=(LOAD.encode(), b"self.log(", *(f".{name}(".encode() for name in REQUIRED)),
     check=_check,
     collect=_collect,
     context=_context,

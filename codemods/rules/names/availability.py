@@ -6,31 +6,33 @@ import re
 from dataclasses import dataclass
 
 from codemods.code.source import PythonFile
+from codemods.finding import Fix
 from codemods.lightning.spelling import namespace_of
 from codemods.rewrite.import_statement import ImportTarget
 
 IMPORTS = "lightning_utilities.core.imports"
 """A requirement of every Lightning 2.x."""
-MODULES = {
-    "_APEX_AVAILABLE": "apex.amp",
+PACKAGES = {
     "_BOLTS_AVAILABLE": "pl_bolts",
     "_DEEPSPEED_AVAILABLE": "deepspeed",
     "_DOCSTRING_PARSER_AVAILABLE": "docstring_parser",
-    "_HOROVOD_AVAILABLE": "horovod.torch",
     "_HYDRA_AVAILABLE": "hydra",
-    "_JSONARGPARSE_AVAILABLE": "jsonargparse",
     "_NEPTUNE_AVAILABLE": "neptune",
-    "_OMEGACONF_AVAILABLE": "omegaconf",
     "_ONNX_AVAILABLE": "onnx",
     "_PSUTIL_AVAILABLE": "psutil",
     "_TORCHTEXT_AVAILABLE": "torchtext",
-    "_TORCHVISION_AVAILABLE": "torchvision",
     "_WANDB_AVAILABLE": "wandb",
 }
-"""What each flag looked for, as `pytorch_lightning.utilities.imports` of 1.5.10 has it.
+"""What each flag looked for without importing it, as `pytorch_lightning.utilities.imports` of 1.4.9 to 1.9.5 has it."""
+MODULES = {"_APEX_AVAILABLE": "apex.amp", "_HOROVOD_AVAILABLE": "horovod.torch"}
+"""What each flag looked for within a package, which it imported for that (1.4.9 to 1.8.6).
 
-Not the flags that asked for more: rich for its version (2.6 has that flag), fairscale for a system besides Windows.
+Neither has the flags that 2.6 has in `utilities.imports` (omegaconf, torchvision, and rich with its version), nor that
+of fairscale, which asked for a system besides Windows.
 """
+REQUIREMENTS = {"_JSONARGPARSE_AVAILABLE": "jsonargparse>=4.7.1"}
+"""What each flag asked for at last (1.6.5), where releases before asked for any version."""
+FLAGS = (*PACKAGES, *MODULES, *REQUIREMENTS)
 HOLDS = re.compile(
     r"_(?:TORCH_GREATER_EQUAL_(?:1_\d+|2_[01])(?:_\d+)?|PYTHON_GREATER_EQUAL_3_(?:8|10)_0"
     r"|TORCHMETRICS_GREATER_EQUAL_0_[34]|NATIVE_AMP_AVAILABLE)"
@@ -47,16 +49,29 @@ class StatedFlag:
     place: ImportTarget | None
     reason: str
     needs: str = "2.0.0"
+    level: Fix = "safe"
 
 
 def stated(file: PythonFile, name: str) -> StatedFlag | None:
     """What says the same as a flag; None where it is none of these."""
     if HOLDS.fullmatch(name):
         return StatedFlag("True", None, "It holds wherever Lightning 2.6 can be installed.", "2.6.0")
+    if package := PACKAGES.get(name):
+        return StatedFlag(
+            f'package_available("{package}")', _tool("package_available"), "It is what the flag was made of."
+        )
     if module := MODULES.get(name):
-        place = ImportTarget(IMPORTS, "module_available", "module_available")
-        return StatedFlag(f'module_available("{module}")', place, "It is what the flag was made of.")
+        return StatedFlag(
+            f'module_available("{module}")', _tool("module_available"), "It is what the flag was made of."
+        )
+    if asked := REQUIREMENTS.get(name):
+        reason = f"Lightning 1.6 asked for {asked}, releases before it for any version."
+        return StatedFlag(f'RequirementCache("{asked}")', _tool("RequirementCache"), reason, level="unsafe")
     return tpus(file) if name == TPU else None
+
+
+def _tool(name: str) -> ImportTarget:
+    return ImportTarget(IMPORTS, name, name)
 
 
 def tpus(file: PythonFile) -> StatedFlag:

@@ -14,6 +14,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
 from codemods.rule import Match, TextEdit
+from codemods.rules.names.availability import FLAGS
 from codemods.rules.names.chains import chain_matches
 from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
 from codemods.rules.names.sites import (
@@ -52,6 +53,8 @@ def _from_import(
         return
     dotted = {alias: f"{module}.{alias.name}" for alias in node.names}
     found = {alias: names.sure(hit, dotted[alias]) for alias in node.names if (hit := names.own(dotted[alias]))}
+    if file.plain and any(alias.name in FLAGS for alias in found):
+        return  # what else is moved goes with the uses of flags, of which the normal form leaves out some
     refusal = why_not(file, node)
     movable = {
         alias: hit

@@ -15,14 +15,14 @@ from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget
 from codemods.rule import TextEdit
-from codemods.rules.names.availability import MODULES, TPU, StatedFlag, stated, tpus
+from codemods.rules.names.availability import FLAGS, TPU, StatedFlag, stated, tpus
 from codemods.rules.names.sites import Sites
 
 COLLECTION = "LoggerCollection"
 REGISTRY = "_REGISTRY"
 OPTIMIZERS = "OPTIMIZER_REGISTRY"
 DEVICES = "XLADeviceUtils"
-MENTIONS = (COLLECTION.encode(), REGISTRY.encode(), DEVICES.encode(), *(name.encode() for name in (TPU, *MODULES)))
+MENTIONS = (COLLECTION.encode(), REGISTRY.encode(), DEVICES.encode(), *(name.encode() for name in (TPU, *FLAGS)))
 ITERATED = ("enumerate", "len", "list", "tuple", "zip")
 
 
@@ -65,7 +65,7 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     kept = tuple(edits) if imports[0] is alias else ()
     if flag:
         clash = flag.place is not None and _is_bound_otherwise(file, flag.place)
-        return None if clash else RewordedUses(kept, "safe", flag.reason, flag.needs, flag.place)
+        return None if clash else RewordedUses(kept, flag.level, flag.reason, flag.needs, flag.place)
     if registry:
         reason = "LightningCLI knows every class that is imported by its name, without a registry."
         return RewordedUses(kept, "safe", reason, "1.7.0")

@@ -17,7 +17,7 @@ from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRele
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
-from codemods.rules.pins.lightning import ADVICE, PinVerdict, after, is_dead, shown
+from codemods.rules.pins.lightning import ADVICE, PinVerdict, advice_of, after, is_dead, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
@@ -167,7 +167,7 @@ def _of_library(
 def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     """Why a requirement is not raised, though it has to be."""
     if pin.problem:
-        return ADVICE.get(pin.problem, "it must not be changed")
+        return advice_of(pin) or "it must not be changed"
     if pin.language == "conda" and pin.name in PLAIN:
         return "raise it to a release that is in its channels"
     if pin.language == "conda":

@@ -112,14 +112,22 @@ def _stays(pin: Pin, area: Area) -> bool:
     return bool(settled) and admits_from(pin.meant, str(area.needs), pin.language)
 
 
+def advice_of(pin: Pin, target: str = "") -> str:
+    """What is said of a requirement that cannot be changed, with the release that it should name where that is known;
+    "" where nothing stands in the way."""
+    advice = ADVICE.get(pin.problem, "")
+    if pin.name not in LIGHTNING:
+        advice = advice.replace("which Lightning that is", f"which {pin.name} that is")
+    return advice.replace("{}", f"{pin.name}=={target}") if target else advice.replace(", such as `{}`", "")
+
+
 def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pin, ...]) -> PinVerdict | None:
     """What a requirement on Lightning has to become. `unraised` are those beside it that still keep it out."""
     if pin.problem in _WHAT:
         needed = f"; the rewritten code needs `{pin.name}{raised('', target)}`" if area.rewritten else ""
         said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
         known = pin.problem == "address" and pin.repaired
-        advice = f"it names {pin.name} {pin.meant}: require a release by number" if known else ADVICE[pin.problem]
-        advice = advice.replace("{}", f"{pin.name}=={target}")
+        advice = f"it names {pin.name} {pin.meant}: require a release by number" if known else advice_of(pin, target)
         return PinVerdict(said, "manual", advice + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:

@@ -17,7 +17,7 @@ from codemods.lightning.pins.reach import home_of
 from codemods.lightning.pins.specifier import admits, admits_from, clauses
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule, TextEdit
-from codemods.rules.pins.lightning import ADVICE, shown
+from codemods.rules.pins.lightning import advice_of, shown
 
 CODE = "PIN003"
 IMPORTS = b"from transformers"
@@ -104,7 +104,7 @@ def _match(text: TextFile, pin: Pin, path: str, item: Imported) -> Match:
     capped = _capped(pin, item.release)
     if pin.problem or capped is None:
         stop = f"nothing older is asked for: remove `from transformers import {item.name}` from {path}"
-        why = ADVICE.get(pin.problem, "") if pin.problem else stop
+        why = advice_of(pin) if pin.problem else stop
         return Match(place, message, "manual", f"{asked}; {why}", stops=True)
     reason = (
         f"{asked}: {pin.specifier or 'any version'} becomes {capped}; remove the limit when the code no longer uses it"

@@ -19,7 +19,7 @@ from codemods.lightning.pins.specifier import Language, admits, admits_from, rel
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.conflicts import MAIN
-from codemods.rules.pins.lightning import ADVICE, fitting, is_dead
+from codemods.rules.pins.lightning import advice_of, fitting, is_dead
 from codemods.rules.pins.needed import EXPERIMENT, FeatureUse, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
 from codemods.rules.pins.pin002 import told_at
@@ -54,7 +54,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     lacking = [(row, places) for row in brought() if (places := _lacking(row, pin, own, area, base, facts))]
     sure = []
     for row, places in lacking:
-        if doubt := _doubt(row, places, base.get(own.path, own), facts):
+        if doubt := _doubt(row, places, base.get(own.path, own), facts) or _optional(row, pin, own, area):
             found = [(row, places[0])]
             yield Match(text.span(pin.place, pin.end), _message(found, facts), "manual", f"{_reason(found)}: {doubt}")
         else:
@@ -129,6 +129,23 @@ def _is_named(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) 
     )  # fmt: skip
 
 
+def _optional(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area) -> str:
+    """Why what another group of the same code asks for is not plainly lacking where Lightning is required, unless
+    Lightning itself wants it."""
+    asked = (
+        set()
+        if row.any_release
+        else {
+            other.group
+            for item in (own, *area.manifests)
+            if item.kind in _PACKAGE
+            for other in item.pins
+            if other.name in row.served_by and other.group not in ("", pin.group)
+        }
+    )
+    return f"`{min(asked)}` asks for it: add {row.ask} here where it is used without that, too" if asked else ""
+
+
 def _states(manifest: Manifest) -> bool:
     return any(pin.name in LIGHTNING for pin in manifest.pins)
 
@@ -156,7 +173,7 @@ def _match(
     edit = beside(text.text, own.kind, pin, asks)
     place = text.span(pin.place, pin.end)
     if edit is None:
-        why = ADVICE.get(pin.problem) or "its place in the list could not be proven"
+        why = advice_of(pin, facts.target) or "its place in the list could not be proven"
         return Match(place, message, "manual", f"{reason}: write {_listed(asks)} next to it by hand; {why}")
     reason = f"{reason}; {_listed(asks)} {_is(asks)} added next to Lightning, as nothing here requires it"
     return Match(place, message, "safe", reason, edits=(edit,))

@@ -9,6 +9,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import find, first
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
+from codemods.lightning.kinds import kind_of, part_of_choice
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rules.trainer.domains import kinds_of
 
@@ -50,3 +51,24 @@ def is_bar_shown(item: ast.keyword, given: Mapping[str, ast.expr]) -> bool | Non
     if any(known and not value for known, value in asked):
         return False
     return True if all(known for known, _ in asked) else None
+
+
+def shown_or_not(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> str:
+    """What says whether there is a progress bar, for a choice between none (0) and one that is drawn as usual."""
+    if not isinstance(value, ast.IfExp):
+        return ""
+    arms = [literal(arm) for arm in (value.body, value.orelse)]
+    if not all(known and type(arm) in (int, type(None)) and arm in (0, 1, None) for known, arm in arms):
+        return ""
+    hidden = [arm == 0 for _, arm in arms]
+    if hidden == [True, False]:
+        return f"not {part_of_choice(file, value.test)}"
+    if hidden != [False, True]:
+        return ""
+    test = file.source_of(value.test)
+    told = isinstance(value.test, ast.Compare) or kind_of(facts, file, call, value.test) == "bool"
+    return (
+        test
+        if told or (isinstance(value.test, ast.UnaryOp) and isinstance(value.test.op, ast.Not))
+        else f"bool({test})"
+    )

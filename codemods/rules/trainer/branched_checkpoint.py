@@ -11,8 +11,10 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared
 from codemods.lightning.calls import Space, space_of
 from codemods.lightning.facts import Facts
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
+from codemods.lightning.trainer_variables import readings_of
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, kept_name, with_line
 
@@ -33,7 +35,7 @@ def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeE
     choice = next((node for node in every_node(space) if isinstance(node, ast.If) and _sides(node, own)), None)
     other = _other(file, choice, own, name) if choice else None
     end = choice.end_lineno or choice.lineno if choice else 0
-    fits = _fits(space, end, name) if choice and other and len(_stores(space, name)) == 2 else None
+    fits = _fits(space, end, _loads(space, name)) if choice and other and len(_stores(space, name)) == 2 else None
     kept = keeping(file, call, item) if fits else None
     if not fits or kept is None or other is None or not begins_line(file, other):
         return None
@@ -43,27 +45,42 @@ def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeE
 
 
 def alike(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> tuple[NodeEdit, ...] | None:
-    """The edits that give `fit` the checkpoint which every Trainer of a name resumes from, those of the first of them,
-    and none for the others; None where they differ, where it may change before, or where more is done with them."""
+    """The edits that give `fit` the checkpoint from which every Trainer resumes that may be fitted there, those of the
+    first of them, and none for the others; None where they differ, where it may change before, or where more is done
+    with them."""
     space, every = space_of(file, call), file.calls_near(file.spellings("Trainer"))
-    own = next((each.node for each in file.assignments if each.node.value is call.node), None)
-    name = _name(own)
+    name = _name(next((each.node for each in file.assignments if each.node.value is call.node), None))
     if name is None or is_shared(space, name):
         return None
-    values = [_value(each.node) for each in file.assignments_to(name) if _name(each.node) == name]
-    built = [each for each in every if each.node in values and space_of(file, each) is space and builds_trainer(each)]
+    if isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name):
+        return None
+    group, loads = _fitted_alike(readings_of(file, space, name), call.node)
+    built = [each for each in every if each.node in group and space_of(file, each) is space and builds_trainer(each)]
     given = [keyword(each.node, item.arg or "") for each in built]
     written = {ast.dump(each.value) if each else "" for each in given}
-    fits = _fits(space, 0, name)
-    if len(built) < 2 or len(built) != len(_stores(space, name)) or written != {ast.dump(item.value)} or not fits:
+    fits = _fits(space, 0, loads)
+    if len(built) < 2 or len(built) != len(group) or written != {ast.dump(item.value)} or not fits:
         return None
-    uses = [each for each in file.calls_near([".fit"]) if each.node in fits]
+    uses = [each for each in file.calls_near([".fit"]) if each.node in fits and space_of(file, each) is space]
     if len(uses) != len(fits) or not all(is_steady(file, each, item.value, uses, facts) for each in built):
         return None
     if call.node is not built[0].node:
         return ()
     text = file.source_of(item.value)
     return tuple(NodeEdit(fit, partial(with_keyword, name="ckpt_path", text=text)) for fit in fits)
+
+
+def _fitted_alike(
+    readings: Sequence[tuple[ast.Name, list[ast.expr | None]]], call: ast.Call
+) -> tuple[frozenset[ast.expr | None], list[ast.Name]]:
+    """The values that a name may have wherever it may be the result of a call, and its readings there; none where one
+    of these values is read beside others, or the name by what runs later."""
+    group: frozenset[ast.expr | None] = frozenset().union(*(values for _, values in readings if call in values))
+    own = [(node, values) for node, values in readings if not group.isdisjoint(values)]
+    closed = (
+        all(group >= {*values} for _, values in own) and None not in group and all(values for _, values in readings)
+    )
+    return (group, [node for node, _ in own]) if closed else (frozenset(), [])
 
 
 def _name(statement: ast.stmt | None) -> str | None:
@@ -97,12 +114,14 @@ def _stores(space: Space, name: str) -> list[ast.AST]:
     return [node for node in names if not isinstance(node.ctx, ast.Load)]
 
 
-def _fits(space: Space, end: int, name: str) -> list[ast.Call] | None:
-    """The calls of `fit`, where all that is read of the name is an attribute behind a line."""
+def _loads(space: Space, name: str) -> list[ast.Name]:
+    names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
+    return [node for node in names if isinstance(node.ctx, ast.Load)]
+
+
+def _fits(space: Space, end: int, loads: Sequence[ast.Name]) -> list[ast.Call] | None:
+    """The calls of `fit`, where all that is read of a name is an attribute behind a line."""
     nodes = [*every_node(space)]
-    loads = [
-        node for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
     read = [node for node in nodes if isinstance(node, ast.Attribute) and any(node.value is load for load in loads)]
     fits = [node for node in nodes if isinstance(node, ast.Call) and any(node.func is each for each in read)]
     fits = [fit for fit in fits if isinstance(fit.func, ast.Attribute) and fit.func.attr == "fit"]

@@ -196,6 +196,10 @@ def _accelerator(
         return ArgumentReplacement(
             None, "manual", f'its option is "{default}" by default, which names a strategy; give it as strategy='
         )
+    bound = bound_to(facts, file, call, node.id) if isinstance(node, ast.Name) else []
+    if named_by := next(filter(is_strategy, bound), None):
+        why = f"it may be {file.source_of(named_by)}, which names a strategy; give that as strategy="
+        return ArgumentReplacement(None, "manual", why)
     if not is_strategy(node):
         return None
     if value == "ddp_cpu":

@@ -19,11 +19,11 @@ METHODS = ("test", "validate", "predict")
 BEFORE_IT = 2
 """How many arguments of these stand before the checkpoint."""
 LOADED = (
-    "Lightning up to 1.4 loaded it to test, validate or predict too, and 1.5 to 1.9 did not (read in 1.4.9, 1.5.10 and "
-    "1.9.5); fixer assumes that it is meant to be loaded."
+    "Lightning up to 1.1 loaded it to test too (read in 1.0.8 and 1.1.0), and later releases did not (read in 1.1.8 to "
+    "1.3.8, run on 1.4.9 to 1.9.5); fixer assumes that it is meant to be loaded."
 )
 IGNORED = (
-    "Lightning 1.5 to 1.9 loaded it to fit alone, and this Trainer is never fitted; where it is meant to be loaded, "
+    "Lightning 1.2 to 1.9 loaded it to fit alone, and this Trainer is never fitted; where it is meant to be loaded, "
     "give it as ckpt_path="
 )
 
@@ -46,7 +46,7 @@ def evaluated(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     calls = [(each, method) for method in METHODS for each in calls_of(file, call, name, method)]
     if not calls or not all(_takes_it(each) for each, _ in calls):
         return None
-    if not admits_below(facts, LIGHTNING, "1.5"):
+    if not admits_below(facts, LIGHTNING, "1.2"):
         return EvaluatedCheckpoint("safe", f"{IGNORED} to {calls[0][1]}.")
     if not is_steady(file, call, item.value, [each for each, _ in calls], facts):
         return None

@@ -46,7 +46,7 @@ from codemods.rules.trainer.argument_words import (
     sentence,
 )
 from codemods.rules.trainer.bars import BAR, bar_among
-from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought
+from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought, shown_or_not
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
@@ -72,6 +72,7 @@ FIRST = "2.0.0"
 CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
 NONE = "it may be None, which is no longer accepted"
+SHOWN = "0 meant no progress bar, and None or 1 the usual one"
 NUMBER = "fixer assumes that it is a number"
 NO_NONE = "fixer assumes that it is not None"
 UNFOLDED = "fixer assumes that `**` does not give it too"
@@ -198,6 +199,8 @@ def _outcome(
     """What becomes of an argument, or why it is left."""
     if row.argument in MIXED_ALONE and (literal(item.value)[0] or is_plain(item.value)) and _computes_in_full(call):
         return ArgumentOutcome("safe", "it had no effect without precision=16")
+    if row.argument == "progress_bar_refresh_rate" and (shown := shown_or_not(file, facts, call, item.value)):
+        return _settled(file, facts, call, item, ArgumentOutcome("safe", SHOWN, (("enable_progress_bar", shown),)))
     guarded = _guarded(file, facts, call, item.value, row)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"
@@ -213,26 +216,34 @@ def _outcome(
         outcome = ArgumentOutcome(row.level, row.reason, ((row.keyword, row.text(text)),))
     else:
         outcome = ArgumentOutcome(row.level, row.reason)
-    if isinstance(outcome, str):
-        return outcome
+    settled = outcome if isinstance(outcome, str) else _settled(file, facts, call, item, outcome)
+    return (
+        _with_callback(facts, file, call, settled, row)
+        if not isinstance(settled, str) and settled.callback
+        else settled
+    )
+
+
+def _settled(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, outcome: ArgumentOutcome
+) -> ArgumentOutcome | str:
+    """An outcome as what is given beside it lets it stand, or why it does not."""
     if told := clash(facts, file, call, item, outcome.new):
         return told
     if BAR in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
         if shown is None:
             return "no progress bar may be asked for beside it, and then 2.x takes none among the callbacks"
         outcome = ArgumentOutcome(outcome.level, "no progress bar is shown")
-    outcome = _beside_bars(facts, file, call, outcome)
-    if isinstance(outcome, str):
-        return outcome
-    if not outcome.new and is_commented(file, call.node, item, beside=False):
+    beside = _beside_bars(facts, file, call, outcome)
+    if not isinstance(beside, str) and not beside.new and is_commented(file, call.node, item, beside=False):
         return "there is a comment next to it; delete both by hand"
-    return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome
+    return beside
 
 
 def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: ArgumentOutcome) -> ArgumentOutcome | str:
     """The outcome where it is about the progress bar and the callbacks hold none, or why there may be no other."""
     given = keywords(call.node).get("callbacks")
-    hidden = ("enable_progress_bar", "False") in outcome.new
+    hidden = any(name == "enable_progress_bar" and text != "True" for name, text in outcome.new)
     if given is None or not (hidden or BAR in outcome.callback):
         return outcome
     found = bar_among(facts, file, call, given)

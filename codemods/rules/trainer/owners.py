@@ -122,9 +122,15 @@ def _annotation(file: PythonFile, functions: list[Function], text: str) -> bool 
         for argument in [*function.args.args, *function.args.kwonlyargs]:
             if argument.arg == text:
                 note = _named(scope, argument.annotation) if argument.annotation else None
-                known = note is not None and not _is_replaced(file, function, text)
-                return scope.resolve(note) == TRAINER if known and note else None
+                if note is None or _is_unbound(scope, note) or _is_replaced(file, function, text):
+                    return None
+                return scope.resolve(note) == TRAINER
     return None
+
+
+def _is_unbound(scope: Scope, note: ast.expr) -> bool:
+    """Whether an annotation speaks of a Trainer by a name that its file does not bind, as Lightning's own texts do."""
+    return scope.resolve(note) is None and ast.unparse(note).rpartition(".")[2] == "Trainer"
 
 
 def _is_replaced(file: PythonFile, function: Function, name: str) -> bool:

@@ -326,6 +326,8 @@ def _chosen(value: cst.BaseExpression, became: NewStrategy, other: cst.BaseExpre
 
     if not isinstance(value, cst.IfExp):
         return _renamed(cst.ensure_type(value, cst.Call), became)
+    if isinstance(other, cst.IfExp) and other.test.deep_equals(value.test):
+        other = other.orelse if isinstance(value.body, cst.Call) else other.body
     if isinstance(value.body, cst.Call):
         return value.with_changes(body=_renamed(value.body, became), orelse=other)
     if isinstance(other, cst.IfExp) and not other.lpar:

@@ -227,6 +227,8 @@ def test_outputs_that_a_hook_does_not_read_are_not_kept_where_another_calls_it()
     assert '    def on_validation_epoch_end(self):\n        self.log("epochs", self.count)\n' in after
     assert after.endswith("    def on_test_epoch_end(self):\n        return self.on_validation_epoch_end()\n")
     assert "step_outputs" not in after
+    typed = rewritten({"a.py": CALLED.replace("(self, outputs):", "(self, outputs) -> None:")}, rule("LIT201"))["a.py"]
+    assert typed == after.replace("_end(self):", "_end(self) -> None:")
     for old, new in (
         ("self.count", "len(outputs)"),
         ("self.count)", "1)\n        super().validation_epoch_end(outputs)"),

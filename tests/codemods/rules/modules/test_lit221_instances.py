@@ -36,3 +36,13 @@ def test_named(made: str) -> None:
 def test_left_alone(old: str, new: str) -> None:
     files = {"model.py": MODEL.replace(old, new), "a.py": SCRIPT.replace(old, new)}
     assert run_rules(files, rule("LIT221")).findings == ()
+
+
+def test_what_is_asked_of_the_base() -> None:
+    text = MODEL + "\n    def summarize(self, mode):\n        return super().summarize(mode)\n"
+    [found] = run_rules({"a.py": text}, rule("LIT221")).findings
+    assert found.fix == "manual" and found.message.startswith("`super().summarize` fails since Lightning 1.7")
+    above = "\n\nclass More(Net):\n    def summarize(self, mode):\n        return super().summarize(mode)\n"
+    own = MODEL + "\n    def summarize(self, mode):\n        return mode\n" + above
+    assert run_rules({"a.py": own}, rule("LIT221")).findings == ()
+    assert run_rules({"a.py": text.replace("pl.LightningModule", "Plain")}, rule("LIT221")).findings == ()

@@ -103,22 +103,28 @@ def test_one_of_several_classes_is_asked_for(text: str) -> None:
     assert rewritten({"a.py": doubted}, rule("LIT222"))["a.py"] == doubted
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def main(path, it: LightningModule):\n    return HERE\n",
-        "def main(path, it: Other):\n    return HERE\n",
-        "def main(path, it=None):\n    if it is None:\n        it = Model()\n    return HERE\n",
-    ],
-    ids=["annotated", "annotated with a class of the project", "with a default"],
-)
-def test_a_parameter_may_be_a_class(text: str) -> None:
-    text = MODELS + text.replace("HERE", "it.load_from_checkpoint(path)")
+@pytest.mark.parametrize("note", ["LightningModule", "Other"])
+def test_a_parameter_is_believed_to_be_what_it_is_said_to_be(note: str) -> None:
+    text = (
+        MODELS
+        + f"def main(path, it: {note}):\n    it = it.eval()\n    return it.load_from_checkpoint(path) if path else it\n"
+    )
+    (found,) = run_rules({"a.py": text}, rule("LIT222")).findings
+    assert found.fix == "unsafe" and "believes the annotation" in found.reason
+    assert rewritten({"a.py": text}, rule("LIT222"), unsafe=True)["a.py"] == text.replace("it.load", "type(it).load")
+    other = text.replace("it = it.eval()", "it = build()")
+    (reason,) = refusals({"a.py": other}, "LIT222")
+    assert "`it` is given, and may be a class" in reason
+    for new in ("it: type[Model]", "it"):
+        assert run_rules({"a.py": text.replace(f"it: {note}", new)}, rule("LIT222")).findings == ()
+
+
+def test_a_parameter_may_be_a_class() -> None:
+    text = MODELS + (
+        "def main(path, it=None):\n    if it is None:\n        it = Model()\n    return it.load_from_checkpoint(path)\n"
+    )
     (reason,) = refusals({"a.py": text}, "LIT222")
     assert "`it` is given, and may be a class" in reason
-    for old, new in (("it: LightningModule", "it: type[Model]"), ("it: Other", "it")):
-        if old in text:
-            assert run_rules({"a.py": text.replace(old, new)}, rule("LIT222")).findings == ()
 
 
 def test_an_attribute_that_holds_modules_alone_is_asked_for_its_class() -> None:

@@ -8,24 +8,23 @@ from pathlib import Path
 
 import pytest
 from lightning.pytorch.accelerators import XLAAccelerator
-from lightning_utilities.core.imports import module_available
+from lightning_utilities.core.imports import RequirementCache, module_available, package_available
 
-from codemods.rules.names.availability import HOLDS, MODULES
+from codemods.rules.names.availability import FLAGS, HOLDS
 from tests.codemods.support import refusals, rewritten, rule
 
 GONE = Path(inspect.getfile(importlib.import_module("codemods.rules.names.lit001"))).with_name("gone.csv")
 UTILITIES = "pytorch_lightning.utilities"
 
 
-def after(text: str, **others: str) -> str:
-    files = {"a.py": text, **{f"{name}.py": other for name, other in others.items()}}
-    return rewritten(files, rule("LIT001"))["a.py"]
+def after(text: str, unsafe: bool = False) -> str:
+    return rewritten({"a.py": text}, rule("LIT001"), unsafe=unsafe)["a.py"]
 
 
 def test_the_flags_are_names_that_went() -> None:
     lines = GONE.read_text(encoding="utf-8").splitlines()
     gone = {line.partition(",")[0].rpartition(".")[2] for line in lines}
-    assert MODULES.keys() <= gone
+    assert set(FLAGS) <= gone
     held = {name for name in gone if HOLDS.fullmatch(name)}
     assert {"_TORCH_GREATER_EQUAL_1_8", "_TORCH_GREATER_EQUAL_2_0", "_PYTHON_GREATER_EQUAL_3_8_0"} <= held
 
@@ -52,13 +51,48 @@ def test_flags_are_asked_for_where_they_were_read() -> None:
     assert made == (
         "import pytest\n"
         "from lightning_utilities.core.imports import module_available\n"
-        "from pytorch_lightning.accelerators import XLAAccelerator\n\n\n"
+        "from pytorch_lightning.accelerators import XLAAccelerator\n"
+        "from lightning_utilities.core.imports import package_available\n\n\n"
         "@pytest.mark.skipif(not module_available(\"apex.amp\"), reason='no apex')\n"
-        'def test(on=XLAAccelerator.is_available()):\n    assert (module_available("hydra") or on) and True\n'
+        'def test(on=XLAAccelerator.is_available()):\n    assert (package_available("hydra") or on) and True\n'
     )
     assert after(made) == made
     assert module_available("apex.amp") is False
     assert module_available("torch.nn") is True
+
+
+def test_a_package_is_looked_for_without_importing_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the flags of deepspeed and its like did in 1.4.9 to 1.7.7; module_available imports what it is asked for."""
+    (tmp_path / "broken_at_import.py").write_text("raise ImportError\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert package_available("broken_at_import")
+    assert not module_available("broken_at_import")
+    assert bool(RequirementCache("lightning>=999")) is False
+
+
+def test_several_flags_of_one_statement() -> None:
+    text = f"from {UTILITIES} import _DEEPSPEED_AVAILABLE, _HYDRA_AVAILABLE\n\n"
+    made = after(f"{text}BOTH = _DEEPSPEED_AVAILABLE and _HYDRA_AVAILABLE\n")
+    assert made == (
+        "from lightning_utilities.core.imports import package_available\n\n"
+        'BOTH = package_available("deepspeed") and package_available("hydra")\n'
+    )
+    assert after(made) == made
+
+
+@pytest.mark.parametrize("use", ["print(_JSONARGPARSE_AVAILABLE)\n", "CLI = not _JSONARGPARSE_AVAILABLE\n"])
+def test_a_flag_that_came_to_ask_for_a_version(use: str) -> None:
+    """1.5 asked for jsonargparse, 1.6 for a release of it; what else the statement imports goes along."""
+    names = "_JSONARGPARSE_AVAILABLE, _TORCHVISION_AVAILABLE"
+    text = f"from {UTILITIES} import {names}\n\n{use}assert _TORCHVISION_AVAILABLE\n"
+    assert after(text) == text
+    made = after(text, unsafe=True)
+    assert made.startswith(
+        "from lightning_utilities.core.imports import RequirementCache\n"
+        f"from {UTILITIES}.imports import _TORCHVISION_AVAILABLE\n\n"
+    )
+    assert use.replace("_JSONARGPARSE_AVAILABLE", 'RequirementCache("jsonargparse>=4.7.1")') in made
+    assert after(made, unsafe=True) == made
 
 
 @pytest.mark.parametrize(
@@ -76,10 +110,11 @@ def test_what_they_do_not_say_is_left(text: str) -> None:
     assert refusals({"a.py": text}, "LIT001")
 
 
-def test_a_flag_that_moved_is_taken_from_its_new_place() -> None:
-    made = after(f"from {UTILITIES} import _RICH_AVAILABLE\n\nprint(_RICH_AVAILABLE)\n")
-    assert made == f"from {UTILITIES}.imports import _RICH_AVAILABLE\n\nprint(_RICH_AVAILABLE)\n"
-    assert hasattr(importlib.import_module(f"{UTILITIES}.imports"), "_RICH_AVAILABLE")
+@pytest.mark.parametrize("flag", ["_OMEGACONF_AVAILABLE", "_RICH_AVAILABLE", "_TORCHVISION_AVAILABLE"])
+def test_a_flag_that_moved_is_taken_from_its_new_place(flag: str) -> None:
+    made = after(f"from {UTILITIES} import {flag}\n\nprint({flag})\n")
+    assert made == f"from {UTILITIES}.imports import {flag}\n\nprint({flag})\n"
+    assert hasattr(importlib.import_module(f"{UTILITIES}.imports"), flag)
 
 
 def test_what_another_file_takes_is_left() -> None:

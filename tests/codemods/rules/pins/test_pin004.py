@@ -143,6 +143,21 @@ def test_an_extra_of_its_own_does_not_bring_it_to_all() -> None:
     assert '["tensorboard", "pytorch-lightning==2.6.6"]' in after("pyproject.toml", before)
 
 
+def test_what_an_extra_asks_for_is_perhaps_for_that_alone() -> None:
+    """As an extra for a server does; of what Lightning itself wants, that is no reason."""
+    before = (
+        '[project]\nname = "a"\ndependencies = ["lightning>=2.0"]\n[project.optional-dependencies]\napi = ["fastapi"]\n'
+    )
+    code = "import fastapi\nimport lightning.pytorch as pl\n\npl.Trainer(gpus=1)\n"
+    assert "fastapi" not in after("pyproject.toml", before, code).partition("[project.optional")[0]
+    found = told({"pyproject.toml": before, "app.py": code})
+    assert [item.reason.partition(": ")[2].rpartition(": ")[2] for item in found if item.fix == "manual"] == [
+        "add fastapi here where it is used without that, too"
+    ]
+    alone = before.partition("[project.opt")[0]
+    assert "fastapi" in after("pyproject.toml", alone, code)
+
+
 def test_an_extra_of_lightning_brings_one() -> None:
     assert after("requirements.txt", "lightning[extra]==2.6.6\n") == "lightning[extra]==2.6.6\n"
     assert after("requirements.txt", "lightning[extra]==2.6.6\n", TORCH) == "lightning[extra]==2.6.6\ntensorboard\n"
@@ -328,3 +343,10 @@ def test_an_example_asks_for_nothing_that_the_project_around_it_uses() -> None:
     inside = {"examples/a/train.py": OLD, "train.py": ""}
     files = {path: "pytorch-lightning==1.8.6\n", **inside, **around}
     assert made(files).final()[path] == b"pytorch-lightning==2.6.6\n"
+
+
+def test_a_fork_is_told_of_with_a_release() -> None:
+    fork = "git+https://github.com/me/lightning@abc"
+    found = told({"requirements.txt": f"{fork}\n", "train.py": BOARD})
+    assert all("{}" not in item.reason for item in found)
+    assert any("such as `" in item.reason for item in found)

@@ -79,3 +79,69 @@ def test_a_function_that_has_the_name_keeps_it_by_another() -> None:
     taken = BRANCHES.replace("run(args)", "run(args, ckpt_path)") + FIT
     text = after(taken)
     assert text.count("resume_path = ") == 2 and "ckpt_path=resume_path)" in text
+
+
+SCRIPT = """\
+import torch
+from pytorch_lightning import Trainer
+
+model = build()
+if torch.cuda.is_available():
+    trainer = Trainer(max_epochs=1, devices=1)
+else:
+    trainer = Trainer(max_epochs=1)
+trainer.fit(model)
+trainer.test(model)
+
+path = "last.ckpt"
+if torch.cuda.is_available():
+    trainer = Trainer(max_epochs=2, devices=1, resume_from_checkpoint=path)
+else:
+    trainer = Trainer(max_epochs=2, resume_from_checkpoint=path)
+trainer.fit(model)
+trainer.test(model)
+"""
+
+
+def test_trainers_of_a_script_that_may_be_fitted_at_one_place() -> None:
+    first, last = SCRIPT.split("\npath")
+    wanted = f"{first}\npath" + last.replace(", resume_from_checkpoint=path", "").replace(
+        "fit(model", "fit(model, ckpt_path=path"
+    )
+    made = rewritten({"a.py": SCRIPT}, rule("LIT112"))["a.py"]
+    assert made == wanted
+    assert rewritten({"a.py": made}, rule("LIT112"))["a.py"] == made
+
+
+def test_a_length_is_the_same_where_its_owner_is() -> None:
+    counted = SCRIPT.replace("=path", "=path if len(path) != 0 and not skip else None")
+    made = rewritten({"a.py": counted}, rule("LIT112"))["a.py"]
+    assert made.count("trainer.fit(model, ckpt_path=path if len(path) != 0 and not skip else None)") == 1
+    own = counted.replace("model = build()", "model = build()\nlen = measure")
+    assert refusals({"a.py": own}, "LIT112")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("max_epochs=2, resume_from_checkpoint=path", "max_epochs=2, resume_from_checkpoint='other'"),
+        ("max_epochs=2, resume_from_checkpoint=path", "max_epochs=2"),
+        ("    trainer = Trainer(max_epochs=2, resume_from_checkpoint=path)", "    trainer = make()"),
+        ("    trainer = Trainer(max_epochs=2, resume_from_checkpoint=path)", "    pass"),
+        ("path)\ntrainer.fit(model)", "path)\npath = find()\ntrainer.fit(model)"),
+        ("path)\ntrainer.fit(model)", "path)\nuse(trainer)\ntrainer.fit(model)"),
+        (
+            "path)\ntrainer.fit(model)",
+            "path)\ndef again():\n    trainer.fit(model)\nregister(again)\ntrainer.fit(model)",
+        ),
+        ("path)\ntrainer.fit(model)", "path)\ntrainer.fit(model, **more)"),
+    ],
+)
+def test_trainers_that_are_not_alike_are_left(old: str, new: str) -> None:
+    text = SCRIPT.replace(old, new)
+    assert text != SCRIPT
+    assert refusals({"a.py": text}, "LIT112")
+
+
+def test_a_trainer_that_another_file_takes_is_left() -> None:
+    assert refusals({"a.py": SCRIPT, "b.py": "from a import trainer\n\ntrainer.fit(1)\n"}, "LIT112")

@@ -200,3 +200,38 @@ def test_a_checkpoint_of_one_branch_alone_is_a_callback_at_times(made: str) -> N
 def test_what_branches_leave_open_is_for_a_person(made: str) -> None:
     text = HEAD + CHOSEN.format(made)
     assert "callbacks=" not in after(text, unsafe=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("None if shown else 0", "bool(shown)"),
+        ("0 if quiet > 1 else 1", "not quiet > 1"),
+        ("None if bool(int(find())) else 0", "bool(int(find()))"),
+        ("1 if not quiet else 0", "not quiet"),
+    ],
+)
+def test_no_bar_or_the_usual_one(value: str, wanted: str) -> None:
+    text = f"{HEAD}Trainer(progress_bar_refresh_rate={value})\n"
+    made = after(text)
+    assert made == text.replace(f"progress_bar_refresh_rate={value}", f"enable_progress_bar={wanted}")
+    assert after(made) == made
+    for shown in (True, False):
+        space: dict[str, Any] = {"shown": shown, "quiet": 0 if shown else 2, "find": lambda: shown}  # noqa: B023
+        exec(made.replace("pytorch_lightning", "lightning.pytorch").replace("Trainer(e", "made = Trainer(e"), space)
+        assert (space["made"].progress_bar_callback is not None) is shown
+
+
+@pytest.mark.parametrize(
+    "value", ["None if shown else 10", "20 if shown else 0", "None if shown else False", "0 if a else 0"]
+)
+def test_other_rates_are_no_question_of_showing(value: str) -> None:
+    assert "enable_progress_bar" not in after(f"{HEAD}Trainer(progress_bar_refresh_rate={value})\n", unsafe=True)
+
+
+def test_a_bar_among_the_callbacks_is_asked_for_in_any_case() -> None:
+    text = (
+        f"{HEAD}from pytorch_lightning.callbacks import TQDMProgressBar\n\n"
+        "Trainer(progress_bar_refresh_rate=None if shown else 0, callbacks=[TQDMProgressBar()])\n"
+    )
+    assert after(text, unsafe=True) == text

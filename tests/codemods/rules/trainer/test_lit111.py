@@ -395,3 +395,19 @@ OPTION = (
 def test_none_that_a_choice_leaves_out_is_not_told(value: str, told: bool) -> None:
     found = run_rules({"a.py": OPTION.replace("VALUE", value)}, rule("LIT111")).findings
     assert [True for item in found if "None" in item.reason] == [True] * told
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("if n:\n        way = 'ddp'\n    else:\n        way = None", "it may be 'ddp'"),
+        ("way = 'ddp_cpu' if n else None", "it may be 'ddp_cpu' if n else None"),
+        ("way = 'gpu' if n else 'cpu'", ""),
+    ],
+)
+def test_a_strategy_in_a_variable_beside_options(lines: str, told: str) -> None:
+    text = f"{HEAD}\n\ndef go(n, args):\n    {lines}\n    return Trainer.from_argparse_args(args, accelerator=way)\n"
+    found = refusals({"train.py": text}, "LIT111")
+    assert [reason.startswith(f"Not rewritten: {told}, which names a strategy") for reason in found] == [True] * bool(
+        told
+    )

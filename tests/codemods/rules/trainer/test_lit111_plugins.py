@@ -35,6 +35,14 @@ PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
             "Trainer(strategy=('ddp' if n else 'auto') if one else DDPStrategy())",
         ),
         (
+            "Trainer(plugins=DDPPlugin() if n > 1 else None, strategy='ddp' if n > 1 else None)",
+            "Trainer(strategy=DDPStrategy() if n > 1 else 'auto')",
+        ),
+        (
+            "Trainer(plugins=None if n else DDPPlugin(), strategy='ddp' if n else 'auto')",
+            "Trainer(strategy='ddp' if n else DDPStrategy())",
+        ),
+        (
             "Trainer(plugins=DDPPlugin() if a else None, strategy='ddp' if n else None)",
             "Trainer(strategy=DDPStrategy() if a else 'ddp' if n else 'auto')",
         ),

@@ -380,3 +380,16 @@ ON_CPU = {"use_native_amp": True, "num_gpus": 0, "data_parallel_device_ids": Non
 def test_what_is_asked_of_a_trainer_on_the_cpu(name: str, told: object, trainer: Trainer) -> None:
     space = {"trainer": trainer, "strategies": strategies, "accelerators": accelerators}
     assert eval(QUESTIONS[name].replace("{}", "trainer"), space) is told
+
+
+@pytest.mark.parametrize(
+    ("note", "level"),
+    [('"pl.Trainer"', ["safe"]), ('"Trainer"', ["safe"]), ('"Mine"', []), ("int", [])],
+)
+def test_an_annotation_by_a_name_that_nothing_binds_says_no_more_than_the_hook(note: str, level: list[str]) -> None:
+    text = (
+        "from pytorch_lightning.callbacks import StochasticWeightAveraging\n\n\n"
+        f"class Watch(StochasticWeightAveraging):\n    def on_fit_end(self, trainer: {note}, pl_module):\n"
+        "        return trainer.lr_schedulers[0]['scheduler']\n"
+    )
+    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT120")).findings] == level
