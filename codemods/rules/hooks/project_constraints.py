@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.code.nodes import every_node, walk
+from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, may_return_none, mentions, parameters, results
 from codemods.lightning.class_family import asked_of_another, clash, family, naming_files
@@ -37,6 +38,8 @@ from codemods.rules.hooks.step_end import (
 )
 
 INDEX = b"dataloader_i"
+RESULTS = ("EvalResult", "TrainResult")
+OF_LIGHTNING = frozenset(f"{module}.{name}" for module in (ROOT, f"{ROOT}.core.step_result") for name in RESULTS)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,16 @@ def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | Non
     lines += mentions(file.tree, old)
     if lines:
         return f"{old} is used by name in line {min(lines)}"
-    return keeping_refusal(item, hook.stage) if hook.reads else None
+    return (keeping_refusal(item, hook.stage) or _of_result(file, old)) if hook.reads else None
+
+
+def _of_result(file: PythonFile, hook: str) -> str | None:
+    """What was handed to a hook where a file speaks of Lightning's results (0.9 to 0.10): not a list."""
+    named = (node for node, _ in file.nodes_near(RESULTS) if isinstance(node, ast.Name | ast.Attribute))
+    found = next((dotted for node in named if (dotted := file.scope.resolve(node)) in OF_LIGHTNING), None)
+    if found is None:
+        return None
+    return f"with {found.rpartition('.')[2]}, 0.9 gave {hook} one result of all batches, and 2.x has no such class"
 
 
 def _comes_from(file: PythonFile, item: ClassNode, other: ClassNode) -> bool:

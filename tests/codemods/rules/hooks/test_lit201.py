@@ -100,6 +100,26 @@ def test_refused_with_the_reason(case: tuple[tuple[str, str], str]) -> None:
     assert reason in found[0]
 
 
+@pytest.mark.parametrize(
+    ("head", "made"),
+    [
+        ("import pytorch_lightning as pl\n", "pl.EvalResult(checkpoint_on=loss)"),
+        ("from pytorch_lightning import EvalResult\n", "EvalResult(loss)"),
+        ("from pytorch_lightning.core.step_result import EvalResult as Told\n", "Told(loss)"),
+    ],
+)
+def test_results_of_0_9_are_no_list(head: str, made: str) -> None:
+    text = f"{head}{BEFORE}"
+    old = text.partition(STEP)[2].partition("return ")[2].partition("\n")[0]
+    found = refusals({"model.py": text.replace(f"return {old}", f"loss = {old}\n        return {made}", 1)}, "LIT201")
+    assert len(found) == 1 and "0.9 gave validation_epoch_end one result of all batches" in found[0]
+
+
+def test_a_class_of_the_project_may_be_called_like_them() -> None:
+    text = f"from results import EvalResult\n{BEFORE}\n\ndef told(loss):\n    return EvalResult(loss)\n"
+    assert "on_validation_epoch_end" in rewritten({"model.py": text}, LIT)["model.py"]
+
+
 def test_training_outputs_are_what_lightning_hands_over_after_each_batch() -> None:
     after = rewritten(changed(TRAIN), LIT)["model.py"]
     assert (
