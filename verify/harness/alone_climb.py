@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, TypeVar
 
+from . import alone_argument_errors as argument_errors
 from . import alone_arguments as arguments
 from . import alone_batches as batches
 from . import alone_errors as errors
@@ -308,7 +309,7 @@ def children(
     if lacking and lacking[1] not in state.attributes:
         value = arguments.guess(lacking[1], hints)
         yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
-    given = _quietly(arguments.following(error, own, state.arguments, hints))
+    given = _quietly(argument_errors.following(error, own, state.arguments, hints))
     in_step = takes_batch(tried.frames)
     if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
         yield from ((replace(state, arguments=found, batch=None, shaped=""), 0) for found in given)

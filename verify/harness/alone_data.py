@@ -27,6 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import alone_argument_errors as argument_errors
 from . import alone_arguments as arguments
 from . import alone_values as values
 from .alone_arguments import ArgumentHints
@@ -122,7 +123,7 @@ class Offers:
                 frames = list(traceback.walk_tb(error.__traceback__))
                 own = [pair for pair in reversed(frames) if pair[0].f_code.co_filename.startswith(self.bench.root)]
                 queue.extendleft(_as_tensors(cls, given, error))
-                more = arguments.following(error, own, given, hints)
+                more = argument_errors.following(error, own, given, hints)
                 with contextlib.suppress(Exception):
                     queue.extend(_local(one) for one in itertools.islice(more, CHILDREN))
         raise Undescribed(name)

@@ -36,6 +36,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ("LookedUp", "size='tiny'"),
         ("Functions", "criterion=a mean squared error, lr_factor=1.0 for any step"),
         ("Pictures", "image_size=[24, 40]"),
+        ("Unsized", "actions=8"),
         ("BuildsItself", "optim={_target_: 'torch.optim.Adam', lr: 0.001}"),
     ],
 )

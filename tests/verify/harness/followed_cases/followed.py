@@ -105,3 +105,13 @@ class BuildsItself(Trained):
 
     def configure_optimizers(self):
         return instantiate(self.hparams.optim, params=self.parameters())
+
+
+class Unsized(Trained):
+    def __init__(self, width=8, reached=-1, actions=-1):
+        super().__init__()
+        self.net = nn.Linear(width, width if reached < 0 else 1 - reached)
+        self.actions = nn.Parameter(torch.zeros(actions, width))
+
+    def training_step(self, batch, batch_idx):
+        return super().training_step(batch, batch_idx) + self.actions.pow(2).mean()
