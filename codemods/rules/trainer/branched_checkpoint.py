@@ -29,13 +29,13 @@ def branched(file: PythonFile, call: CallNode, item: ast.keyword) -> tuple[NodeE
         space_of(file, call),
         next((each.node for each in file.assignments if each.node.value is call.node), None),
     )
-    name = _name(own)
+    name = name_of(own)
     if own is None or name is None or is_shared(space, name):
         return None
     choice = next((node for node in every_node(space) if isinstance(node, ast.If) and _sides(node, own)), None)
     other = _other(file, choice, own, name) if choice else None
     end = choice.end_lineno or choice.lineno if choice else 0
-    fits = _fits(space, end, _loads(space, name)) if choice and other and len(_stores(space, name)) == 2 else None
+    fits = fits_of(space, end, loads_of(space, name)) if choice and other and len(stores(space, name)) == 2 else None
     kept = keeping(file, call, item) if fits else None
     if not fits or kept is None or other is None or not begins_line(file, other):
         return None
@@ -49,7 +49,7 @@ def alike(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> 
     first of them, and none for the others; None where they differ, where it may change before, or where more is done
     with them."""
     space, every = space_of(file, call), file.calls_near(file.spellings("Trainer"))
-    name = _name(next((each.node for each in file.assignments if each.node.value is call.node), None))
+    name = name_of(next((each.node for each in file.assignments if each.node.value is call.node), None))
     if name is None or is_shared(space, name):
         return None
     if isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name):
@@ -58,7 +58,7 @@ def alike(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> 
     built = [each for each in every if each.node in group and space_of(file, each) is space and builds_trainer(each)]
     given = [keyword(each.node, item.arg or "") for each in built]
     written = {ast.dump(each.value) if each else "" for each in given}
-    fits = _fits(space, 0, loads)
+    fits = fits_of(space, 0, loads)
     if len(built) < 2 or len(built) != len(group) or written != {ast.dump(item.value)} or not fits:
         return None
     uses = [each for each in file.calls_near([".fit"]) if each.node in fits and space_of(file, each) is space]
@@ -83,7 +83,7 @@ def _fitted_alike(
     return (group, [node for node, _ in own]) if closed else (frozenset(), [])
 
 
-def _name(statement: ast.stmt | None) -> str | None:
+def name_of(statement: ast.stmt | None) -> str | None:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     return statement.targets[0].id if isinstance(statement.targets[0], ast.Name) else None
@@ -100,7 +100,7 @@ def _sides(choice: ast.If, own: ast.stmt) -> tuple[Sequence[ast.stmt], Sequence[
 def _other(file: PythonFile, choice: ast.If, own: ast.stmt, name: str) -> ast.stmt | None:
     """The statement that builds the Trainer of the other branch."""
     sides = _sides(choice, own)
-    built = [each for each in sides[1] if _name(each) == name] if sides else []
+    built = [each for each in sides[1] if name_of(each) == name] if sides else []
     calls = [each for each in file.calls_near(file.spellings("Trainer")) if built and each.node is _value(built[0])]
     return built[0] if len(built) == 1 and calls and builds_trainer(calls[0]) else None
 
@@ -109,17 +109,17 @@ def _value(statement: ast.stmt) -> ast.expr | None:
     return statement.value if isinstance(statement, ast.Assign) else None
 
 
-def _stores(space: Space, name: str) -> list[ast.AST]:
+def stores(space: Space, name: str) -> list[ast.AST]:
     names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
     return [node for node in names if not isinstance(node.ctx, ast.Load)]
 
 
-def _loads(space: Space, name: str) -> list[ast.Name]:
+def loads_of(space: Space, name: str) -> list[ast.Name]:
     names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
     return [node for node in names if isinstance(node.ctx, ast.Load)]
 
 
-def _fits(space: Space, end: int, loads: Sequence[ast.Name]) -> list[ast.Call] | None:
+def fits_of(space: Space, end: int, loads: Sequence[ast.Name]) -> list[ast.Call] | None:
     """The calls of `fit`, where all that is read of a name is an attribute behind a line."""
     nodes = [*every_node(space)]
     read = [node for node in nodes if isinstance(node, ast.Attribute) and any(node.value is load for load in loads)]

@@ -41,7 +41,7 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool =
     taken not to change it."""
     statement = next((each.node for each in file.assignments if each.node.value is call.node), None)
     space = space_of(file, call)
-    text = _assignable(file.source_of(item.value))
+    text = assignable(file.source_of(item.value))
     if statement is None or not (isinstance(space, Function) or _is_run_alone(file, call)) or text is None:
         return None
     name = kept_name(space, item)
@@ -57,13 +57,18 @@ def kept_name(space: ast.AST, item: ast.keyword) -> str | None:
     return next((name for name in NAMES if not _is_seen(space, item, name)), None)
 
 
+def free_name(space: ast.AST) -> str | None:
+    """A name that keeps a checkpoint which no argument of a call in a function gives; None where each would be seen."""
+    return kept_name(space, ast.keyword("", ast.Constant(None)))
+
+
 def keeping_on_instance(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, fits: Sequence[CallNode], assumed: bool = False
 ) -> tuple[NodeEdit, str] | None:
     """The edit that keeps the value of an argument by an attribute beside that of the Trainer, and how the methods that
     fit it read that; None as of `keeping`."""
     statement = next((each.node for each in file.assignments if each.node.value is call.node), None)
-    method, text = space_of(file, call), _assignable(file.source_of(item.value))
+    method, text = space_of(file, call), assignable(file.source_of(item.value))
     if statement is None or not isinstance(method, Function) or text is None or not begins_line(file, statement):
         return None
     own = self_name(method)
@@ -87,7 +92,7 @@ def _owner_of(file: PythonFile, fit: CallNode) -> str | None:
     return own if isinstance(root, ast.Name) and root.id == own else None
 
 
-def _assignable(text: str) -> str | None:
+def assignable(text: str) -> str | None:
     """An expression as it can be assigned, in parentheses where it needs them; None where it cannot."""
     for written in (text, f"({text})"):
         try:

@@ -16,6 +16,7 @@ from codemods.lightning.keywords import builds_trainer, is_commented, keyword, r
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
+from codemods.rules.trainer.dictionary_checkpoint import keyed
 from codemods.rules.trainer.evaluated_checkpoint import evaluated
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance, kept_name
@@ -66,6 +67,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
         reason = f"{SAFE} {ASSUMED}" if assumed else SAFE
         yield Match(file.span(item), MESSAGE, "unsafe" if assumed else "safe", reason, ROW, edits, unit=unit)
+    for kept_by_key in keyed(file):
+        yield Match(file.span(kept_by_key.statement), MESSAGE, "safe", SAFE, ROW, kept_by_key.edits)
     yield from _of_others(file, facts)
 
 
