@@ -73,7 +73,7 @@ def _asked(node: ast.Call, maker: ast.Call, known: ModuleNames) -> ast.expr | No
     if kind == ASKING[0]:
         return _attribute(of, names, node) if len(maker.args) == 1 else None
     given = [*maker.args[1:], *(item.value for item in maker.keywords)]
-    steady = isinstance(of, ast.Name) or all(isinstance(item, ast.Constant) for item in given)
+    steady = isinstance(of, ast.Name) or known.dotted(of) or all(isinstance(item, ast.Constant) for item in given)
     if len(names) > 1 or not (steady or (isinstance(of, ast.Attribute) and all(map(known.is_quiet, given)))):
         return None
     return changed(node, func=_attribute(of, names, maker), args=maker.args[1:], keywords=maker.keywords)

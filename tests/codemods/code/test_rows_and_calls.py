@@ -23,6 +23,10 @@ FORMS = {
     "a method that is asked for": (
         f"{OPERATORS}operator.methodcaller('step', 1, a=2)(x)", f"{OPERATORS}x.step(1, a=2)"
     ),
+    "a function of a module that is asked for": (
+        f"{OPERATORS}import a.b\noperator.methodcaller('make', c.d, e=g())(a.b)",
+        f"{OPERATORS}import a.b\na.b.make(c.d, e=g())",
+    ),
     "a call by a function": (f"{OPERATORS}operator.call(x.step, 1)", f"{OPERATORS}x.step(1)"),
     "arithmetic by functions": (
         f"{OPERATORS}g(operator.add(operator.mul(x, 2), y) if operator.eq(x, 1) else operator.not_(x))",
