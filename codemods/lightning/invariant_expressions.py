@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TypeGuard
 
 from codemods.code.nodes import every_node
 from codemods.code.reaching import definitions
@@ -16,10 +15,7 @@ from codemods.lightning.configured_values import is_set
 from codemods.lightning.facts import Facts
 from codemods.lightning.options import kind_of_option
 
-_PARTS = (
-    ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.Compare,
-    ast.BoolOp, ast.UnaryOp,
-)  # fmt: skip
+_PARTS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _BY_NAME = re.compile(rb"\bsetattr\(|\.__dict__\b|\bvars\([^()]*\)\s*[.\[]")
 _READING = frozenset({"get", "items", "keys", "values", "copy"})
@@ -34,10 +30,7 @@ def is_steady(
     """Whether an expression of names, attributes, items and literals in a call has the same value at some later calls.
     What is given to others whole on the way may be changed there, unless its parts are attributes of what a command
     line gave, and the facts tell of nothing that sets one of that name."""
-    space = space_of(file, call)
-    counted = [item for item in every_node(node) if _is_count(item, file, space)]
-    parts = [item for item in every_node(node) if isinstance(item, ast.expr) and item not in counted]
-    parts = [item for item in parts if not any(item is each.func for each in counted)]
+    parts = [item for item in every_node(node) if isinstance(item, ast.expr)]
     if not all(isinstance(item, _PARTS) for item in parts):
         return False
     names = {item.id for item in parts if isinstance(item, ast.Name)}
@@ -45,6 +38,7 @@ def is_steady(
         return True
     if any(isinstance(item, ast.Global | ast.Nonlocal) and names & {*item.names} for item in file.statements):
         return False
+    space = space_of(file, call)
     if _is_set_by_others(file, space, parts, names):
         return False
     if not all(_leads_to(space, call.node, use.node) for use in uses):
@@ -52,14 +46,6 @@ def is_steady(
     parsed = facts is not None and _is_parsed(facts, file, call, parts)
     way = _NameEvents(node, space, parsed)
     return not any(way.may_change(item) for item in _between(space, call.node, [use.node for use in uses]))
-
-
-def _is_count(node: ast.AST, file: PythonFile, space: Space) -> TypeGuard[ast.Call]:
-    """Whether a node is `len(...)` of one expression, by Python's own name."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "len":
-        return False
-    own = takes(space, "len") or definitions(space, "len") or definitions(file.tree, "len")
-    return not own and "len" not in file.scope.bindings and len(node.args) == 1 and not node.keywords
 
 
 def _is_set_by_others(file: PythonFile, space: Space, parts: Sequence[ast.expr], names: Collection[str]) -> bool:
@@ -129,6 +115,7 @@ class _NameEvents:
         parts = [item for item in every_node(node) if isinstance(item, ast.expr)]
         self.names = {item.id for item in parts if isinstance(item, ast.Name)}
         owners = [item.value for item in parts if isinstance(item, ast.Attribute | ast.Subscript)]
+        owners += [item.test for item in parts if isinstance(item, ast.IfExp)]  # a list is true by what it holds
         self.owners = {ast.unparse(item) for item in owners}
         self.keys = {item.attr for item in parts if isinstance(item, ast.Attribute)}
         self.slices = {ast.unparse(item.slice) for item in parts if isinstance(item, ast.Subscript)}

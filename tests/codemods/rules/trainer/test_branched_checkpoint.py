@@ -113,12 +113,49 @@ def test_trainers_of_a_script_that_may_be_fitted_at_one_place() -> None:
     assert rewritten({"a.py": made}, rule("LIT112"))["a.py"] == made
 
 
-def test_a_length_is_the_same_where_its_owner_is() -> None:
-    counted = SCRIPT.replace("=path", "=path if len(path) != 0 and not skip else None")
-    made = rewritten({"a.py": counted}, rule("LIT112"))["a.py"]
-    assert made.count("trainer.fit(model, ckpt_path=path if len(path) != 0 and not skip else None)") == 1
-    own = counted.replace("model = build()", "model = build()\nlen = measure")
-    assert refusals({"a.py": own}, "LIT112")
+@pytest.mark.parametrize("test", ["len(path) != 0", "path in seen", "path == last"])
+def test_what_an_object_holds_may_be_another_where_it_is_fitted(test: str) -> None:
+    asked = SCRIPT.replace("=path", f"=path if {test} else None")
+    assert len(refusals({"a.py": asked}, "LIT112")) == 2
+
+
+CHOSEN = """\
+from pytorch_lightning import Trainer
+
+
+def train(model, runs, path):
+    trainer = Trainer(resume_from_checkpoint=path if {test} else None)
+    runs.append(path)
+    trainer.fit(model)
+"""
+
+
+@pytest.mark.parametrize("test", ["runs", "not runs", "len(runs) > 0", "path in runs", "runs == [path]"])
+def test_a_choice_by_what_a_list_holds_is_made_where_it_was(test: str) -> None:
+    """Run before and after: the list is longer when the Trainer is fitted."""
+    text = CHOSEN.format(test=test)
+    after = rewritten({"a.py": text}, rule("LIT112")).get("a.py", text)
+    for held in ([], ["a.ckpt"]):
+        assert told_by(text, [*held]) == told_by(after, [*held])
+
+
+def told_by(text: str, runs: list[str]) -> object:
+    """The checkpoint that a training is resumed from, as it is given to the Trainer or to `fit`."""
+    given: dict[str, object] = {}
+
+    class Trainer:
+        def __init__(self, resume_from_checkpoint: object = None) -> None:
+            given["path"] = resume_from_checkpoint
+
+        def fit(self, model: object, ckpt_path: object = None) -> None:
+            given["path"] = given["path"] or ckpt_path
+
+    space: dict[str, object] = {"Trainer": Trainer}
+    exec(text.replace("from pytorch_lightning import Trainer\n", ""), space)
+    train = space["train"]
+    assert callable(train)
+    train(None, runs, "a.ckpt")
+    return given["path"]
 
 
 @pytest.mark.parametrize(
