@@ -12,10 +12,13 @@ from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_none, is_shared
 from codemods.lightning.calls import space_of
+from codemods.lightning.dead_code import is_dead
+from codemods.lightning.facts import Facts
+from codemods.lightning.guards import guard_of
 from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.branched_checkpoint import fits_of, loads_of, name_of, stores
-from codemods.rules.trainer.kept_checkpoint import NAME, assignable, begins_line, free_name, with_line
+from codemods.rules.trainer.kept_checkpoint import NAME, assignable, begins_line, kept_name, with_line
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -32,17 +35,18 @@ class KeyedCheckpoint:
     edits: tuple[NodeEdit, ...]
 
 
-def keyed(file: PythonFile) -> Iterator[KeyedCheckpoint]:
+def keyed(file: PythonFile, facts: Facts) -> Iterator[KeyedCheckpoint]:
     """The checkpoints that a function sets so once, in a dictionary that it makes, fills and gives to one Trainer whose
     fits are seen."""
     if KEY not in file.text:
         return
     for call in file.calls_near(file.spellings("Trainer")):
         spread = [item.value for item in call.node.keywords if item.arg is None]
-        if len(spread) == 1 and isinstance(spread[0], ast.Name) and builds_trainer(call):
-            found = _keyed(file, call, spread[0])
-            if found is not None:
-                yield found
+        if len(spread) != 1 or not isinstance(spread[0], ast.Name) or not builds_trainer(call):
+            continue
+        runs = guard_of(file, facts, call, KEY) == "none" and not is_dead(file, facts, file.span(call.node))
+        if runs and (found := _keyed(file, call, spread[0])):
+            yield found
 
 
 def _keyed(file: PythonFile, call: CallNode, given: ast.Name) -> KeyedCheckpoint | None:
@@ -61,7 +65,7 @@ def _keyed(file: PythonFile, call: CallNode, given: ast.Name) -> KeyedCheckpoint
     if not (len(made) == len(mine) == 1 and alone) or is_shared(space, given.id) or is_shared(space, trainer):
         return None
     fits = fits_of(space, call.node.lineno, loads_of(space, trainer)) if len(stores(space, trainer)) == 1 else None
-    held, text = free_name(space), assignable(file.source_of(mine[0].value))
+    held, text = kept_name(space), assignable(file.source_of(mine[0].value))
     whole = all(begins_line(file, statement) and _ends_line(file, statement) for statement in (made[0], mine[0]))
     if not fits or held is None or text is None or not whole or mine[0].lineno > call.node.lineno:
         return None
@@ -79,7 +83,7 @@ def _begun(made: ast.Assign, call: CallNode, name: str, held: str, is_last: bool
 
 
 def _gives(call: CallNode) -> bool:
-    """Whether a call gives a checkpoint itself, be it by the dictionary or not."""
+    """Whether a call is given a checkpoint by its keyword, too."""
     item = keyword(call.node, KEY)
     return item is not None and not is_none(item.value)
 

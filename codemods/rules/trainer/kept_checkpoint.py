@@ -52,14 +52,9 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool =
     return NodeEdit(statement, partial(with_line, text=f"{name} = {text}\n"), line=True)
 
 
-def kept_name(space: ast.AST, item: ast.keyword) -> str | None:
-    """The name that keeps an argument of a call in a function, None where it would be seen."""
+def kept_name(space: ast.AST, item: ast.keyword | None = None) -> str | None:
+    """The name that keeps an argument of a call in a function, or what is none so far; None where it would be seen."""
     return next((name for name in NAMES if not _is_seen(space, item, name)), None)
-
-
-def free_name(space: ast.AST) -> str | None:
-    """A name that keeps a checkpoint which no argument of a call in a function gives; None where each would be seen."""
-    return kept_name(space, ast.keyword("", ast.Constant(None)))
 
 
 def keeping_on_instance(
@@ -120,14 +115,14 @@ def begins_line(file: PythonFile, statement: ast.stmt) -> bool:
     return not own.encode()[: statement.col_offset].strip() and not own.rstrip().endswith(":")
 
 
-def _is_seen(space: ast.AST, item: ast.keyword, name: str) -> bool:
+def _is_seen(space: ast.AST, item: ast.keyword | None, name: str) -> bool:
     """Whether a function has a name already, tells of all its names, or gives the argument to several calls."""
     for node in every_node(space):
         if isinstance(node, ast.Name) and (node.id == name or node.id in _RUNS_TEXT):
             return True
         if isinstance(node, ast.Call) and not node.args and ast.unparse(node) in _TELLS_ALL:
             return True
-        if isinstance(node, ast.keyword) and node.arg == item.arg and node is not item:
+        if isinstance(node, ast.keyword) and item and node.arg == item.arg and node is not item:
             return True
         bound = [getattr(node, each, None) for each in ("arg", "asname", "name")]
         if name in (*bound, *getattr(node, "names", ())) and not isinstance(node, ast.keyword):

@@ -16,13 +16,13 @@ from codemods.lightning.keywords import builds_trainer, is_commented, keyword, r
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
+from codemods.rules.trainer.dictionary_checkpoint import KEY as NAME
 from codemods.rules.trainer.dictionary_checkpoint import keyed
 from codemods.rules.trainer.evaluated_checkpoint import evaluated
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance, kept_name
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
-NAME = "resume_from_checkpoint"
 SPOKEN = f"trainer.{NAME}"
 MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
@@ -67,7 +67,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
         reason = f"{SAFE} {ASSUMED}" if assumed else SAFE
         yield Match(file.span(item), MESSAGE, "unsafe" if assumed else "safe", reason, ROW, edits, unit=unit)
-    for kept_by_key in keyed(file):
+    for kept_by_key in keyed(file, facts):
         yield Match(file.span(kept_by_key.statement), MESSAGE, "safe", SAFE, ROW, kept_by_key.edits)
     yield from _of_others(file, facts)
 

@@ -86,6 +86,15 @@ class pl:
 """
 
 
+VERSIONED = f"""\
+{HEAD}{MADE}{SET}    if int(pl.__version__[0]) < 2:
+        trainer = pl.Trainer(**options)
+        trainer.fit(module)
+    else:
+        pl.Trainer().fit(module, ckpt_path=path)
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,6 +115,8 @@ class pl:
         WHOLE.replace("def main(cfg, module, path):", "if True:"),
         WHOLE.replace("pl.Trainer", "cfg.Trainer"),
         WHOLE.replace("options = {}", "options = options or {}"),
+        VERSIONED,
+        WHOLE.replace(BUILT, f"    try:\n    {BUILT}    except TypeError:\n        trainer = pl.Trainer()\n"),
         WHOLE.replace("options = {}", "options = {}; more = 1"),
         WHOLE.replace(' / "last.ckpt"', ' / "last.ckpt"; more = 1'),
         WHOLE.replace('        options["resume', '        more = 1; options["resume'),
