@@ -21,7 +21,7 @@ from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.version_names import STRING_METHODS, may_speak
-from codemods.lightning.versions import pinned_names
+from codemods.lightning.versions import newest_admitted, pinned_names
 
 NEWEST = "2.6.6"
 WORDS = ("ersion", "ERSION", "_GREATER", "get_distribution", "RequirementCache")
@@ -85,8 +85,7 @@ def answer(
     named; None where it asks for something else too."""
     if not may_speak(file, facts, test):
         return None
-    newest = METRICS if package is TORCHMETRICS else facts.target or NEWEST
-    reader = _VersionEvaluator(facts, Version(release or newest), package)
+    reader = _VersionEvaluator(facts, Version(release or facts.target or NEWEST), package)
     try:
         found = reader.holds(_ExpressionPlace(file, within), test, 0)
     except (_Unknown, InvalidVersion, TypeError, ValueError, IndexError, AttributeError, RecursionError):
@@ -136,9 +135,20 @@ def questions(file: PythonFile, facts: Facts, package: VersionedPackage = LIGHTN
 
 
 def _questions(file: PythonFile, facts: Facts, package: VersionedPackage) -> Iterator[Question]:
+    releases = _installed(facts, package)
     for node, within in _choices(file):
-        if (said := answer(file, facts, node.test, within, package=package)) is not None:
-            yield Question(node, within, said)
+        said = {answer(file, facts, node.test, within, release, package) for release in releases}
+        if len(said) == 1 and (holds := said.pop()) is not None:
+            yield Question(node, within, holds)
+
+
+def _installed(facts: Facts, package: VersionedPackage) -> tuple[str, ...]:
+    """The releases of a package that the result may run on: of Lightning the target, of torchmetrics the newest that
+    each pin admits; none where that is not known."""
+    if package is LIGHTNING:
+        return (facts.target or NEWEST,)
+    newest = newest_admitted(facts, "torchmetrics", METRICS)
+    return () if None in newest else tuple(map(str, newest)) or (METRICS,)
 
 
 def _choices(file: PythonFile) -> list[tuple[ast.If | ast.IfExp, Within]]:

@@ -28,6 +28,22 @@ def demands(facts: Facts, names: Iterable[str], limit: str) -> bool:
     return any(not _any_admits((pin,), frozenset(names), "0.dev0", limit) for pin in facts.pins)
 
 
+def newest_admitted(facts: Facts, name: str, newest: str) -> tuple[Version | None, ...]:
+    """The newest release, up to one, that each pin on a package with a version admits; None where that is not known."""
+    last = Version(newest)
+    return tuple(
+        max(
+            (
+                version
+                for version in (last, *_RELEASES, *_named(item))
+                if version <= last and item.specifier.contains(version, prereleases=True)
+            ),
+            default=None,
+        )
+        for item in _specifiers(facts.pins, frozenset({name}))
+    )
+
+
 def pinned_names(facts: Facts) -> frozenset[str]:
     """The distributions that the pins name, in their canonical form."""
     found = set()

@@ -57,3 +57,34 @@ def test_what_a_new_release_runs_is_not() -> None:
 def test_lightning_has_nothing_to_do_with_it() -> None:
     text = MODEL.format(test='parse(metrics_version) > parse("0.8")')
     assert run_rules({"a.py": text}, rule("LIT225")).findings == ()
+
+
+CHOSEN = """\
+import torchmetrics
+from packaging.version import Version
+from pytorch_lightning import Trainer
+
+
+def train(model):
+    if Version(torchmetrics.__version__) < Version("0.11"):
+        Trainer(weights_summary=None).fit(model)
+    else:
+        Trainer(weights_summary=None).fit(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("pins", "lines"),
+    [
+        ((), [10]),
+        (("torchmetrics>=0.6",), [10]),
+        (("torchmetrics==1.2.0",), [10]),
+        (("torchmetrics==0.9.3",), [8]),
+        (("torchmetrics<1.0",), [8, 10]),
+        (("torchmetrics==0.9.3", "torchmetrics==1.2.0"), [8, 10]),
+    ],
+)
+def test_what_the_pins_admit_runs(pins: tuple[str, ...], lines: list[int]) -> None:
+    """Another rule's finding is not dropped in an arm that the project's own torchmetrics runs."""
+    found = run_rules({"a.py": CHOSEN}, rule("LIT110"), pins=("pytorch-lightning==1.6.0", *pins)).findings
+    assert [item.span.line for item in found] == lines
