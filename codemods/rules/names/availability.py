@@ -23,13 +23,23 @@ PACKAGES = {
     "_TORCHTEXT_AVAILABLE": "torchtext",
     "_WANDB_AVAILABLE": "wandb",
 }
-"""What each flag looked for without importing it, as `pytorch_lightning.utilities.imports` of 1.4.9 to 1.9.5 has it."""
+"""What each flag looked for without importing it, as `pytorch_lightning.utilities.imports` of 1.5.10 and 1.6.5 have
+it."""
 MODULES = {"_APEX_AVAILABLE": "apex.amp", "_HOROVOD_AVAILABLE": "horovod.torch"}
-"""What each flag looked for within a package, which it imported for that (1.4.9 to 1.8.6).
+"""What each flag looked for within a package, which it imported for that (1.5.10 to 1.8.6).
 
 Neither has the flags that 2.6 has in `utilities.imports` (omegaconf, torchvision, and rich with its version), nor that
 of fairscale, which asked for a system besides Windows.
 """
+LATER = {
+    "_APEX_AVAILABLE": "1.9",
+    "_DEEPSPEED_AVAILABLE": "1.8",
+    "_HYDRA_AVAILABLE": "1.8",
+    "_NEPTUNE_AVAILABLE": "1.8",
+    "_PSUTIL_AVAILABLE": "1.9",
+    "_WANDB_AVAILABLE": "1.7",
+}
+"""The release since which a flag asked for an installed distribution first (read in 1.7.7, 1.8.6 and 1.9.5)."""
 REQUIREMENTS = {"_JSONARGPARSE_AVAILABLE": "jsonargparse>=4.7.1"}
 """What each flag asked for at last (1.6.5), where releases before asked for any version."""
 FLAGS = (*PACKAGES, *MODULES, *REQUIREMENTS)
@@ -57,17 +67,21 @@ def stated(file: PythonFile, name: str) -> StatedFlag | None:
     if HOLDS.fullmatch(name):
         return StatedFlag("True", None, "It holds wherever Lightning 2.6 can be installed.", "2.6.0")
     if package := PACKAGES.get(name):
-        return StatedFlag(
-            f'package_available("{package}")', _tool("package_available"), "It is what the flag was made of."
-        )
+        return _looked_for(name, "package_available", package)
     if module := MODULES.get(name):
-        return StatedFlag(
-            f'module_available("{module}")', _tool("module_available"), "It is what the flag was made of."
-        )
+        return _looked_for(name, "module_available", module)
     if asked := REQUIREMENTS.get(name):
         reason = f"Lightning 1.6 asked for {asked}, releases before it for any version."
         return StatedFlag(f'RequirementCache("{asked}")', _tool("RequirementCache"), reason, level="unsafe")
     return tpus(file) if name == TPU else None
+
+
+def _looked_for(flag: str, tool: str, package: str) -> StatedFlag:
+    text, place = f'{tool}("{package}")', _tool(tool)
+    if since := LATER.get(flag):
+        reason = f"Lightning up to {since} made the flag of it; from then on it asked for an installed distribution."
+        return StatedFlag(text, place, reason, level="unsafe")
+    return StatedFlag(text, place, "It is what the flag was made of.")
 
 
 def _tool(name: str) -> ImportTarget:

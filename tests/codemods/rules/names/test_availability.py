@@ -42,10 +42,10 @@ def test_tpus() -> None:
 def test_flags_are_asked_for_where_they_were_read() -> None:
     text = (
         "import pytest\n"
-        f"from {UTILITIES} import _APEX_AVAILABLE, _TPU_AVAILABLE\n"
-        f"from {UTILITIES}.imports import _HYDRA_AVAILABLE as HYDRA, _TORCH_GREATER_EQUAL_1_8\n\n\n"
-        "@pytest.mark.skipif(not _APEX_AVAILABLE, reason='no apex')\n"
-        "def test(on=_TPU_AVAILABLE):\n    assert (HYDRA or on) and _TORCH_GREATER_EQUAL_1_8\n"
+        f"from {UTILITIES} import _HOROVOD_AVAILABLE, _TPU_AVAILABLE\n"
+        f"from {UTILITIES}.imports import _TORCHTEXT_AVAILABLE as TEXT, _TORCH_GREATER_EQUAL_1_8\n\n\n"
+        "@pytest.mark.skipif(not _HOROVOD_AVAILABLE, reason='no horovod')\n"
+        "def test(on=_TPU_AVAILABLE):\n    assert (TEXT or on) and _TORCH_GREATER_EQUAL_1_8\n"
     )
     made = after(text)
     assert made == (
@@ -53,11 +53,11 @@ def test_flags_are_asked_for_where_they_were_read() -> None:
         "from lightning_utilities.core.imports import module_available\n"
         "from pytorch_lightning.accelerators import XLAAccelerator\n"
         "from lightning_utilities.core.imports import package_available\n\n\n"
-        "@pytest.mark.skipif(not module_available(\"apex.amp\"), reason='no apex')\n"
-        'def test(on=XLAAccelerator.is_available()):\n    assert (package_available("hydra") or on) and True\n'
+        "@pytest.mark.skipif(not module_available(\"horovod.torch\"), reason='no horovod')\n"
+        'def test(on=XLAAccelerator.is_available()):\n    assert (package_available("torchtext") or on) and True\n'
     )
     assert after(made) == made
-    assert module_available("apex.amp") is False
+    assert module_available("horovod.torch") is False
     assert module_available("torch.nn") is True
 
 
@@ -71,13 +71,32 @@ def test_a_package_is_looked_for_without_importing_it(tmp_path: Path, monkeypatc
 
 
 def test_several_flags_of_one_statement() -> None:
-    text = f"from {UTILITIES} import _DEEPSPEED_AVAILABLE, _HYDRA_AVAILABLE\n\n"
-    made = after(f"{text}BOTH = _DEEPSPEED_AVAILABLE and _HYDRA_AVAILABLE\n")
+    text = f"from {UTILITIES}.imports import _DOCSTRING_PARSER_AVAILABLE, _TORCHTEXT_AVAILABLE\n\n"
+    made = after(f"{text}BOTH = _DOCSTRING_PARSER_AVAILABLE and _TORCHTEXT_AVAILABLE\n")
     assert made == (
         "from lightning_utilities.core.imports import package_available\n\n"
-        'BOTH = package_available("deepspeed") and package_available("hydra")\n'
+        'BOTH = package_available("docstring_parser") and package_available("torchtext")\n'
     )
     assert after(made) == made
+
+
+@pytest.mark.parametrize(
+    ("flag", "asked"),
+    [
+        ("_APEX_AVAILABLE", 'module_available("apex.amp")'),
+        ("_DEEPSPEED_AVAILABLE", 'package_available("deepspeed")'),
+        ("_HYDRA_AVAILABLE", 'package_available("hydra")'),
+        ("_NEPTUNE_AVAILABLE", 'package_available("neptune")'),
+        ("_PSUTIL_AVAILABLE", 'package_available("psutil")'),
+        ("_WANDB_AVAILABLE", 'package_available("wandb")'),
+    ],
+)
+def test_a_flag_that_came_to_ask_for_a_distribution(flag: str, asked: str) -> None:
+    text = f"from {UTILITIES}.imports import {flag}\n\nprint({flag})\n"
+    assert after(text) == text
+    made = after(text, unsafe=True)
+    assert made.endswith(f"\n\nprint({asked})\n") and flag not in made
+    assert after(made, unsafe=True) == made
 
 
 @pytest.mark.parametrize("use", ["print(_JSONARGPARSE_AVAILABLE)\n", "CLI = not _JSONARGPARSE_AVAILABLE\n"])
