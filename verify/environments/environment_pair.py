@@ -98,17 +98,16 @@ def wanted_by(
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
     if run_by_pytest(sources, scripts):
         outside |= {"pytest"}
-    plugins = frozenset[str]()
+    plugins = hydra_plugins(sources.root) if "hydra" in outside else frozenset()
     if "hydra" in outside:
-        plugins = hydra_plugins(sources.root)
-        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")} - plugins
+        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
     told = naming.KnownDistributions(manifests, local_packages(sources), request.packages)
-    asked = naming.named(outside - set(NAMESPACES), names, told)
+    asked = naming.named(outside - set(NAMESPACES), names, told, plugins)
     origin, places = origins(manifests, tools.environment, request.packages)
     locked = tuple(manifests.agreed)
     return RequiredVersions(
         lightning,
-        asked.packages | plugins,
+        asked.packages,
         (*held, *locked, *others, *request.packages),
         left=asked.left,
         origins=origin,

@@ -28,8 +28,7 @@ _OPTIONS = {
     "--editable": "editable", "-r": "file", "--requirement": "file",
 }  # fmt: skip
 _HASH = re.compile(r"\s--hash[=\s]\s*(\w+:[0-9a-fA-F]+)")
-_OPTION = re.compile(r"\s--[a-z]")
-"""What a line asks of pip besides: `hydra-core --pre`."""
+_OPTION = re.compile(r"\s--?[a-z]")
 _COMMENT = re.compile(r"(^|\s)#.*")
 _URL = re.compile(r"(?:\w+\+)?[A-Za-z][A-Za-z0-9.-]+://|git\+|git@|file:")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar\.\w+|tgz)$")
@@ -106,6 +105,11 @@ def joined(text: str) -> Iterator[str]:
     yield from (line for raw in whole.splitlines() if (line := _COMMENT.sub("", raw).strip()))
 
 
+def without_options(line: str) -> str:
+    """A requirement without what its line asks of pip besides: `hydra-core --pre`."""
+    return _OPTION.split(line)[0].strip()
+
+
 def read_line(line: str, place: str = "") -> Said | None:
     """What a line says, None where that is nothing; `place` is the file that has it."""
     word, _, rest = line.replace("=", " ", 1).partition(" ") if line.startswith("--") else line.partition(" ")
@@ -118,7 +122,7 @@ def read_line(line: str, place: str = "") -> Said | None:
             return IncludedFile(value)
         return address(value, place) if option == "editable" else Index(option, value, place)
     hashes = tuple(_HASH.findall(line))
-    text = _OPTION.split(_HASH.sub("", line))[0].strip()
+    text = without_options(_HASH.sub("", line))
     if text.startswith("git@"):
         return address(text, place)
     try:

@@ -54,8 +54,11 @@ class KnownDistributions:
     added: tuple[str, ...] = ()
 
 
-def named(packages: Iterable[str], names: Iterable[str], told: KnownDistributions) -> NamedPackages:
-    """The distributions, besides torch and Lightning, for imported packages and what `names` of Lightning need.
+def named(
+    packages: Iterable[str], names: Iterable[str], told: KnownDistributions, further: Iterable[str] = ()
+) -> NamedPackages:
+    """The distributions, besides torch and Lightning, for imported packages and what `names` of Lightning need, with
+    `further` ones that nothing imports.
 
     What the project takes from an address is taken from there, or not at all; what it brings along is not fetched; for
     the rest, an index is asked for what a requirement, the table or the user names.
@@ -73,7 +76,8 @@ def named(packages: Iterable[str], names: Iterable[str], told: KnownDistribution
             found.add(line)
         else:
             left[package] = why
-    optional = {_where(extra, told.manifests) for name in names for extra in _OPTIONAL.get(name, ())}
+    unimported = [*further, *(extra for name in names for extra in _OPTIONAL.get(name, ()))]
+    optional = {_where(extra, told.manifests) for extra in unimported}
     there = {canonicalize_name(Requirement(line).name) for line in found}
     more = {line for line in (*optional, "numpy") if line and canonicalize_name(Requirement(line).name) not in there}
     return NamedPackages(frozenset(found | more), left)

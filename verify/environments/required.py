@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from verify.environments.baseline import LIGHTNING
+from verify.environments.lines import without_options
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,7 +34,6 @@ _INSTALLS_MAIN = re.compile(
     re.MULTILINE,
 )
 """A line of a conda environment by which pip installs the project itself, or what its requirements file says."""
-_OPTION = re.compile(r"\s--?[a-z]")
 _CONDA = {"pytorch": "torch", "pytorch-gpu": "torch"}
 _OF_BOTH = ("torch", "torchvision", "torchaudio", "torchmetrics", "tensorboard", "tensorboardx", "numpy", *LIGHTNING)
 """What conda calls as the index of Python does, and what it holds of it is the same."""
@@ -131,7 +131,7 @@ def _requirement_file(path: Path, root: Path, option: str = "-r", depth: int = 0
         elif editable := re.match(r"(?:-e|--editable)[\s=]+(?P<what>\S+://\S+)", line):
             yield editable["what"]
         elif line and not line.startswith("-") and line != ".":
-            yield _OPTION.split(line)[0].strip()
+            yield without_options(line)
 
 
 def _pyproject(text: str) -> Read:
@@ -240,7 +240,7 @@ def _environment(text: str) -> Read:
             continue
         by_pip = by_pip and len(match["indent"]) > depth
         if by_pip:
-            lines.append(_OPTION.split(stated)[0].strip())
+            lines.append(without_options(stated))
             continue
         name, specifier = _of_conda(stated)
         if name == "python":
