@@ -4,7 +4,7 @@ reach it as its arguments."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.code.nodes import every_node
@@ -161,7 +161,10 @@ def _view(
         shown[id(new)] = WrittenOutTrainer(one, new, filled)
         own = {id(item) for item in every_node(node)}
         made.update(item for item in every_node(new) if id(item) not in own)
-    swap: Callable[[ast.AST], ast.AST | None] = lambda node: swaps.get(id(node))  # noqa: E731
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        return swaps.get(id(node))
+
     seen = replace(
         file,
         text=text,

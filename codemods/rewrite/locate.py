@@ -63,8 +63,7 @@ def locate(
     """
     wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)], above) for node in nodes}
     kinds = {key[0] for key in wanted.values()}
-    # `resolve` does the same, and then walks the module for other providers, of which there are none
-    positions = PositionProvider()._gen(MetadataWrapper(module, unsafe_skip_copy=True))
+    positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     found: dict[Key, list[cst.CSTNode]] = {}
     for candidate, place in positions.items():
         if type(candidate) in kinds and isinstance(place, CodeRange):
