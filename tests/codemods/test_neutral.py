@@ -13,7 +13,7 @@ from tests.codemods.support import fired_examples
 STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
 KEPT = 0.97
-"""How many keep their level at least. Of all it is about 98 of 100; what a sample has moves with each new example."""
+"""How many of a sample keep their level at least; which cases it has moves with each new example."""
 PAIRS = (
     "walrus + print",
     "nullcontext + second name",
