@@ -62,7 +62,7 @@ def test_flags_are_asked_for_where_they_were_read() -> None:
 
 
 def test_a_package_is_looked_for_without_importing_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the flags of deepspeed and its like did in 1.4.9 to 1.7.7; module_available imports what it is asked for."""
+    """As the flags did in 1.5.10 and 1.6.5; module_available imports what it is asked for."""
     (tmp_path / "broken_at_import.py").write_text("raise ImportError\n")
     monkeypatch.syspath_prepend(tmp_path)
     assert package_available("broken_at_import")
