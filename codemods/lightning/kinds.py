@@ -9,6 +9,7 @@ from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_shared, takes, targets_of
+from codemods.lightning.annotated_kinds import kind_of_field, kind_of_note
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.click_options import kind_of_click
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
@@ -64,12 +65,18 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
         kind = _kind_of_name(facts, file, call, node.id, depth)
         return _kind_of_all(facts, file, call, node) if kind == "?" else kind
     if isinstance(node, ast.Attribute):
-        kind = kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
-        return kind_of_configured(facts, file, call, node) if kind == "?" else kind
+        return _kind_of_attribute(facts, file, call, node)
     kind = kind_of_computed(call.scope, node)
     if kind == "?" and isinstance(node, ast.Subscript):
         return kind_of_configured(facts, file, call, node)
     return kind
+
+
+def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> str:
+    kind = kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
+    if kind == "?":
+        kind = kind_of_configured(facts, file, call, node)
+    return kind_of_field(facts, file, call, node) if kind == "?" else kind
 
 
 def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
@@ -93,9 +100,7 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
     annotation = next((item.annotation for item in every if item.arg == name), None)
     if annotation is None and any(item.arg == name for item in every):
         return kind_of_click(file, function, name)
-    return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "number", "bool": "bool"}.get(
-        ast.unparse(annotation).removeprefix("typing.") if annotation else "", "?"
-    )
+    return kind_of_note(file.scope, annotation)
 
 
 def _kind_of_any(facts: Facts, file: PythonFile, call: CallNode, values: Sequence[ast.expr], depth: int) -> str:

@@ -24,7 +24,7 @@ from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, 
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled
-from codemods.rules.trainer.owners import attributes_within, stands_for_trainer
+from codemods.rules.trainer.owners import attributes_within, is_trainers
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -307,7 +307,7 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for node, within in attributes_within(file, frozenset({"tuner"})):
         if node in called or not isinstance(node.ctx, ast.Load):
             continue
-        certain = node.value in built or stands_for_trainer(file, facts, node.value, within)
+        certain = node.value in built or is_trainers(file, facts, node, within)
         if certain is not False:
             yield _left(file, node, "fixer cannot follow where it is used" if certain else UNSEEN, "lr_find")
 

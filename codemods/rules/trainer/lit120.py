@@ -24,7 +24,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.given_index import given_index
 from codemods.rules.trainer.loop_members import LIMITS, LOOPS
-from codemods.rules.trainer.owners import Within, attributes_within, is_of_subclass, stands_for_trainer
+from codemods.rules.trainer.owners import Within, attributes_within, is_trainers, subclass_around
 from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
 from codemods.rules.trainer.schedulers import read_of_each
 
@@ -90,10 +90,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         row = rows()[node.attr]
         if row.action == "set" and not isinstance(node.ctx, ast.Store):
             continue
-        if row.action == "set" and is_of_subclass(file, facts, node.value, within):
+        if row.action == "set" and subclass_around(file, facts, node.value, within) is not None:
             yield Match(file.span(node), OWN.format(node.attr), "manual", OWN_REASON, row.row or None)
             continue
-        certain = stands_for_trainer(file, facts, node.value, within)
+        certain = is_trainers(file, facts, node, within)
         if certain is False or (certain is None and not row.row):
             continue
         found = _found(file, facts, node, within, row)
@@ -232,6 +232,8 @@ def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within
         name = given_index(node, within, facts.sources[file.path].unescaped.decode(errors="replace"))
         given = replace(row, reason="it is the index that the hook is given")
         return _write(file, node, given, name) if name else _left(file, node, row, row.reason)
+    if row.target == "called":
+        return _called(file, node, within, row)
     if row.target == "collective":
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")
@@ -254,6 +256,14 @@ def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within
         )
         return _write(file, node, row, f"sum({{}}.{node.attr})") if number else None
     return _schedulers(file, node, within, row)
+
+
+def _called(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
+    """`trainer.get_model()`, which is an attribute now."""
+    call = within[-1]
+    if isinstance(call, ast.Call) and call.func is node and not call.args and not call.keywords:
+        return _write(file, call, row, "{}.lightning_module", node.value)
+    return _left(file, node, row, "read `{}.lightning_module`")
 
 
 def _saved(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:

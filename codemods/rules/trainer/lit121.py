@@ -17,7 +17,7 @@ from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit120 import UNCERTAIN
-from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+from codemods.rules.trainer.owners import Within, attributes_within, is_trainers
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -40,7 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     old = not admits_from(facts, LIGHTNING, "2.0.0")
     for node, within in attributes_within(file, NAMES):
-        certain = stands_for_trainer(file, facts, node.value, within)
+        certain = is_trainers(file, facts, node, within)
         if certain is False:
             continue
         if isinstance(node.ctx, ast.Store):

@@ -6,9 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.code.scopes import ROOT, Scope
+from codemods.code.nodes import walk
+from codemods.code.reaching import definitions
+from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_none, self_name, takes, targets_of
+from codemods.lightning.class_family import PLAIN_BASES, family
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.kinds import is_stored
@@ -55,14 +58,45 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     return None if node.value.id in ("pl_module", "module", "model") and reads_lightning(file) else False
 
 
-def is_of_subclass(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> bool:
-    """Whether an expression is the instance itself, in a method of a class below Trainer."""
+def is_trainers(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within) -> bool | None:
+    """Whether an attribute is one of a Trainer's; None where its owner is only called so, or may have its own."""
+    fact = subclass_around(file, facts, node.value, within)
+    if fact is None:
+        return stands_for_trainer(file, facts, node.value, within)
+    homes = ((file if item.path == file.path else facts.open(item.path), item) for item in (fact, *family(facts, fact)))
+    if any(_has_own(home, item, node.attr) for home, item in homes):
+        return False
+    strangers = (base for base in facts.lineage(fact) if isinstance(base, str) and base not in PLAIN_BASES)
+    return True if all(canonical(base).startswith(f"{ROOT}.") for base in strangers) else None
+
+
+def subclass_around(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> ClassFact | None:
+    """The class below Trainer whose instance an expression is, in one of its methods."""
     functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
     if not functions or owner is None or not isinstance(node, ast.Name) or node.id != self_name(functions[0]):
-        return False
+        return None
     fact = _fact(file, facts, owner)
-    return fact is not None and facts.kind(fact) == TRAINER
+    return fact if fact is not None and facts.kind(fact) == TRAINER else None
+
+
+def _has_own(file: PythonFile | None, item: ClassFact, name: str) -> bool:
+    """Whether a class, of the project and in that file, has an attribute of that name: in its body, or set on itself
+    by a method of it."""
+    classes = [each for each in file.classes if each.qualname == item.name] if file else []
+    return not classes or any(
+        name in each.methods or bool(definitions(each.node, name)) or _sets(each.node, name) for each in classes
+    )
+
+
+def _sets(owner: ast.ClassDef, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        for node in walk(owner)
+    )
 
 
 def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: str | None) -> bool | None:

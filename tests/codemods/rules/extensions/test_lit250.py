@@ -244,3 +244,14 @@ def test_what_is_not_seen_to_be_lightnings_is_not_spoken_of(read: str) -> None:
 def test_what_the_project_makes_itself_is_its_own() -> None:
     own = HELD.replace("    pass\n", "    def setup(self, stage=None):\n        self.dims = (1, 28)\n")
     assert run_rules({"a.py": own.replace("READ", "data.dims")}, rule("LIT250")).findings == ()
+
+
+def test_what_a_strategy_reads_of_itself_is_told() -> None:
+    text = (
+        "from pytorch_lightning.plugins import DDPPlugin\n\n\nclass Mine(DDPPlugin):\n"
+        "    def init_dist_connection(self, rank):\n        print(self.torch_distributed_backend, rank)\n\n"
+        "    def post_dispatch(self, trainer):\n        print(trainer)\n"
+    )
+    made = run_rules({"a.py": text}, rule("LIT250"))
+    assert [(each.span.line, each.fix) for each in made.findings] == [(6, "manual"), (8, "manual")]
+    assert "process_group_backend" in made.findings[0].reason and "teardown" in made.findings[1].reason

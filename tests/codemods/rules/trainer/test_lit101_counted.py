@@ -65,7 +65,7 @@ def test_a_parameter_is_taken_for_what_the_calls_of_the_project_give() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "level"), [("n: int", "safe"), ("n: 'int | None'", "unsafe"), ("n", "unsafe"), ("n: str", "unsafe")]
+    ("parameter", "level"), [("n: int", "safe"), ("n: 'int | None'", "safe"), ("n", "unsafe"), ("n: str", "unsafe")]
 )
 def test_a_count_beside_an_accelerator_that_is_named(parameter: str, level: str) -> None:
     text = IMPORTS + f"def build({parameter}):\n    return Trainer(gpus=n, accelerator='gpu')\n"

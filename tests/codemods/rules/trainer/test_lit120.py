@@ -270,7 +270,7 @@ def test_a_trainer_that_a_function_of_the_project_hands_out(built: str) -> None:
     made = f"import pytorch_lightning as pl\n\n\ndef make(args) -> pl.Trainer:\n    return {built}\n\n\n"
     use = "def main(args):\n    engine = make(args)\n    engine.get_model().stage = 1\n"
     [finding] = run_rules({"a.py": made + use}, rule("LIT120")).findings
-    assert finding.fix == "manual" and "get_model" in finding.message
+    assert finding.fix == "safe" and "get_model" in finding.message
     apart = {"made.py": made, "a.py": f"from made import make\n\n\n{use.replace('engine', 'trainer')}"}
     assert [finding.path for finding in run_rules(apart, rule("LIT120")).findings] == ["a.py"]
     other = made.replace(f"return {built}", "return Engine(args)") + use
@@ -393,3 +393,55 @@ def test_an_annotation_by_a_name_that_nothing_binds_says_no_more_than_the_hook(n
         "        return trainer.lr_schedulers[0]['scheduler']\n"
     )
     assert [item.fix for item in run_rules({"a.py": text}, rule("LIT120")).findings] == level
+
+
+SUBCLASS = "from pytorch_lightning import Trainer\n\n\nclass Own({}):\n    def go(self):\n        return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "now"),
+    [
+        ("self.training_type_plugin.barrier()", "self.strategy.barrier()"),
+        ("self.root_gpu", "self.strategy.root_device.index"),
+        ("self.get_model().pool", "self.lightning_module.pool"),
+        ("self.precision == 16", 'self.precision == "16-mixed"'),
+    ],
+)
+def test_what_a_trainer_of_the_project_reads_of_itself(read: str, now: str) -> None:
+    text = SUBCLASS.format("Trainer", read)
+    assert rewritten({"a.py": text}, rule("LIT120"))["a.py"] == SUBCLASS.format("Trainer", now)
+    below = text + "\n\nclass Below(Own):\n    def stop(this):\n        return " + read.replace("self", "this") + "\n"
+    made = rewritten({"a.py": below}, rule("LIT120"))["a.py"]
+    assert made.endswith(f"        return {now.replace('self', 'this')}\n")
+
+
+def test_what_a_trainer_of_the_project_reads_of_itself_and_has_no_more_is_told() -> None:
+    made = run_rules({"a.py": SUBCLASS.format("Trainer", "self.get_model")}, rule("LIT120"))
+    assert [(each.fix, "self.lightning_module" in each.reason) for each in made.findings] == [("manual", True)]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "    root_gpu = 3\n",
+        "    def root_gpu(self):\n        return 3\n",
+        "    def begin(self):\n        self.root_gpu = 3\n",
+    ],
+)
+@pytest.mark.parametrize("place", ["same", "above", "below"])
+def test_an_attribute_of_its_own_is_its_own(own: str, place: str) -> None:
+    text = SUBCLASS.format("Base" if place == "above" else "Trainer", "self.root_gpu")
+    if place == "same":
+        text += own
+    elif place == "above":
+        text = text.replace("class Own", f"class Base(Trainer):\n{own}\n\nclass Own")
+    else:
+        text += f"\n\nclass Below(Own):\n{own}"
+    made = run_rules({"a.py": text}, rule("LIT120"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_a_base_from_elsewhere_may_have_it() -> None:
+    text = SUBCLASS.format("Mixin, Trainer", "self.root_gpu").replace("\n\n\n", "\nfrom other import Mixin\n\n\n", 1)
+    made = run_rules({"a.py": text}, rule("LIT120"))
+    assert [each.fix for each in made.findings] == ["unsafe"]

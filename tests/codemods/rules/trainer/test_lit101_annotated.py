@@ -1,0 +1,76 @@
+"""LIT101: `gpus=` whose kind an annotation states, of a parameter or of a field of one of the project's classes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = (
+    "from dataclasses import dataclass\nfrom typing import Annotated, Any, List, Literal, Optional, Sequence, Union\n"
+    "from pydantic import BaseModel, PositiveInt, conint\nfrom pytorch_lightning import Trainer\n\n\n"
+)
+FIELD = (
+    HEAD + "{}\nclass Settings{}:\n    gpus: {} = 1\n\n\ndef run(config: Settings):\n    Trainer(gpus=config.gpus)\n"
+)
+WHOLE = (
+    "int",
+    "Optional[int]",
+    "'int'",
+    "int | None",
+    "Union[int, List[int]]",
+    "Optional[Union[int, Sequence[int]]]",
+    "list[int] | int",
+    "PositiveInt",
+    "conint(ge=0)",
+    "Literal[1, 2]",
+    "Annotated[int, 'how many']",
+)
+OPEN = (
+    "str",
+    "Union[int, str]",
+    "Any",
+    "List[str]",
+    "Other[int]",
+    "Optional[Any]",
+    "Literal[1, '1']",
+    "conint",
+    "'1 +'",
+)
+
+
+@pytest.mark.parametrize("note", WHOLE)
+@pytest.mark.parametrize(("decorator", "base"), [("@dataclass", ""), ("", "(BaseModel)")])
+def test_a_field_that_holds_numbers(note: str, decorator: str, base: str) -> None:
+    text = FIELD.format(decorator, base, note)
+    made = rewritten({"a.py": text}, rule("LIT101"))["a.py"]
+    now = 'Trainer(accelerator="gpu" if config.gpus else "cpu", devices=config.gpus or 1)'
+    assert made == text.replace("Trainer(gpus=config.gpus)", now)
+
+
+@pytest.mark.parametrize("note", OPEN)
+def test_a_field_that_may_hold_text(note: str) -> None:
+    (finding,) = run_rules({"a.py": FIELD.format("@dataclass", "", note)}, rule("LIT101")).findings
+    assert finding.fix == "unsafe"
+
+
+@pytest.mark.parametrize(
+    "more", ["config.gpus = input()\n", "setattr(config, input(), 'gpus')\n", "class int:\n    pass\n"], ids=str.split
+)
+def test_what_code_sets_or_calls_so_is_not_sure(more: str) -> None:
+    (finding,) = run_rules({"a.py": FIELD.format("@dataclass", "", "int") + more}, rule("LIT101")).findings
+    assert finding.fix == "unsafe"
+
+
+def test_a_field_of_a_base_in_another_file_and_of_an_inner_class() -> None:
+    base = "from typing import List, Union\n\n\nclass Devices:\n    gpus: Union[int, List[int]] = 0\n"
+    text = (
+        "from base import Devices\nfrom pytorch_lightning import Trainer\n\n\n"
+        "class Part(Devices):\n    rate: float = 1\n\n\n"
+        "class Settings:\n    trainer: Part\n\n\ndef run(config: Settings):\n    Trainer(gpus=config.trainer.gpus)\n"
+    )
+    made = rewritten({"a.py": text, "base.py": base}, rule("LIT101"))["a.py"]
+    assert "devices=config.trainer.gpus or 1" in made
+    own = text.replace("    rate: float = 1\n", "    gpus: str = '1'\n")
+    (finding,) = run_rules({"a.py": own, "base.py": base}, rule("LIT101")).findings
+    assert finding.fix == "unsafe"
