@@ -12,6 +12,7 @@ from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreada
 from codemods.code.syntax import Function, returns, takes
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
+from codemods.lightning.configurations.sacred import is_handed, stated_values
 from codemods.lightning.facts import Facts
 
 LOADS = frozenset({
@@ -21,7 +22,7 @@ LOADS = frozenset({
 WRAPPERS = frozenset({
     "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge", "addict.Dict",
     "attrdict.AttrDict", "box.Box", "easydict.EasyDict", "ml_collections.ConfigDict", "munch.Munch", "munch.munchify",
-    "munch.Munch.fromDict",
+    "munch.Munch.fromDict", "copy.copy", "copy.deepcopy",
 })  # fmt: skip
 HYDRA = "hydra.main"
 TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
@@ -33,6 +34,8 @@ _CHANGING = frozenset({
 })  # fmt: skip
 """Methods that put what comes from elsewhere into a mapping."""
 _DEEP = 8
+_PLACEHOLDER = ("<", "...")
+"""What stands in a page where its reader is to put a value."""
 
 
 def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
@@ -96,6 +99,9 @@ def _is_configuration(facts: Facts, file: PythonFile, call: CallNode, name: str,
         return False
     functions = [item for item in call.within if isinstance(item, Function)]
     for function in reversed(functions):
+        if takes(function, name) and is_handed(facts, function, name):
+            given = _assigned(file, function, name)
+            return all(_is_copy(call, value, name) or _is_read(facts, file, call, value, depth + 1) for value in given)
         if takes(function, name):
             return not _assigned(file, function, name) and _is_handed(facts, file, function, name, depth)
         if values := _assigned(file, function, name):
@@ -129,6 +135,13 @@ def _is_read(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr | N
         return False
     root, _ = _chain(value)
     return root is not None and _is_configuration(facts, file, call, root, depth + 1)
+
+
+def _is_copy(call: CallNode, value: ast.expr | None, name: str) -> bool:
+    """Whether a value is `copy.deepcopy(name)`, or the like, of that name."""
+    if not isinstance(value, ast.Call) or value.keywords or call.scope.resolve(value.func) not in WRAPPERS:
+        return False
+    return len(value.args) == 1 and isinstance(value.args[0], ast.Name) and value.args[0].id == name
 
 
 def _is_given_back(facts: Facts, file: PythonFile, value: ast.Call, dotted: str, depth: int) -> bool:
@@ -182,7 +195,9 @@ def _values(facts: Facts, key: str) -> tuple[Any, ...]:
             if source.kind in ("yaml", "json", "toml") and len(source.data) < LARGE and key.encode() in source.data
         ]
         values = [value for source in spoken for value in _values_in(source, key)]
-        known[key] = (*values, *(_overriding(facts, key) if values else ()))
+        stated = stated_values(facts, key)
+        values += stated or ()
+        known[key] = (*values, *(_overriding(facts, key) if values else ())) if stated is not None else ()
     return known[key]
 
 
@@ -210,6 +225,8 @@ def _overriding(facts: Facts, key: str) -> Iterator[Any]:
             for line in source.data.decode(errors="replace").splitlines():
                 if source.kind != "docs" or "python" in line:
                     for found in given.finditer(line):
+                        if source.kind == "docs" and found[1].startswith(_PLACEHOLDER):
+                            continue
                         yield from _values_of(f"{key}: {found[1]}", "yaml", key)
 
 

@@ -11,7 +11,7 @@ from codemods.code.nodes import walk, walked
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
 from codemods.code.syntax import Function, self_name, taken, targets_of
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import Facts, literal
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]
 Shape = tuple[PythonFile, ClassNode]
@@ -173,9 +173,19 @@ def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:
     word = re.compile(rf"\b{name}\b".encode())
     speaking = [source for path, source in facts.holding(name) if path != home.path and word.search(source.unescaped)]
     starred = re.compile(rf"\b(?:{tail}|from\s+\.+)\s+import[\s\\]+\*".encode())
-    if speaking and any(source.path != home.path and starred.search(source.unescaped) for source in _starring(facts)):
+    offered = speaking and not _withholds(home, name)
+    if offered and any(source.path != home.path and starred.search(source.unescaped) for source in _starring(facts)):
         return True
     return any(_reads(facts, source, tail, name) for source in speaking)
+
+
+def _withholds(home: PythonFile, name: str) -> bool:
+    """Whether a module lists what a star takes of it, once and by itself, without that name."""
+    if home.text.count("__all__") != 1:
+        return False
+    lists = (node.value for node in home.tree.body if isinstance(node, ast.Assign) and _binds(node, "__all__"))
+    names = literal(next(lists, ast.Name("unknown")))
+    return names[0] and isinstance(names[1], list | tuple) and name not in names[1]
 
 
 def _starring(facts: Facts) -> list[Source]:

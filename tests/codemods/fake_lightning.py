@@ -27,6 +27,7 @@ USUAL = {
     "limit_train_batches": 1.0,
     "limit_val_batches": 1.0,
     "limit_test_batches": 1.0,
+    "log_every_n_steps": None,
     "callbacks": [],
 }
 """What is the same as nothing."""

@@ -160,7 +160,9 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
     if may_be_brought(facts, call, [name for name, _ in outcome.new], bool(outcome.callback)):
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
-    yield Match(file.span(item), message_of(row), level, sentence(reason), row.row, (edit,), outcome.imports)
+    yield Match(
+        file.span(item), message_of(row), level, sentence(reason), row.row, (edit, *outcome.beside), outcome.imports
+    )
 
 
 def _told(outcome: ArgumentOutcome | str, name: str) -> str:

@@ -15,8 +15,10 @@ from codemods.lightning.keywords import keyword, keywords
 from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rule import NodeEdit
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import is_plain, may_be_none
+from codemods.rules.trainer.prepared_data import said_by_the_objects
 from codemods.rules.trainer.refused import refused
 
 Held = Literal["list", "optional", "one"]
@@ -25,7 +27,8 @@ Held = Literal["list", "optional", "one"]
 @dataclass(frozen=True)
 class ArgumentOutcome:
     """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty.
-    `held` says what the callbacks are that are given: a list, perhaps None, or one callback."""
+    `held` says what the callbacks are that are given: a list, perhaps None, or one callback; `beside` are
+    edits of other places."""
 
     level: Fix
     reason: str
@@ -33,6 +36,7 @@ class ArgumentOutcome:
     callback: str = ""
     imports: tuple[tuple[str, str | None], ...] = ()
     held: Held = "list"
+    beside: tuple[NodeEdit, ...] = ()
 
 
 NORM = (
@@ -196,6 +200,17 @@ def _norm(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row
     return ArgumentOutcome(level, reason, callback=made, imports=imports)
 
 
+def _prepared(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
+) -> ArgumentOutcome | str:
+    """Who prepares data, which the objects say that have it to prepare."""
+    lines = said_by_the_objects(file, facts, call)
+    if lines is None:
+        return "write `self.prepare_data_per_node = False` in the constructors of the module and the datamodule"
+    reason = row.reason if lines else "nothing that this Trainer is given prepares data"
+    return ArgumentOutcome("safe", reason, beside=lines)
+
+
 SPECIAL: Mapping[str, Special] = {
     "checkpoint": _checkpoint,
     "stopping": _stopping,
@@ -204,5 +219,6 @@ SPECIAL: Mapping[str, Special] = {
     "saved": _saved,
     "summary": _summary,
     "norm": _norm,
+    "prepared": _prepared,
 }
 """The code behind each `special` row, by its target."""

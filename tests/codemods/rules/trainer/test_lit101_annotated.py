@@ -34,7 +34,6 @@ OPEN = (
     "Other[int]",
     "Optional[Any]",
     "Literal[1, '1']",
-    "conint",
     "'1 +'",
 )
 
