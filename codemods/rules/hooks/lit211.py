@@ -25,6 +25,7 @@ from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, wit
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
+from codemods.rules.hooks.inherited_step_end import inherited_ends, is_abstract, steps_below
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
@@ -106,6 +107,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             else:
                 found = iter([_match(file, facts, fact, item, name, hook, kind)])
             yield from (_woken(facts, hook, match) for match in found)
+    yield from inherited_ends(file, facts)
     yield from stray_calls(file, facts)
 
 
@@ -135,7 +137,13 @@ def _step_end(
         if above and (called or _is_called_in(facts, above, stage)):
             yield from _inherited(file, facts, above, item, stage, Match(place, message, "safe", "", hook.row))
             return
+    below = steps_below(facts, fact, stage)
+    if not isinstance(below, str):
+        yield from _of_steps_below(file, facts, item, stage, Match(place, message, "safe", "", hook.row))
+        return
+    alone_here = stage.step in item.methods and not is_abstract(item.methods[stage.step])
     refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
+    refusal = below if refusal and not alone_here and any(facts.subclasses(fact)) else refusal
     refusal = f"{refusal}. {hook.reason}" if refusal else joined(facts, item, stage)
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
@@ -156,6 +164,14 @@ def _step_end(
     imports = TORCH if leaves else ()
     unit = f"{file.path}:{item.qualname}"
     yield Match(place, message, "unsafe" if unsure else "safe", reason, hook.row, tuple(edits), imports, unit=unit)
+
+
+def _of_steps_below(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage, match: Match) -> Iterator[Match]:
+    """What is left to do of a step end that the steps of the classes below call, or will call by LIT216."""
+    if leaves_autocast(file, facts, item, stage):
+        edit = NodeEdit(item.methods[stage.step_end], _outside)
+        reason = f"The steps of the classes below it give it their results, as Lightning did.{LEAVES}"
+        yield replace(match, reason=reason, edits=(edit,), imports=TORCH)
 
 
 def _inherited(
@@ -415,6 +431,7 @@ RULE = Rule(
     triggers=(
         *(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
         *(f").{name}(".encode() for name in HOOKS),
+        *(f"def {stage.step}(".encode() for stage in STAGES),
     ),
     check=_check,
     examples=(
@@ -428,5 +445,11 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
-    mentions=(*PRECISION, *PARALLEL, *STEPS, *(f".{name}".encode() for name, hook in HOOKS.items() if hook.new)),
+    mentions=(
+        *PRECISION,
+        *PARALLEL,
+        *STEPS,
+        *(f".{name}".encode() for name, hook in HOOKS.items() if hook.new or name in STEP_ENDS),
+        *(f".{stage.step}".encode() for stage in STAGES),
+    ),
 )

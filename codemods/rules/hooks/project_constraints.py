@@ -27,9 +27,11 @@ from codemods.rules.hooks.epoch_end import (
     reads_flat,
     takes_index,
 )
+from codemods.rules.hooks.inherited_step_end import base_with_end, opened, steps_below
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.step_end import (
     always_gives,
+    doubt,
     family_refusal,
     named_lines,
     own_refusal,
@@ -203,8 +205,11 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
     overridden = any(stage.step in other.methods for other in relatives)
     if step and not results(step) and not overridden and not ended:
         return OutputKeeping("nowhere")
-    if ended and (why := _end_refusal(file, facts, item, fact, stage)):
+    why = _end_refusal(file, facts, item, fact, stage) if ended else None
+    called = why is not None and _is_called_by_steps(facts, fact, stage)
+    if why is not None and not called:
         return why
+    ended = ended and not called
     named = bool(
         named_lines(file, stage.step)
         or used_elsewhere(facts, fact, (stage.step,))
@@ -213,7 +218,7 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
     apart = ended and stage.step not in item.methods
     shared = any(stage.old in other.methods for other in relatives)
     several = not stage.train and _several(file, facts, item, relatives, hook)
-    inside = step is not None and not (stage.train or overridden or named or shared)
+    inside = step is not None and not (stage.train or overridden or named or shared or called)
     inside = inside and (not several or step is None or names_index(step))
     above = any(stage.old in other.methods for other in facts.ancestry(fact)[1:])
     start = several or above or not makes_in_init(item)
@@ -225,6 +230,15 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
         return OutputKeeping("step", several and index, ends=ended, start=start)
     guard = not (apart or ended) and not _never_none(item, stage, overridden)
     return OutputKeeping("batch", several, guard, ended, start)
+
+
+def _is_called_by_steps(facts: Facts, fact: ClassFact, stage: Stage) -> bool:
+    """Whether the steps of the classes below the one with the `*_step_end` give their results to that, or safely
+    will."""
+    base = fact if stage.step_end in fact.methods else base_with_end(facts, fact, stage)
+    held = opened(facts, base) if base else None
+    below = steps_below(facts, base, stage) if base and held else ""
+    return held is not None and not isinstance(below, str) and not doubt(held[0], facts, held[1], stage)
 
 
 def _never_none(item: ClassNode, stage: Stage, overridden: bool) -> bool:
