@@ -25,7 +25,7 @@ from codemods.rules.names.sites import (
     source_module,
     under_version_check,
 )
-from codemods.rules.names.uses import reworded
+from codemods.rules.names.uses import GATHER, reworded
 
 DOTTED = re.compile(r"[\w.]+")
 CHECKED = "it is inside a version check"
@@ -56,17 +56,21 @@ def _from_import(
     if file.plain and any(alias.name in FLAGS for alias in found):
         return  # what else is moved goes with the uses of flags, of which the normal form leaves out some
     refusal = why_not(file, node)
+    spared = {
+        alias: told
+        for alias, hit in found.items()
+        if node in file.tree.body
+        and not refusal
+        and (not hit.new or alias.name == GATHER)
+        and (told := reworded(file, sites, facts, alias, module))
+    }
     movable = {
         alias: hit
         for alias, hit in found.items()
         if hit.new
+        and alias not in spared
         and not (refusal or checked or hit.refusal)
         and _kept_together(sites, names, alias, dotted[alias], hit)
-    }
-    spared = {
-        alias: told
-        for alias, hit in found.items()
-        if node in file.tree.body and not (hit.new or refusal) and (told := reworded(file, sites, facts, alias, module))
     }
     uses = {alias: _uses(file, sites, facts, node, alias, hit) for alias, hit in movable.items()}
     uses |= {alias: (told.target(alias), list(told.edits)) for alias, told in spared.items()}

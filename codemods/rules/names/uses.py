@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, self_name
 from codemods.finding import Fix
-from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.facts import MODULE, TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget
 from codemods.rule import TextEdit
@@ -22,6 +22,11 @@ COLLECTION = "LoggerCollection"
 REGISTRY = "_REGISTRY"
 OPTIMIZERS = "OPTIMIZER_REGISTRY"
 DEVICES = "XLADeviceUtils"
+GATHER = "all_gather_ddp_if_available"
+RUN_BY_TRAINER = re.compile(r"on_\w+|\w+_(?:step|epoch)(?:_end)?")
+"""The hooks of a module in which it has its Trainer."""
+WHEREVER = frozenset({"cpu", "item", "max", "mean", "min", "sum", "tolist"})
+"""What is asked of a tensor where it may be on another device."""
 MENTIONS = (COLLECTION.encode(), REGISTRY.encode(), DEVICES.encode(), *(name.encode() for name in (TPU, *FLAGS)))
 ITERATED = ("enumerate", "len", "list", "tuple", "zip")
 
@@ -48,7 +53,7 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
         return RewordedUses((), "safe", "Nothing reads it.", "2.0.0")
     registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
     flag = tpus(file) if alias.name == DEVICES else stated(file, alias.name)
-    if not (registry or flag or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
+    if not (registry or flag or alias.name in (COLLECTION, GATHER)) or _is_taken(file, facts, alias, bound):
         return None
     uses = [node for node, scope in sites.names if node.id == bound and scope.lookup(bound) == f"{module}.{alias.name}"]
     imports = [item for node, _, _ in sites.imports for item in node.names if bound in (item.name, item.asname)]
@@ -57,7 +62,7 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     edits: list[TextEdit] = []
     levels: set[Fix] = {"safe"}
     for use in uses:
-        found = _with_flag(file, use, alias.name, flag) if flag else _without(file, use, alias.name)
+        found = _with_flag(file, use, alias.name, flag) if flag else _without(file, facts, use, alias.name)
         if found is None:
             return None
         edits += found[0]
@@ -66,6 +71,8 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     if flag:
         clash = flag.place is not None and _is_bound_otherwise(file, flag.place)
         return None if clash else RewordedUses(kept, flag.level, flag.reason, flag.needs, flag.place)
+    if alias.name == GATHER:
+        return RewordedUses(kept, "safe", "In a hook `self.all_gather(...)` does the same.", "1.2.0")
     if registry:
         reason = "LightningCLI knows every class that is imported by its name, without a registry."
         return RewordedUses(kept, "safe", reason, "1.7.0")
@@ -81,8 +88,10 @@ def _is_bound_otherwise(file: PythonFile, place: ImportTarget) -> bool:
     return any(not target.endswith(f".{last}.{place.name}") for target in file.scope.bindings.get(place.bound, ()))
 
 
-def _without(file: PythonFile, use: ast.Name, name: str) -> tuple[list[TextEdit], Fix] | None:
+def _without(file: PythonFile, facts: Facts, use: ast.Name, name: str) -> tuple[list[TextEdit], Fix] | None:
     """What becomes of one use of what is not needed any more."""
+    if name == GATHER:
+        return _gathered(file, facts, use)
     return _collected(file, use) if name == COLLECTION else _registered(file, use, name)
 
 
@@ -95,6 +104,26 @@ def _with_flag(file: PythonFile, use: ast.Name, name: str, flag: StatedFlag) -> 
         if isinstance(function, ast.Attribute) and function.value is use and function.attr == "tpu_device_exists":
             return [TextEdit(*file.offsets(call.node), flag.text)], "safe"
     return None
+
+
+def _gathered(file: PythonFile, facts: Facts, use: ast.Name) -> tuple[list[TextEdit], Fix] | None:
+    """`all_gather_ddp_if_available(...).mean()` in a hook of a module, which gathers by its Trainer, on its device."""
+    calls = ((node, within) for node, within in file.nodes_near([use.id]) if getattr(node, "func", None) is use)
+    call, within = next(calls, (None, ()))
+    if not isinstance(call, ast.Call) or any(item.arg not in ("group", "sync_grads") for item in call.keywords):
+        return None
+    functions = [item for item in within if isinstance(item, Function | ast.Lambda)]
+    owner = next((item for item in within if isinstance(item, ast.ClassDef)), None)
+    method, taken = functions[0] if functions else None, within[-1]
+    if not isinstance(method, Function) or len(functions) != 1 or not RUN_BY_TRAINER.fullmatch(method.name):
+        return None
+    if not isinstance(taken, ast.Attribute) or taken.attr not in WHEREVER or not self_name(method):
+        return None
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    if fact is None or facts.kind(fact) != MODULE:
+        return None
+    return [TextEdit(*file.offsets(use), f"{self_name(method)}.all_gather")], "safe"
 
 
 def _is_unread(file: PythonFile, facts: Facts, alias: ast.alias, bound: str) -> bool:
