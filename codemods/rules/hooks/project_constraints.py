@@ -27,7 +27,7 @@ from codemods.rules.hooks.epoch_end import (
     reads_flat,
     takes_index,
 )
-from codemods.rules.hooks.inherited_step_end import base_with_end, opened, steps_below
+from codemods.rules.hooks.inherited_step_end import base_with_end, is_abstract, opened, steps_below
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.step_end import (
     always_gives,
@@ -202,7 +202,7 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
     relatives = family(facts, fact)
     ended = stage.step_end in item.methods or any(stage.step_end in other.methods for other in relatives)
     step = plain_step(item, stage)
-    overridden = any(stage.step in other.methods for other in relatives)
+    overridden = any(stage.step in other.methods and not _is_idle(facts, fact, other, stage) for other in relatives)
     if step and not results(step) and not overridden and not ended:
         return OutputKeeping("nowhere")
     why = _end_refusal(file, facts, item, fact, stage) if ended else None
@@ -230,6 +230,12 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
         return OutputKeeping("step", several and index, ends=ended, start=start)
     guard = not (apart or ended) and not _never_none(item, stage, overridden)
     return OutputKeeping("batch", several, guard, ended, start)
+
+
+def _is_idle(facts: Facts, fact: ClassFact, other: ClassFact, stage: Stage) -> bool:
+    """Whether the step of another class stands above one and does nothing but ask for this one's."""
+    there = opened(facts, other) if other in facts.ancestry(fact)[1:] and stage.step in fact.methods else None
+    return there is not None and is_abstract(there[1].methods[stage.step])
 
 
 def _is_called_by_steps(facts: Facts, fact: ClassFact, stage: Stage) -> bool:

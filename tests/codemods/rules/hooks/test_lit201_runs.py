@@ -106,6 +106,11 @@ CASES = {
         f"class Middle(Base):\n{HOOK}\nclass Model(Middle):\n{VALIDATION}",
         {},
     ),
+    "step that a base class asks for": (
+        "class Middle(Base):\n    def validation_step(self, batch, batch_idx):\n        raise NotImplementedError\n\n"
+        f"\nclass Model(Middle):\n{VALIDATION}{HOOK}",
+        {},
+    ),
     "step of a base class": (f"class Middle(Base):\n{VALIDATION}\nclass Model(Middle):\n{HOOK}", {}),
     "step that a subclass wraps": (
         f"class Middle(Base):\n{VALIDATION}{HOOK}\n"
@@ -289,3 +294,11 @@ def test_the_hook_sees_what_it_saw(case: tuple[str, dict[str, str]]) -> None:
     assert old.failure is None, old.failure
     assert old.returned[0]
     assert new.returned == old.returned
+
+
+def test_a_step_that_a_base_class_asks_for_keeps_its_results_itself() -> None:
+    classes, holes = CASES["step that a base class asks for"]
+    after = rewritten(program(classes, holes), LIT)["train.py"]
+    assert "self.validation_step_outputs.append(" in after and "on_validation_batch_end" not in after
+    answered = classes.replace("raise NotImplementedError", "return {'error': batch}")
+    assert "on_validation_batch_end" in rewritten(program(answered, holes), LIT)["train.py"]
