@@ -12,7 +12,7 @@ from codemods.code.syntax import Function, is_spelled
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.instance_types import ReadingPlace, times_spoken
+from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere
 
 FILLING = ("update", "setdefault")
 _KNOWN = frozenset({
@@ -51,7 +51,7 @@ def is_alone(at: ReadingPlace, facts: Facts, space: ast.AST, node: ast.Name | as
             if type(inner) is type(node) and spelled == name:
                 uses.append(inner)
     spoken = len(re.findall(rf"\b{name}\b", at.file.text))
-    outside = space is at.file.tree and times_spoken(facts, name) != spoken
+    outside = space is at.file.tree and is_read_elsewhere(facts, at.file, name)
     in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
     return not outside and not in_text and all(id(item) in allowed for item in uses)
 

@@ -314,6 +314,7 @@ RULE = Rule(
         b"start_training",
         b"start_evaluating",
         b"start_predicting",
+        b"def on_save(",
         b"total_test_batches",
         b"total_predict_batches",
         b"total_batches_current_epoch",

@@ -48,6 +48,7 @@ from codemods.rules.trainer.argument_words import (
 from codemods.rules.trainer.bars import BAR, bar_among
 from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought, shown_or_not
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
+from codemods.rules.trainer.dictionary_callbacks import checkpoint_among
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
 from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, ArgumentOutcome, Held
@@ -332,6 +333,8 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
             continue
         seen.add(id(entry.place))
         edit = _exchange(file, facts, call, entry, row, names) if built else None
+        if built and edit is None and at is not None and row is not None and row.target == "checkpoint":
+            edit = checkpoint_among(file, facts, call, at, entry, every)
         if edit is not None and row is not None:
             yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue

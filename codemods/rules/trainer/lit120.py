@@ -21,6 +21,7 @@ from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import called_on
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.extensions.lit250 import members
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.given_index import given_index
 from codemods.rules.trainer.loop_members import LIMITS, LOOPS
@@ -127,8 +128,19 @@ def _found(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, 
         return _left(file, node, row, f"setting it has no effect any more; its value is now {now}")
     if row.action == "manual" or stored:
         return _left(file, node, row, row.reason if not stored else _set_here(row))
+    if row.target == "{}.strategy" and (gone := _gone_member(within)):
+        return _left(file, node, row, gone)
     alone = _is_alone(within) and row.target[0] == "("
     return _write(file, node, row, row.target[1:-1] if alone else row.target)
+
+
+def _gone_member(within: Within) -> str | None:
+    """Why what is asked of a strategy is not there any more."""
+    parent = within[-1]
+    for member in members().get(parent.attr, ()) if isinstance(parent, ast.Attribute) else ():
+        if member.owners & {"Strategy", "DDPStrategy"} and not (member.becomes or member.parameter):
+            return f"`strategy.{parent.attr}` was removed in Lightning {member.since}; {member.advice}"  # type: ignore[attr-defined]
+    return None
 
 
 def _set(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:

@@ -445,3 +445,10 @@ def test_a_base_from_elsewhere_may_have_it() -> None:
     text = SUBCLASS.format("Mixin, Trainer", "self.root_gpu").replace("\n\n\n", "\nfrom other import Mixin\n\n\n", 1)
     made = run_rules({"a.py": text}, rule("LIT120"))
     assert [each.fix for each in made.findings] == ["unsafe"]
+
+
+@pytest.mark.parametrize("member", ["on_save(x)", "post_dispatch()", "torch_distributed_backend"])
+def test_what_a_strategy_has_no_more_is_not_moved_to_it(member: str) -> None:
+    text = f"{HOOK}print(trainer.training_type_plugin.{member})\n"
+    [finding] = run_rules({"a.py": HEAD + text}, rule("LIT120")).findings
+    assert finding.fix == "manual" and f"strategy.{member.partition('(')[0]}` was removed" in finding.reason
