@@ -21,8 +21,8 @@ KEY = "callbacks"
 def checkpoint_among(
     file: PythonFile, facts: Facts, call: CallNode, at: CallNode, entry: HandedKeyword, every: Sequence[HandedKeyword]
 ) -> NodeEdit | None:
-    """The edit that puts a ModelCheckpoint into the list of callbacks of the same dictionary, or makes that list; None
-    where it may be something else, or the callbacks are set elsewhere. `at` is where its value is read."""
+    """The edit that puts a ModelCheckpoint into the list of callbacks of the same dictionary; None where it may be
+    something else, or the callbacks are set elsewhere. `at` is where its value is read."""
     value, holder = entry.value, entry.holder
     names = names_of(every)
     if entry.file is not file or not isinstance(value, ast.Name | ast.Attribute | ast.Call):
@@ -30,10 +30,8 @@ def checkpoint_among(
     if names.count(entry.name) > 1 or KEY in keywords(call.node) or not is_checkpoint(file, facts, at, value):
         return None
     text = file.source_of(value)
-    if KEY not in names:
-        return exchange(file, facts, call, entry, ((KEY, f"[{text}]"),)) if "\n" not in text else None
     others = [each for each in every if each.name == KEY]
-    if len(others) > 1 or others[0].holder is not holder or not isinstance(holder, ast.Dict):
+    if len(others) != 1 or others[0].holder is not holder or not isinstance(holder, ast.Dict):
         return None
     given, gone = others[0].value, exchange(file, facts, call, entry, ())
     if not isinstance(given, ast.List) or gone is None:

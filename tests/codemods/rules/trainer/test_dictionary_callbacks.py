@@ -41,12 +41,11 @@ MADE = KEY.replace("checkpoint,", "ModelCheckpoint(),")
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        (f"        {LIST},\n", "", (KEY, '        "callbacks": [checkpoint],\n')),
         (LIST, '"callbacks": [checkpoint]', (KEY, "")),
         (f"{KEY}        \"logger\": False,\n        {LIST},\n", f"{MADE}        {LIST},\n",
          (f"{MADE}        {LIST}", '        "callbacks": [LearningRateMonitor(), ModelCheckpoint()]')),
     ],
-    ids=["none", "there", "made here"],
+    ids=["there", "made here"],
 )  # fmt: skip
 def test_other_lists(old: str, new: str, wanted: tuple[str, str]) -> None:
     text = TEXT.replace(old, new)
