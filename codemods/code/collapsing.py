@@ -106,10 +106,10 @@ def _members(body: Iterable[ast.stmt]) -> set[str]:
 def _unwritten(node: ast.ClassDef) -> set[str]:
     """The methods that a class leaves to those below."""
     names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-    return {item.name for item in node.body if _is_unwritten(item) and names.count(item.name) == 1}  # type: ignore[attr-defined]
+    return {item.name for item in node.body if is_unwritten(item) and names.count(item.name) == 1}  # type: ignore[attr-defined]
 
 
-def _is_unwritten(node: ast.stmt) -> bool:
+def is_unwritten(node: ast.stmt) -> bool:
     """Whether a statement defines a method that does nothing, or refuses to."""
     if not isinstance(node, ast.FunctionDef) or (node.decorator_list and RENAMED.match(node.name)):
         return False

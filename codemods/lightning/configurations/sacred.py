@@ -14,6 +14,8 @@ from codemods.lightning.facts import Facts, literal
 
 STATING = frozenset({"config", "named_config"})
 TAKING = frozenset({"automain", "capture", "command", "main"})
+UPDATING = ("add_config", "add_named_config", "config_hook", "config_updates")
+"""What gives a configuration values in other ways."""
 _IMPORT = re.compile(rb"^\s*(?:import|from)\s+sacred\b", re.MULTILINE)
 HANDED = "_config"
 """The parameter in which Sacred hands the whole configuration to the functions of an experiment."""
@@ -21,12 +23,14 @@ HANDED = "_config"
 
 def is_handed(facts: Facts, function: Function, name: str) -> bool:
     """Whether a parameter is the configuration that Sacred hands over."""
-    return name == HANDED and _is_decorated(function, TAKING) and any(True for _ in _files(facts))
+    return name == HANDED and _is_decorated(function, TAKING) and _is_used(facts)
 
 
 def stated_values(facts: Facts, key: str) -> tuple[Any, ...] | None:
     """The values that the project's experiments state for a key; None where one is worked out when it runs."""
     found: list[Any] = []
+    if _is_used(facts) and any(facts.holding(word) for word in UPDATING):
+        return None
     for file in _files(facts):
         for node in walk(file.tree):
             if isinstance(node, Function) and _is_decorated(node, STATING):
@@ -57,7 +61,10 @@ def _is_decorated(function: Function, names: frozenset[str]) -> bool:
 
 def _files(facts: Facts) -> Iterator[PythonFile]:
     """The files that may state something of an experiment's configuration, where the project imports Sacred."""
-    if any(_IMPORT.search(source.unescaped) for _, source in facts.holding("sacred")):
-        for path, source in facts.holding("config"):
-            if source.kind == "python" and (file := facts.open(path)) is not None:
-                yield file
+    for path, source in facts.holding("config") if _is_used(facts) else ():
+        if source.kind == "python" and (file := facts.open(path)) is not None:
+            yield file
+
+
+def _is_used(facts: Facts) -> bool:
+    return any(_IMPORT.search(source.unescaped) for _, source in facts.holding("sacred"))

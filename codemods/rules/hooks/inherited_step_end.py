@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.collapsing import is_unwritten
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, may_return_none, parameters, returns
+from codemods.code.syntax import may_return_none, parameters, returns
 from codemods.lightning.class_family import asked_of_another, family, short_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Match, NodeEdit, touches
@@ -38,16 +39,6 @@ def base_with_end(facts: Facts, fact: ClassFact, stage: Stage) -> ClassFact | No
     return next((each for each in facts.ancestry(fact)[1:] if stage.step_end in each.methods), None)
 
 
-def is_abstract(method: Function) -> bool:
-    """Whether a method does nothing but say that a class below has to define it."""
-    body = method.body[1:] if ast.get_docstring(method) is not None else method.body
-    return len(body) <= 1 and all(isinstance(each, ast.Raise | ast.Pass) or _is_dots(each) for each in body)
-
-
-def _is_dots(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
-
-
 def steps_below(facts: Facts, base: ClassFact, stage: Stage) -> Below | str:
     """The classes below one with a `*_step_end` whose own steps can call that, or why they cannot."""
     known: dict[tuple[ClassFact, str], Below | str] = facts.memo.setdefault("hooks.steps below", {})
@@ -59,7 +50,7 @@ def steps_below(facts: Facts, base: ClassFact, stage: Stage) -> Below | str:
 def _steps_below(facts: Facts, base: ClassFact, stage: Stage) -> Below | str:
     held = opened(facts, base)
     own = held[1].methods.get(stage.step) if held else None
-    if held is None or not always_gives(held[1], stage) or (own is not None and not is_abstract(own)):
+    if held is None or not always_gives(held[1], stage) or (own is not None and not is_unwritten(own)):
         return f"the class has no simple {stage.step} of its own that could call {stage.step_end}"
     if why := joined(facts, held[1], stage):
         return why
@@ -72,9 +63,9 @@ def _steps_below(facts: Facts, base: ClassFact, stage: Stage) -> Below | str:
         if stage.step not in other.methods:
             continue
         there = opened(facts, other)
-        if there is None or (other not in below and not is_abstract(there[1].methods[stage.step])):
+        if there is None or (other not in below and not is_unwritten(there[1].methods[stage.step])):
             return f"{other.name} ({other.path}), a base class, has a {stage.step} of its own"
-        if other in below and not is_abstract(there[1].methods[stage.step]):
+        if other in below and not is_unwritten(there[1].methods[stage.step]):
             calls = calls_end(there[1], stage)
             if isinstance(calls, str):
                 return f"{calls} in {other.name} ({other.path})"
@@ -143,13 +134,14 @@ def inherited_ends(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     "unsafe" if unsure else "safe",
                     f"{stage.step} now gives its result to it itself, as Lightning did.{unsure}{alone(facts, stage)}",
                     HOOKS[stage.step_end].row,
-                    (NodeEdit(step, partial(_ending, step_end=stage.step_end)),),
+                    (NodeEdit(step, partial(ending_with, step_end=stage.step_end)),),
                     unit=f"{file.path}:{item.qualname}",
                 )
 
 
 @touches("head")
-def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
+def ending_with(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
+    """The step with each result given to its `*_step_end`."""
     from codemods.rules.hooks.keep_outputs_edits import ending
 
     return ending(node, step_end)

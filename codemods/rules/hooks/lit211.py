@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.collapsing import is_unwritten
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
@@ -25,7 +26,7 @@ from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, wit
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
-from codemods.rules.hooks.inherited_step_end import inherited_ends, is_abstract, steps_below
+from codemods.rules.hooks.inherited_step_end import ending_with, inherited_ends, steps_below
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
@@ -141,14 +142,14 @@ def _step_end(
     if not isinstance(below, str):
         yield from _of_steps_below(file, facts, item, stage, Match(place, message, "safe", "", hook.row))
         return
-    alone_here = stage.step in item.methods and not is_abstract(item.methods[stage.step])
+    alone_here = stage.step in item.methods and not is_unwritten(item.methods[stage.step])
     refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
     refusal = below if refusal and not alone_here and any(facts.subclasses(fact)) else refusal
     refusal = f"{refusal}. {hook.reason}" if refusal else joined(facts, item, stage)
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
-    edits = [NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))]
+    edits = [NodeEdit(item.methods[stage.step], partial(ending_with, step_end=name))]
     unsure = doubt(file, facts, item, stage)
     told = unsure + alone(facts, stage)
     if lost := lacking(item, stage):
@@ -167,7 +168,7 @@ def _step_end(
 
 
 def _of_steps_below(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage, match: Match) -> Iterator[Match]:
-    """What is left to do of a step end that the steps of the classes below call, or will call by LIT216."""
+    """What is left to do of a step end that the steps of the classes below call, or will call."""
     if leaves_autocast(file, facts, item, stage):
         edit = NodeEdit(item.methods[stage.step_end], _outside)
         reason = f"The steps of the classes below it give it their results, as Lightning did.{LEAVES}"
@@ -209,13 +210,6 @@ def _giving_back(node: cst.FunctionDef, *, name: str, whole: bool) -> cst.Functi
     from codemods.rules.hooks.keep_outputs_edits import giving_back
 
     return giving_back(node, name, whole)
-
-
-@touches("head")
-def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
-    from codemods.rules.hooks.keep_outputs_edits import ending
-
-    return ending(node, step_end)
 
 
 def _called(file: PythonFile, name: str) -> bool:
@@ -418,7 +412,7 @@ RULE = Rule(
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
         "Where another hook is called at the same point the method takes its name (for what is called a little "
         "later, safely where nothing of the project tells the two points apart), and a step calls its own "
-        "*_step_end, unsafely where a precision is set, since autocast now spans both, or DataParallel, which "
+        "*_step_end or the one of a class above, unsafely where a precision is set, since autocast now spans both, or DataParallel, which "
         "is gone; on_epoch_end of a module with a hook for the end of each of its stages is called by these; where "
         "it joins what DataParallel's copies returned, where it ran more "
         "often than that one, as on_epoch_end did in a class that is "

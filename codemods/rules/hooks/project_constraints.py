@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.collapsing import is_unwritten
 from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
@@ -27,7 +28,7 @@ from codemods.rules.hooks.epoch_end import (
     reads_flat,
     takes_index,
 )
-from codemods.rules.hooks.inherited_step_end import base_with_end, is_abstract, opened, steps_below
+from codemods.rules.hooks.inherited_step_end import base_with_end, opened, steps_below
 from codemods.rules.hooks.results import never_none
 from codemods.rules.hooks.step_end import (
     always_gives,
@@ -235,7 +236,7 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
 def _is_idle(facts: Facts, fact: ClassFact, other: ClassFact, stage: Stage) -> bool:
     """Whether the step of another class stands above one and does nothing but ask for this one's."""
     there = opened(facts, other) if other in facts.ancestry(fact)[1:] and stage.step in fact.methods else None
-    return there is not None and is_abstract(there[1].methods[stage.step])
+    return there is not None and is_unwritten(there[1].methods[stage.step])
 
 
 def _is_called_by_steps(facts: Facts, fact: ClassFact, stage: Stage) -> bool:

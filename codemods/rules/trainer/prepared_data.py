@@ -12,7 +12,7 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, self_name, takes
 from codemods.lightning.facts import MODULE, Facts, literal
-from codemods.lightning.instance_types import ReadingPlace, shape_of
+from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, shape_of
 from codemods.lightning.kinds import is_stored
 from codemods.rule import NodeEdit
 
@@ -32,8 +32,9 @@ def said_by_the_objects(file: PythonFile, facts: Facts, call: CallNode) -> tuple
     if statement is None:
         return None
     space = next((item for item in reversed(call.within) if isinstance(item, Function)), file.tree)
-    given = _given(space, ast.unparse(statement.targets[0]), statement)
-    if given is None:
+    trainer = ast.unparse(statement.targets[0])
+    given = _given(space, trainer, statement)
+    if not given or (space is file.tree and is_read_elsewhere(facts, file, trainer)):
         return None
     silent = []
     for name, node in given.items():

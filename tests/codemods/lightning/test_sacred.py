@@ -54,6 +54,7 @@ def test_a_number_that_an_experiment_states() -> None:
         ("config.py", "num_gpus = 8", "num_gpus = 8\n    num_gpus += 'x'"),
         ("config.py", "num_gpus = 8", "for num_gpus in 'ab':\n        pass"),
         ("config.py", "from sacred import", "from other import"),
+        ("config.py", "@ex.named_config", "ex.add_config(num_gpus='1')\n\n\n@ex.named_config"),
         ("run.py", "copy.deepcopy(_config)", "changed(_config)"),
         ("run.py", "@ex.automain\n", ""),
         ("run.py", "    pl.", "    _config['num_gpus'] = input()\n    pl."),

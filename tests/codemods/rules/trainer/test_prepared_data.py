@@ -104,3 +104,13 @@ def test_the_hook_runs_where_it_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     exec(compile(made, "a.py", "exec"), space)
     space["main"](True)
     assert "per node: False" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", ["b.py", "none"])
+def test_a_trainer_that_another_file_or_nothing_runs_is_left(path: str) -> None:
+    body = "data = Data()\ntrainer = Trainer(prepare_data_per_node=False)\n"
+    own = "trainer.fit(Model(), data)\n".replace("Model()", "model") if path == "b.py" else ""
+    text = f"{HEAD}{CLASSES}model = Model()\n{body}{own}"
+    files = {"a.py": text, path: "from a import trainer\n\nprint(trainer)\n"} if own else {"a.py": text}
+    made = run_rules(files, rule("LIT110"))
+    assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
