@@ -7,6 +7,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,9 +101,10 @@ class Workers:
         for _ in range(self._jobs):
             ours, theirs = multiprocessing.Pipe()
             process = multiprocessing.Process(target=_work, args=(given, others_rules(), theirs), daemon=True)
-            process.start()
+            with _interruptions_wait():
+                process.start()
+                self._workers.append(Worker(process, ours))
             theirs.close()
-            self._workers.append(Worker(process, ours))
         self.learn(self.workspace.facts)
 
     def _looked(self, look: Look[Result], items: Sequence[Item]) -> Iterator[tuple[str, Result]]:
@@ -150,11 +152,31 @@ class Workers:
         return self._share[path]
 
 
+@contextmanager
+def _interruptions_wait() -> Iterator[None]:
+    """Holds back what interrupts while a process is made: a KeyboardInterrupt in what runs around a fork is printed and
+    forgotten, and one in a process that cannot tell of it yet ends that alone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _interrupting())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interrupting() -> set[signal.Signals]:
+    return {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+
+
 def _work(workspace: Workspace, known: OthersRules, connection: Connection[Any, Any]) -> None:
     """What a process does until it is ended: it learns facts, and looks at items."""
     take_others(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _interrupting())
     gc.disable()
     ignore_warnings()
     while True:

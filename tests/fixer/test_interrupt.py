@@ -103,6 +103,26 @@ def test_while_reading(reading: Path, tmp_path: Path, send: Callable[[int, int],
     ended(started, reading, tmp_path / "tmp", before)
 
 
+AT_FORK = """
+import os, signal, sys
+import fixer.__main__
+
+os.register_at_fork({when}=lambda: os.kill({who}, signal.SIGINT))
+sys.argv = ["fixer", "check", {folder!r}, "--jobs", "2"]
+fixer.__main__.main()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after_in_parent", "after_in_child"])
+def test_while_a_process_is_made(reading: Path, when: str) -> None:
+    """What is raised around a fork is printed and forgotten."""
+    who = "os.getppid()" if when == "after_in_child" else "os.getpid()"
+    code = AT_FORK.format(when=when, who=who, folder=str(reading))
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment({}))
+    assert (ended.returncode, ended.stderr.splitlines()[-1:]) == (130, ["fixer: interrupted"])
+    assert "Traceback" not in ended.stderr
+
+
 WITHIN_EXEC = """
 import fixer.__main__, fixer.cli
 
