@@ -14,7 +14,7 @@ import pytest
 from packaging.version import Version
 
 from codemods.lightning import arguments as table
-from codemods.rules.extensions.lit250 import members
+from codemods.lightning.extension_members import members
 from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone, spelled
 from codemods.rules.trainer import lit120

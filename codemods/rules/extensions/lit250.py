@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 from codemods.code.nodes import walk
 from codemods.code.outline import Within
@@ -18,6 +15,7 @@ from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import parameters, self_name
 from codemods.finding import Fix
+from codemods.lightning.extension_members import Member, members
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.instances import Instances
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -34,40 +32,6 @@ ATTRIBUTES = (
 )
 BAR = re.compile(r"init_\w+_tqdm")
 """What made a bar, and took nothing for it."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """A row of `members.csv`: the classes that had it, the release without it, its new name (empty where there is
-    none) and what to do instead. With a `parameter` only an override that takes it is meant. `takes` is how many
-    arguments it was given last, where it was given another number before."""
-
-    owners: frozenset[str]
-    since: str
-    row: str | None
-    becomes: str
-    advice: str
-    parameter: str = ""
-    takes: int = 0
-
-
-@cache
-def members() -> Mapping[str, tuple[Member, ...]]:
-    """The rows by the name of the member."""
-    found: dict[str, list[Member]] = {}
-    with (Path(__file__).parent / "members.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            member = Member(
-                frozenset(row["owner"].split()),
-                row["since"],
-                row["row"] or None,
-                row["becomes"],
-                row["advice"],
-                row["parameter"],
-                int(row["takes"] or 0),
-            )
-            found.setdefault(row["member"], []).append(member)
-    return {name: tuple(rows) for name, rows in found.items()}
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
+from codemods.lightning.extension_members import members
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
@@ -21,7 +22,6 @@ from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import called_on
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.extensions.lit250 import members
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.given_index import given_index
 from codemods.rules.trainer.loop_members import LIMITS, LOOPS

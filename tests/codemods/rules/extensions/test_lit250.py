@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from lightning.pytorch.callbacks import ModelCheckpoint
 
-from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA, members
+from codemods.lightning.extension_members import members
+from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 PACKAGES = (
