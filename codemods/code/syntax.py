@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 
 from codemods.code.nodes import CHILD_FIELDS, walk, walked
 
@@ -60,6 +60,17 @@ def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
         for name in ("body", "handlers", "orelse", "finalbody", "cases"):
             inside = getattr(each, name, ())
             waiting.extend(inside if type(inside) is list else ())
+
+
+def is_script_guard(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether a node is `if __name__ == "__main__":` without an `else`."""
+    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
+
+
+def statements_in_order(space: ast.AST) -> list[ast.stmt]:
+    """The statements of a function, or those that a module runs as a script, one behind the other."""
+    body: list[ast.stmt] = getattr(space, "body", [])
+    return [each for node in body for each in (node.body if is_script_guard(node) else [node])]
 
 
 def returns(function: Function) -> list[ast.Return]:

@@ -22,7 +22,7 @@ from codemods.lightning.trainers import SEEN_WHOLE, BuiltObject
 from codemods.lightning.wanted import WantedClasses
 from codemods.lightning.written_out import TRAINERS, View, WrittenOutTrainer, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
-from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
+from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place, names_of
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
@@ -274,7 +274,7 @@ def _explained(file: PythonFile, facts: Facts, match: Match, said: ViewMatch) ->
         if argument.constants.called and fix == "safe":
             fix, reason = "unsafe", f"{reason}, as every call in this project has it"
     homes = [item.home for item in shown.built.arguments if isinstance(item.home, HandedKeyword)]
-    if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
+    if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes, names_of(homes)):
         fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
     if shown.built.inside is not None and fix == "safe" and (other := _overriding(facts, shown, name)):
         fix, reason = "unsafe", f"{reason}; {other} may give other values, which win"

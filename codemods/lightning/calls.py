@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER
 
@@ -39,11 +38,11 @@ def trainer_calls(file: PythonFile) -> list[CallNode]:
 
 
 def alike_calls(file: PythonFile, call: CallNode) -> list[CallNode]:
-    """The calls of a file that build an object of the same class of Lightning's as one does, this one among them."""
+    """The calls of a file that build an object of the same class as one does, this one among them."""
     if builds_trainer(call):
         return trainer_calls(file)
     kind, name = call.scope.resolve(call.node.func), last_name(call.node.func)
-    if name is None or kind is None or not kind.startswith(f"{ROOT}."):
+    if name is None or kind is None:
         return []
     return [other for other in file.calls_near([name]) if other.scope.resolve(other.node.func) == kind]
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from codemods.code.nodes import walked
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_spelled
+from codemods.code.syntax import Function, is_spelled, statements_in_order
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts, literal
@@ -107,7 +107,7 @@ def _gets_more(call: CallNode) -> bool:
 def always_run(space: ast.AST, attribute: bool) -> set[int]:
     """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
     attributes."""
-    bodies = [getattr(space, "body", [])]
+    bodies = [statements_in_order(space)]
     if attribute:
         bodies = [node.body for node in walked(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     found = [statement for body in bodies for statement in body]
@@ -117,7 +117,7 @@ def always_run(space: ast.AST, attribute: bool) -> set[int]:
 def set_in_every_arm(space: ast.AST, text: str) -> set[int]:
     """The statements `x["key"] = ...` in the arms of an `if` that a space always comes to, where each sets the key."""
     found: set[int] = set()
-    for statement in getattr(space, "body", []):
+    for statement in statements_in_order(space):
         arms = [_keys_set(arm, text) for arm in _arms(statement)]
         for key in set(arms[0]).intersection(*arms[1:]) if arms else ():
             found |= {id(arm[key]) for arm in arms}

@@ -114,13 +114,25 @@ def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[s
 
 
 def receivers(file: PythonFile, facts: Facts) -> Iterator[tuple[CallNode, bool]]:
-    """The calls that hand what they get by `**` to a Trainer, and whether they build Lightning's own of it."""
+    """The calls that hand what they get by `**` to a Trainer, and whether they build Lightning's own of it, or one of
+    the project that has its constructor."""
     for call in file.calls_near(("**",)) if "**" in file.text else ():
         if any(item.arg is None for item in call.node.keywords):
             if builds_trainer(call):
                 yield call, True
             elif between(file, facts, call) and own_arguments(file, facts, call) is not None:
-                yield call, False
+                yield call, _has_its_constructor(file, facts, call)
+
+
+def _has_its_constructor(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a call names a Trainer of the project that is made as Lightning's own is."""
+    dotted = _named(call)
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    return (
+        fact is not None
+        and not {"__init__", "__new__"} & {*fact.methods}
+        and reached(facts, fact, TRAINER.__eq__) is not None
+    )
 
 
 def hands_on(
@@ -130,6 +142,8 @@ def hands_on(
     constructor those keywords as it gets them, and takes no `gpus` itself."""
     fact = facts.find_class(dotted, near)
     if fact is None or not reached(facts, fact, is_one):
+        return False
+    if "__new__" in fact.methods:
         return False
     if "__init__" not in fact.methods:
         return True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, targets_of
+from codemods.code.syntax import Function, statements_in_order, targets_of
 from codemods.lightning.exclusive_use import HARDWARE, meets
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
@@ -62,32 +62,48 @@ def _asked_of(node: ast.AST) -> tuple[str, str] | None:
     return None
 
 
-def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword]) -> bool:
-    """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
-    function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another
-    call, or not always."""
-    space = space_of(file, call)
+def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], names: Collection[str]) -> bool:
+    """Whether all that a call gets by `**` is one dictionary, spelled out there or the one value of a name of the same
+    function, in which keys of those names are always set, before anything gets it. Whatever else makes, sets or reads
+    one may do so for another call, or not always."""
+    mine = [entry for entry in every if entry.name in names]
+    filled = _filled(space_of(file, call), given) if (given := _sole_dictionary(call, every, names)) else []
+    return all(entry.always and any(entry.holder is holder for holder in filled) for entry in mine)
+
+
+def in_one_function(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], name: str) -> bool:
+    """Whether all that a call gets by `**` is such a dictionary, and whatever sets the key is in that function: enough
+    for a key of which what stands beside it changes nothing."""
+    given, space = _sole_dictionary(call, every, [name]), space_of(file, call)
+    if given is None or _line_that_makes(space, given) is None:
+        return False
+    around = {id(node) for node in walk(space)}
+    return all(id(entry.holder) in around for entry in every if entry.name == name)
+
+
+def _sole_dictionary(call: CallNode, every: Sequence[HandedKeyword], keys: Collection[str]) -> ast.expr | None:
+    """The dictionary that a call gets by `**`, where that is one, all that is in it is seen and goes nowhere else, and
+    no key of those is set twice."""
     given = [item.value for item in call.node.keywords if item.arg is None]
     in_class = bool(call.within) and isinstance(call.within[-1], ast.ClassDef)
-    names = names_of(every)
-    if len(given) != 1 or in_class or UNSEEN in names or len(names) > len(set(names)):
-        return False
-    if not all(entry.alone and entry.always for entry in every):
-        return False
-    filled = _filled(space, given[0].id) if isinstance(given[0], ast.Name) else [given[0]]
-    return all(any(entry.holder is holder for holder in filled) for entry in every)
+    names = [name for name in names_of(every) if name in keys]
+    if len(given) != 1 or in_class or UNSEEN in names_of(every) or len(names) > len(set(names)):
+        return None
+    return given[0] if all(entry.alone for entry in every) else None
 
 
-def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
-    """The dictionary that a function, or the module, makes once of a name, and the statements and calls that fill it
-    behind; none where it may be read before they are done."""
-    makes = [index for index, line in enumerate(space.body) if _made(line, name) is not None]
-    used = [node for node in walk(space) if isinstance(node, ast.Name) and node.id == name]
-    if len(makes) != 1 or sum(not isinstance(node.ctx, ast.Load) for node in used) != 1:
+def _filled(space: ast.Module | Function, given: ast.expr) -> list[ast.AST]:
+    """The dictionary that a function, or the module, makes once of what a call gets, and the statements and calls that
+    fill it behind; none where it may be read before they are done."""
+    if not isinstance(given, ast.Name):
+        return [given]
+    name, made_at = given.id, _line_that_makes(space, given)
+    if made_at is None:
         return []
-    found: list[ast.AST] = [made for line in space.body if (made := _made(line, name)) is not None]
-    done, last = set(), makes[0]
-    for index, line in enumerate(space.body):
+    used = _uses(space, name)
+    found: list[ast.AST] = [made for line in statements_in_order(space) if (made := _made(line, name)) is not None]
+    done, last = set(), made_at
+    for index, line in enumerate(statements_in_order(space)):
         holders: list[ast.AST] = [line]
         owner: ast.AST | None = None
         if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
@@ -97,9 +113,22 @@ def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
         if isinstance(owner, ast.Name) and owner.id == name:
             found, last = [*found, *holders], index
             done.add(id(owner))
-    early = {id(node) for line in space.body[: last + 1] for node in walk(line)}
+    early = {id(node) for line in statements_in_order(space)[: last + 1] for node in walk(line)}
     reads = (node for node in used if isinstance(node.ctx, ast.Load) and id(node) not in done)
-    return [] if last < makes[0] or any(id(node) in early for node in reads) else found
+    return [] if last < made_at or any(id(node) in early for node in reads) else found
+
+
+def _line_that_makes(space: ast.Module | Function, given: ast.expr) -> int | None:
+    """The number of the statement of a function, or of the module, in which a name gets its one value, a dictionary."""
+    if not isinstance(given, ast.Name):
+        return None
+    makes = [index for index, line in enumerate(statements_in_order(space)) if _made(line, given.id) is not None]
+    stored = sum(not isinstance(node.ctx, ast.Load) for node in _uses(space, given.id))
+    return makes[0] if len(makes) == 1 and stored == 1 else None
+
+
+def _uses(space: ast.Module | Function, name: str) -> list[ast.Name]:
+    return [node for node in walk(space) if isinstance(node, ast.Name) and node.id == name]
 
 
 def _made(line: ast.stmt, name: str) -> ast.expr | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, self_name
+from codemods.code.syntax import Function, is_script_guard, self_name
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import CALLBACKS, Facts
 from codemods.rule import NodeEdit
@@ -100,10 +100,9 @@ def assignable(text: str) -> str | None:
 
 def _is_run_alone(file: PythonFile, call: CallNode) -> bool:
     """Whether a call stands in what a module does where it is the script, so that nobody imports its names."""
-    guards = (each for each in file.tree.body if isinstance(each, ast.If))
-    own = (each.body for each in guards if ast.unparse(each.test) == "__name__ == '__main__'")
     line = call.node.lineno
-    return any(body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno) for body in own)
+    guards = (node for node in file.tree.body if is_script_guard(node))
+    return any(node.lineno < line <= (node.end_lineno or node.lineno) for node in guards)
 
 
 def _acts_on_names(value: ast.expr) -> bool:

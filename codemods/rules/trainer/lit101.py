@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
+from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
@@ -312,7 +313,7 @@ def _exchanged(
         if any(other.name in dict(planned.values) and other.holder is not entry.holder for other in every):
             return []
         level, reason = _surely(mine, entry, asked, _reason(asked, arguments, planned), open_ended)
-        if level == "safe" and not in_one_place(file, call, every):
+        if level == "safe" and not in_one_place(file, call, every, HARDWARE):
             level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
         unit = f"{file.path}:{mine[0].place.lineno}" if len(mine) > 1 else ""
         kept = tuple(edit for edit in edits if edit is not None)

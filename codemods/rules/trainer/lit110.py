@@ -13,6 +13,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix, Span
 from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
+from codemods.lightning.exclusive_use import HARDWARE as BESIDE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
@@ -32,7 +33,7 @@ from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.advice import brief
-from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
+from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_function, in_one_place, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.argument_words import (
@@ -336,13 +337,21 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         if built and edit is None and at is not None and row is not None and row.target == "checkpoint":
             edit = checkpoint_among(file, facts, call, at, entry, every)
         if edit is not None and row is not None:
-            yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
+            yield _exchanged(file, entry, row, edit, _is_sure(file, call, entry, every))
             continue
         here = entry.file is file
         advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
         reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
         what = removal(entry.name, entry.name) if gone or row is None else message_of(row)
         yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, row_of(entry.name))
+
+
+def _is_sure(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Sequence[HandedKeyword]) -> bool:
+    """Whether an exchanged key is for this Trainer, or for those that get the same. Each that is about the
+    hardware says something else beside another."""
+    if entry.name in BESIDE:
+        return in_one_place(file, call, every, BESIDE)
+    return in_one_place(file, call, every, [entry.name]) or in_one_function(file, call, every, entry.name)
 
 
 def _exchanged(file: PythonFile, entry: HandedKeyword, row: ArgumentRow, edit: NodeEdit, sure: bool) -> Match:

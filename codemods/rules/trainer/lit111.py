@@ -11,6 +11,7 @@ from functools import partial
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import removal
+from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
@@ -128,7 +129,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         elif isinstance(entry.holder, ast.AnnAssign):
             yield _found(file, entry, replace(end, level="unsafe", reason=f"{end.reason}; {NO_OTHER}"), edit)
         else:
-            if end.level == "safe" and not in_one_place(file, call, every):
+            if end.level == "safe" and not in_one_place(file, call, every, {*HARDWARE, entry.name}):
                 end = replace(end, level="unsafe", reason=f"{end.reason}; {ONE_PLACE}")
             match = _found(file, entry, end, edit)
             yield replace(match, unit=f"{file.path}:{alike[0].place.lineno}") if len(alike) > 1 else match

@@ -150,26 +150,60 @@ def test_a_dictionary_that_is_filled_line_by_line_before_its_first_trainer_is_on
         assert {level for _, level in told(text)} == {"safe"}
 
 
-@pytest.mark.parametrize(
-    "between",
-    [
-        "if x:\n    Trainer(**kw)\nkw['callbacks'] = []\n",
-        "def build():\n    return Trainer(**kw)\nbuild()\nkw['callbacks'] = []\n",
-        "if x:\n    kw['callbacks'] = []\n",
-        "for x in y:\n    kw['callbacks'] = []\n",
-        "kw[x] = 1\n",
-        "kw.update(find())\n",
-        "kw.update(**x)\n",
-        "kw['max_epochs'] = 4\n",
-        "kw |= {'max_steps': 4}\n",
-        "kw.setdefault('max_steps', 4)\n",
-        "x = kw.update(max_steps=4)\n",
-    ],
-)
+IN_ONE_FUNCTION = [
+    "if x:\n    Trainer(**kw)\nkw['callbacks'] = []\n",
+    "if x:\n    kw['callbacks'] = []\n",
+    "for x in y:\n    kw['callbacks'] = []\n",
+    "kw['max_epochs'] = 4\n",
+    "kw.setdefault('max_steps', 4)\n",
+    "x = kw.update(max_steps=4)\n",
+]
+ELSEWHERE = [
+    "def build():\n    return Trainer(**kw)\nbuild()\nkw['callbacks'] = []\n",
+    "kw[x] = 1\n",
+    "kw.update(find())\n",
+    "kw.update(**x)\n",
+    "kw |= {'max_steps': 4}\n",
+]
+
+
+@pytest.mark.parametrize("between", ELSEWHERE)
 def test_a_dictionary_that_is_filled_in_other_ways_is_taken_to_be_one_place(between: str) -> None:
     for text in (FILLED.format(between), "def go(x):\n" + indented(FILLED.format(between))):
         assert [level for line, level in told(text) if level != "manual"] in ([], ["unsafe"])
         assert "safe" not in [level for _, level in told(text)]
+
+
+@pytest.mark.parametrize("between", IN_ONE_FUNCTION)
+def test_a_key_that_nothing_beside_it_changes_goes_however_its_function_fills_the_dictionary(between: str) -> None:
+    plain = FILLED.format(between)
+    guarded = f'if __name__ == "__main__":\n{indented(plain)}'
+    for text in (plain, guarded, "def go(x):\n" + indented(plain)):
+        assert {level for _, level in told(text)} == {"safe"}
+        assert "max_epochs=3, enable_model_summary=False)" in planned(text).final()["train.py"].decode()
+
+
+@pytest.mark.parametrize("between", ["if x:\n    kw['num_nodes'] = 2\n", "if x:\n    kw['plugins'] = [found()]\n"])
+def test_a_key_about_the_hardware_does_not_beside_another_that_is_there_at_times(between: str) -> None:
+    text = f"kw = dict(max_epochs=3, gpus=2)\n{between}Trainer(**kw)\n"
+    assert "safe" not in [level for _, level in told(text)]
+
+
+@pytest.mark.parametrize(
+    ("own", "level"),
+    [
+        ("pass", "safe"),
+        ("def save_checkpoint(self, path):\n        pass", "safe"),
+        ("def __init__(self, **kwargs):\n        super().__init__(**{**kwargs, 'max_epochs': 2})", "manual"),
+        ("def __new__(cls, **kwargs):\n        return object.__new__(cls)", "manual"),
+    ],
+)
+def test_a_trainer_of_the_project_gets_a_dictionary_as_lightnings_does(own: str, level: str) -> None:
+    """Found in a public project, which gives one dictionary to two of its own Trainers."""
+    made = f"class Mine(Trainer):\n    {own}\n\nkw = dict(max_epochs=3, weights_summary=None)\n"
+    text = f"{made}trainer = Mine(**kw)\nif found:\n    trainer = Mine(**kw)\n"
+    assert {each for _, each in told(text)} == {level}
+    assert ("enable_model_summary" in planned(text).final().get("train.py", b"").decode()) is (level == "safe")
 
 
 def indented(text: str) -> str:
