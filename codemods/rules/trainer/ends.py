@@ -308,12 +308,19 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
     arms = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
     nothing = [arm for arm in arms if literal(arm)[0] and literal(arm)[1] in NO_DEVICES]
     if nothing:
-        text = file.source_of(nothing[0])
-        why = f'{text} is an error since 1.6, for the CPU too; write `accelerator="cpu", devices=1` for that'
-        return ArgumentReplacement(None, "manual", why, row="")
+        return _no_devices(file, nothing[0], given.get("accelerator"), whole=nothing == [node])
     accelerator = given.get("accelerator")
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None
     return ArgumentReplacement(
         (("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone"
     )
+
+
+def _no_devices(file: PythonFile, node: ast.expr, accelerator: ast.expr | None, *, whole: bool) -> ArgumentReplacement:
+    """The CPU for 0 devices, where nothing else says on what it trains. `whole` is whether there are never others."""
+    error = f"{file.source_of(node)} is an error since 1.6, for the CPU too"
+    if not whole or (accelerator is not None and literal(accelerator) != (True, "cpu")):
+        return ArgumentReplacement(None, "manual", f'{error}; write `accelerator="cpu", devices=1` for that', row="")
+    named = () if accelerator is not None else (("accelerator", '"cpu"'),)
+    return ArgumentReplacement((*named, ("devices", "1")), "unsafe", f"{error}; fixer assumes that the CPU is meant")

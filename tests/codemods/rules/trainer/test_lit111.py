@@ -366,13 +366,35 @@ def test_no_devices_are_named_whatever_the_accelerator(written: str, way: str) -
     text = f"import torch\nfrom lightning.pytorch import Trainer\n\n{way.format(written)}\n"
     found = run_rules({"a.py": text}, rule("LIT111"))
     assert found.changes == ()
-    assert [(item.fix, "an error since 1.6" in item.reason) for item in found.findings] == [("manual", True)]
+    level = "manual" if "else" in written or (written == "[]" and way.startswith("n =")) else "unsafe"
+    assert [(item.fix, "an error since 1.6" in item.reason) for item in found.findings] == [(level, True)]
 
 
 def test_the_newest_release_refuses_no_devices() -> None:
     for value in NO_DEVICES:
         with pytest.raises(MisconfigurationException, match="not a valid input"):
             Trainer(accelerator="cpu", devices=value, logger=False)
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(devices=0, max_epochs=1)", 'Trainer(accelerator="cpu", devices=1, max_epochs=1)'),
+        ("Trainer(accelerator='cpu', devices='0')", "Trainer(accelerator='cpu', devices=1)"),
+    ],
+)
+def test_no_devices_are_the_cpu_where_nothing_says_otherwise(before: str, wanted: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT111"), unsafe=True)
+    assert [item.fix for item in made.findings] == ["unsafe"]
+    assert made.final()["train.py"].decode() == f"{HEAD}{wanted}\n"
+    trainer = eval(wanted, {"Trainer": Trainer})
+    assert (trainer.num_devices, type(trainer.accelerator).__name__) == (1, "CPUAccelerator")
+
+
+@pytest.mark.parametrize("given", ["accelerator='gpu', devices=0", "accelerator=x, devices=0", "devices=0 if x else 1"])
+def test_no_devices_beside_what_says_otherwise_are_left(given: str) -> None:
+    [reason] = refusals({"train.py": f"{HEAD}Trainer({given})\n"}, "LIT111")
+    assert "for the CPU too" in reason
 
 
 OPTION = (
