@@ -30,7 +30,10 @@ def _is_of_base(value: ast.expr, hook: str) -> bool:
 
 
 def _item(line: ast.stmt, name: str) -> str | None:
-    """The item that a statement takes out of a dictionary."""
+    """The item that a statement takes out of a dictionary, be it where it is there."""
+    if isinstance(line, ast.If) and len(line.body) == 1 and not line.orelse:
+        item = _item(line.body[0], name)
+        return item if item is not None and ast.unparse(line.test) == f"{item!r} in {name}" else None
     key: ast.expr | None = None
     if isinstance(line, ast.Delete) and len(line.targets) == 1 and isinstance(line.targets[0], ast.Subscript):
         key = line.targets[0].slice if ast.unparse(line.targets[0].value) == name else None

@@ -16,6 +16,7 @@ BASE = "        items = super().get_progress_bar_dict()\n"
     [
         f'{BASE}        items.pop("v_num", None)\n        return items\n',
         f'        """Shorter."""\n{BASE}        del items["v_num"]\n        items.pop("loss")\n        return items\n',
+        f'{BASE}        if "v_num" in items:\n            del items["v_num"]\n        return items\n',
         '        items = super(Net, self).get_progress_bar_dict()\n        items.pop("v_num")\n        return items\n',
     ],
 )
@@ -30,6 +31,8 @@ def test_one_that_only_leaves_items_out_is_deleted_when_asked(body: str) -> None
     "body",
     [
         f'{BASE}        items["lr"] = self.lr\n        return items\n',
+        f'{BASE}        if "loss" in items:\n            del items["v_num"]\n        return items\n',
+        f'{BASE}        if "v_num" in items:\n            del items["v_num"]\n            print()\n        return items\n',
         f'{BASE}        items.pop("v_num", None)\n        self.shown = items\n        return items\n',
         f'{BASE}        items.pop("v_num", None)\n        return dict(items)\n',
         f"{BASE}        items.pop(self.hidden, None)\n        return items\n",
