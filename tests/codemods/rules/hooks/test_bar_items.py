@@ -32,7 +32,7 @@ def test_one_that_only_leaves_items_out_is_deleted_when_asked(body: str) -> None
     [
         f'{BASE}        items["lr"] = self.lr\n        return items\n',
         f'{BASE}        if "loss" in items:\n            del items["v_num"]\n        return items\n',
-        f'{BASE}        if "v_num" in items:\n            del items["v_num"]\n            print()\n        return items\n',
+        f'{BASE}        if "v_num" in items:\n            del items["v_num"]\n            y()\n        return items\n',
         f'{BASE}        items.pop("v_num", None)\n        self.shown = items\n        return items\n',
         f'{BASE}        items.pop("v_num", None)\n        return dict(items)\n',
         f"{BASE}        items.pop(self.hidden, None)\n        return items\n",
