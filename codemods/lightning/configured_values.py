@@ -24,6 +24,9 @@ WRAPPERS = frozenset({
     "attrdict.AttrDict", "box.Box", "easydict.EasyDict", "ml_collections.ConfigDict", "munch.Munch", "munch.munchify",
     "munch.Munch.fromDict", "copy.copy", "copy.deepcopy",
 })  # fmt: skip
+MERGE = "omegaconf.OmegaConf.merge"
+COMMAND_LINES = frozenset({"omegaconf.OmegaConf.from_cli", "omegaconf.OmegaConf.from_dotlist"})
+"""What a configuration of files is merged with: it is typed as they are."""
 HYDRA = "hydra.main"
 TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
 LARGE = 1_000_000
@@ -126,6 +129,8 @@ def _is_read(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr | N
             return True
         if dotted in WRAPPERS:
             given = [*value.args, *(item.value for item in value.keywords)]
+            if dotted == MERGE:
+                given = [item for item in given if not _is_command_line(file, call, item)]
             return bool(given) and all(_is_read(facts, file, call, item, depth + 1) for item in given)
         return _is_given_back(facts, file, value, dotted, depth)
     if isinstance(value, ast.Dict):
@@ -135,6 +140,16 @@ def _is_read(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr | N
         return False
     root, _ = _chain(value)
     return root is not None and _is_configuration(facts, file, call, root, depth + 1)
+
+
+def _is_command_line(file: PythonFile, call: CallNode, value: ast.expr) -> bool:
+    """Whether a value, or all that its name is given in the function, is what the command line says."""
+    values: list[ast.expr | None] = [value]
+    if isinstance(value, ast.Name):
+        functions = [item for item in call.within if isinstance(item, Function)]
+        values = _assigned(file, functions[-1] if functions else None, value.id)
+    calls = [item for item in values if isinstance(item, ast.Call)]
+    return len(calls) == len(values) > 0 and all(call.scope.resolve(item.func) in COMMAND_LINES for item in calls)
 
 
 def _is_copy(call: CallNode, value: ast.expr | None, name: str) -> bool:

@@ -4,6 +4,7 @@ counted for all together."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,7 +29,8 @@ class StepCountUses:
 
 def askers(facts: Facts, own: tuple[ClassFact, ...]) -> StepCountUses:
     """Who asks for the steps of `own`: the class that gets a loop, and those below it."""
-    limits = {path for word in COUNTS if word != COUNT.encode() for path in facts.mentions.get(word, ())}
+    words = [word for word in COUNTS if word != COUNT.encode()]
+    limits = {path for word in words for path in facts.mentions.get(word, ()) if not _is_none(facts, path, word)}
     otherwise = {path for path in limits if facts.kinds.get(path) in SETTINGS}
     module = False
     for path in facts.mentions.get(COUNT.encode(), ()):
@@ -41,6 +43,15 @@ def askers(facts: Facts, own: tuple[ClassFact, ...]) -> StepCountUses:
         if "other" in ways:
             otherwise.add(path)
     return StepCountUses(module, min(otherwise, default=None))
+
+
+def _is_none(facts: Facts, path: str, word: bytes) -> bool:
+    """Whether a file gives a count of steps None wherever it names it, which is no count."""
+    source = facts.sources.get(path)
+    if source is None:
+        return False
+    nothing = re.findall(rb"\b%b\b[\"']?\s*[:=]\s*(?:None|null|~)(?![\w.])" % word, source.data)
+    return len(nothing) == len(re.findall(rb"\b%b\b" % word, source.data)) > 0
 
 
 def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterator[str]:

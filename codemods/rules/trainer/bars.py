@@ -18,6 +18,8 @@ from codemods.rules.trainer.callbacks import built
 BAR = "ProgressBar"
 """What the names of all of Lightning's bars have in them."""
 _KNOWN = ("object", "abc.ABC")
+_INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+_NAMING = ("python", "notebook", "yaml", "json", "toml")
 
 
 Held = Literal["yes", "perhaps", "no"]
@@ -27,6 +29,19 @@ def bar_among(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) ->
     """Whether the callbacks of a Trainer hold a progress bar: "perhaps" where not all of them are seen, or the class of
     one is not."""
     return _worst(_is_bar(facts, file, call, item) for item in _every(file, call, node))
+
+
+def _is_made_here(facts: Facts, file: PythonFile, dotted: str | None) -> bool:
+    """Whether what is called is a function of the project, or makes what its configurations name."""
+    if dotted is None:
+        return False
+    found = facts.find_definition(dotted, file.path)
+    return dotted in _INSTANTIATE or (found is not None and isinstance(found[1], ast.FunctionDef))
+
+
+def _are_named(facts: Facts) -> bool:
+    """Whether code or a configuration of the project names a progress bar."""
+    return any(source.kind in _NAMING for _, source in facts.holding(BAR))
 
 
 def _worst(found: Iterable[Held]) -> Held:
@@ -86,6 +101,8 @@ def _is_bar(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | Non
 def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Held:
     dotted = call.scope.resolve(made.func)
     fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is None and _is_made_here(facts, file, dotted) and not _are_named(facts):
+        return "no"
     names = [item for item in facts.lineage(fact) if isinstance(item, str)] if fact else [dotted or ""]
     names += [""] if fact and any(None in member.bases for member in facts.ancestry(fact)) else []
     if any(item.startswith(ROOT) and BAR in item.rpartition(".")[2] for item in names):

@@ -132,10 +132,18 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
         reason = f"{reason}; {NONE_GIVEN}"
     if planned.doubt:
         level = "unsafe"
-    if any(item.arg is None for item in call.node.keywords):
+    if _may_get_more(file, facts, call):
         level, reason = "unsafe", f"{reason}; fixer assumes that `**` gives neither accelerator nor devices"
     edit = NodeEdit(call.node, partial(apply, planned=planned))
     return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
+
+
+def _may_get_more(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether `**` may give a call something about the hardware."""
+    if not any(item.arg is None for item in call.node.keywords):
+        return False
+    names = names_of(handed(file, facts, call))
+    return not names or not {UNSEEN, *HARDWARE}.isdisjoint(names)
 
 
 def plan_rewrite(

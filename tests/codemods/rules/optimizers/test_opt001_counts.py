@@ -54,6 +54,8 @@ def levels(made: Plan) -> set[str]:
         {"train.py": BEFORE, "images.py": CALLBACK},
         {"train.py": READ, "loss.py": "def weight(global_step, start):\n    return float(global_step > start)\n"},
         {"train.py": READ.replace('self.log("g', 'self.log("global_step", 1.0 * self.global_step); self.log("g')},
+        {"train.py": READ, "conf/ae.yaml": "callbacks:\n  every_n_train_steps: null\nmax_steps: ~\n"},
+        {"train.py": READ.replace("max_epochs=2", "max_epochs=2, max_steps=None")},
     ],
 )
 def test_what_asks_the_module_gets_the_count_of_batches(files: dict[str, str]) -> None:
@@ -76,6 +78,7 @@ def test_a_number_that_varies_is_asked_for() -> None:
     [
         {"train.py": READ.replace("max_epochs=2", "max_steps=200")},
         {"train.py": READ, "config.yaml": "trainer:\n  max_steps: 200\n"},
+        {"train.py": READ, "config.yaml": "trainer:\n  max_steps: null\n---\ntrainer:\n  max_steps: 200\n"},
         {"train.py": READ, "stop.py": "def late(trainer):\n    return trainer.global_step > 9\n"},
         {"train.py": READ, "load.py": 'import torch\n\nprint(torch.load("last.ckpt")["global_step"])\n'},
         {"train.py": READ, "images.py": CALLBACK.replace("pl_module.global_step", "trainer.global_step")},

@@ -58,3 +58,21 @@ def test_it_says_what_is_taken_to_be_so() -> None:
     text = f"{HEAD}Trainer(process_position=2, callbacks=[Thing()])\n"
     [found] = run_rules({"train.py": text}, rule("LIT110"), unsafe=True).findings
     assert "fixer assumes that there is no progress bar among the callbacks" in found.reason
+
+
+MADE_HERE = (
+    "import hydra\nfrom pytorch_lightning import Trainer\nfrom own import others\n\n\n"
+    "def build(cfg):\n    made = []\n    for each in cfg:\n        made.append(hydra.utils.instantiate(each))\n"
+    "    return made\n\n\nc = MADE\nTrainer(progress_bar_refresh_rate=5, callbacks=[*c])\n"
+)
+OWN = "from pytorch_lightning.callbacks import Timer\n\n\ndef others():\n    return [Timer()]\n"
+
+
+@pytest.mark.parametrize("made", ["build({})", "others()", "hydra.utils.instantiate({})"])
+def test_callbacks_that_the_project_makes_hold_no_bar_where_it_names_none(made: str) -> None:
+    files = {"train.py": MADE_HERE.replace("MADE", made).replace("[*c]", "[c]"), "own.py": OWN}
+    [found] = run_rules(files, rule("LIT110"), unsafe=True).findings
+    assert found.fix == "safe"
+    named = {"conf/callbacks.yaml": "bar:\n  _target_: pytorch_lightning.callbacks.RichProgressBar\n"}
+    [found] = run_rules(files | named, rule("LIT110"), unsafe=True).findings
+    assert found.fix == "unsafe"

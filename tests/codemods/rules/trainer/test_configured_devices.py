@@ -66,6 +66,32 @@ def test_what_is_not_seen_to_be_a_configuration_is_not_safe(old: str, new: str) 
 
 
 @pytest.mark.parametrize(
+    "merged",
+    [
+        'build(OmegaConf.merge(OmegaConf.load("conf.yaml"), OmegaConf.from_cli()))',
+        'told = OmegaConf.from_dotlist(["a=1"])\nbuild(OmegaConf.merge(OmegaConf.load("conf.yaml"), told))',
+        "told = OmegaConf.from_cli()\nmade = OmegaConf.merge(OmegaConf.load(told.path), told)\nbuild(made)",
+    ],
+)
+def test_a_configuration_may_be_merged_with_the_command_line(merged: str) -> None:
+    text = SCRIPT.replace('build(OmegaConf.load("conf.yaml"))', merged)
+    assert NEW in rewritten({"a.py": text, "conf.yaml": CONF}, rule("LIT101"))["a.py"]
+
+
+@pytest.mark.parametrize(
+    "merged",
+    [
+        "build(OmegaConf.merge(OmegaConf.from_cli()))",
+        "build(OmegaConf.from_cli())",
+        "build(OmegaConf.merge(find(), OmegaConf.from_cli()))",
+        'told = find() or OmegaConf.from_cli()\nbuild(OmegaConf.merge(OmegaConf.load("conf.yaml"), told))',
+    ],
+)
+def test_a_command_line_alone_and_what_is_not_seen_are_no_configuration(merged: str) -> None:
+    assert left(SCRIPT.replace('build(OmegaConf.load("conf.yaml"))', merged))
+
+
+@pytest.mark.parametrize(
     ("head", "call"),
     [
         ("import hydra\n\n\n@hydra.main(config_path='.')\n", ""),

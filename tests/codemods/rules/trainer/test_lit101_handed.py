@@ -311,3 +311,22 @@ def test_a_strategy_in_a_variable_is_named_by_it(value: str, strategy: str) -> N
 def test_what_a_variable_may_hold_that_is_called_otherwise_stays(value: str) -> None:
     made = run_rules({"train.py": HELD.format(value)}, RULE, unsafe=True)
     assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
+
+
+BESIDE = "from pytorch_lightning import Trainer\n\n\ndef go(x, more):\n    MADE\n    return Trainer(gpus=2, **kw)\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "level"),
+    [
+        ("kw = {'precision': 16} if x else {}", "safe"),
+        ("if x:\n        kw = {'precision': 16}\n    else:\n        kw = {}", "safe"),
+        ("kw = dict(logger=False)\n    kw['max_epochs'] = x", "safe"),
+        ("kw = {'precision': 16, **more}", "unsafe"),
+        ("kw = more", "unsafe"),
+    ],
+)
+def test_what_comes_by_two_stars_beside_it_counts_where_it_is_about_the_hardware(made: str, level: str) -> None:
+    found = run_rules({"a.py": BESIDE.replace("MADE", made)}, rule("LIT101"), unsafe=True)
+    assert [item.fix for item in found.findings] == [level]
+    assert 'Trainer(accelerator="gpu", devices=2, **kw)' in found.final()["a.py"].decode()
