@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from platformdirs import user_cache_dir
 
-from verify.environments.installer import NO_TIME, STORE, Installer, interpreter
+from verify.environments.installer import NO_TIME, STORE, Installer, installed_version, interpreter
 from verify.environments.interpreters import Interpreter, Unavailable, inspect_shut_in
 from verify.environments.lines import GIT
 from verify.environments.loading import OPERATORS, Repair
@@ -35,7 +35,7 @@ _OTHER_FILES = (
     "its files do not have the hashes that the project gives: it was changed, or another package has its name"
 )
 _NO_DAY = "2999-12-31"
-_BUILT = 5
+_BUILT = 6
 """Goes up when the same plan comes to be built otherwise."""
 _TOLD = 160
 _REFUSED = f"of addresses, only {GIT} ones are installed from"
@@ -135,19 +135,21 @@ def _fill(folder: Path, plan: EnvironmentPlan, python: Path, installer: Installe
     there = _inside(folder, installer).packages
     held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
     dated = _flags(plan, there)
-    for name in sorted(_of_the_day(plan) & set(there)):
+    removed = sorted(_of_the_day(plan) & set(there))
+    for name in removed:
         installer.remove(folder, name)
     refused = {line: _REFUSED for line in plan.extras if not (Requirement(line).url or GIT).startswith(GIT)}
     plan = replace(plan, extras=tuple(line for line in plan.extras if line not in refused))
     installer = installer.for_project(plan.origins)
-    alone, wrong_files = _install_together(folder, held, plan, dated, installer)
-    installer = installer.without(_names(wrong_files))
+    alone, wrong_files, installer = _install_together(folder, held, plan, dated, installer)
     tried: dict[str, str | None] = dict.fromkeys(alone)
     for line in sorted(alone, key=lambda line: not plan.origins.hashes_of(line)):
         tried[line] = _install_one(folder, held, line, plan, dated, installer)
         if tried[line] == _OTHER_FILES:
             installer = installer.without(_names([line]))
     left = refused | wrong_files | {line: why for line, why in tried.items() if why}
+    if gone := [f"{name}=={there[name]}" for name in removed if installed_version(folder, name) is None]:
+        installer.install(folder, [*held, *gone], plan.overrides)
     unfit = _unfit(folder, installer)
     lines = [line for line in plan.extras if line not in left and plan.unused.isdisjoint(_names([line]))]
     repair = Repair(folder, installer, held, dated, plan.overrides)
@@ -159,17 +161,21 @@ def _fill(folder: Path, plan: EnvironmentPlan, python: Path, installer: Installe
 
 def _install_together(
     folder: Path, held: tuple[str, ...], plan: EnvironmentPlan, dated: tuple[str, ...], installer: Installer
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, str], Installer]:
     """Install all that an environment should have at once: without the version of what the installer gives as reason
     why that fails, and then without that itself. What is left to be installed by itself is returned, and what is not,
-    as its files have other hashes than the project says: it is not taken in another version."""
+    as its files have other hashes than the project says: it is not taken in another version. The installer comes back
+    without the places that cannot be read, and looks nowhere for what has other hashes."""
     lines = {line: _asked(line) for line in plan.extras}
     alone: list[str] = []
     refused: dict[str, str] = {}
     while lines and (wrong := installer.install(folder, [*dated, *held, *lines.values()], plan.overrides)):
+        if (other := installer.without_unread(wrong)) is not None:
+            installer = other
+            continue
         blamed = _blamed(wrong, lines)
         if blamed is None:
-            return [line for line in plan.extras if line in lines or line in alone], refused
+            return [line for line in plan.extras if line in lines or line in alone], refused, installer
         name = Requirement(blamed).name
         if _MISMATCH.search(wrong):
             refused[blamed] = _OTHER_FILES
@@ -180,7 +186,7 @@ def _install_together(
             del lines[blamed]
         else:
             lines[blamed] = name
-    return alone, refused
+    return alone, refused, installer
 
 
 def _blamed(wrong: str, lines: Iterable[str]) -> str | None:

@@ -10,6 +10,7 @@ import configparser
 import contextlib
 import math
 import os
+import re
 import shutil
 import sys
 import threading
@@ -57,6 +58,7 @@ _TO_BUILD = ("CMAKE_", "NVCC_")
 _HOW = frozenset({"dry-run", "no-deps", "prefix", "python", "require-hashes", "root", "target", "user"})
 """What users ask for when they install for themselves: other places, and less or more than was named."""
 _PATHS = ("find-links", "cert", "client-cert")
+_UNREAD = re.compile(r"Failed to read `--find-links` URL: (\S+)")
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
 
@@ -138,6 +140,14 @@ class Installer:
             return self
         addresses = (*self.origins.addresses, Address("", barred))
         return replace(self, origins=replace(self.origins, addresses=addresses))
+
+    def without_unread(self, wrong: str) -> Installer | None:
+        """This one without the page of wheels that cannot be read, as an error of uv's says; None where none does. pip
+        goes on without such a page by itself."""
+        found = _UNREAD.search(wrong)
+        indexes = self.origins.indexes
+        left = tuple(each for each in indexes if (each.option, each.place) != ("find-links", found[1] if found else ""))
+        return replace(self, origins=replace(self.origins, indexes=left)) if len(left) < len(indexes) else None
 
     def remove(self, folder: Path, name: str) -> None:
         """Take a distribution out of an environment."""

@@ -16,7 +16,10 @@ from verify.environments.manifests import Manifests
 from verify.environments.naming import GO_WITH_TORCH
 
 _MAIN = "pypi.org"
-_FOR_ONE_TORCH = ("download.pytorch.org", "data.pyg.org", "pytorch-geometric.com", "download.openmmlab.com")
+_FOR_ONE_TORCH = (
+    "download.pytorch.org", "data.pyg.org", "pytorch-geometric.com", "download.openmmlab.com", "dl.fbaipublicfiles.com",
+    "nvidia-kaolin.s3.us-east-2.amazonaws.com",
+)  # fmt: skip
 _NEAR = re.compile(r"localhost|127(\.\d+){3}|\[::1\]")
 _USERS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_NO_INDEX", "PIP_INDEX_URL", "PIP_NO_INDEX")
 

@@ -16,6 +16,8 @@ from tests.verify.installers import CONTAINED, FOLDERS, Recorded
 from verify.environments.building import EnvironmentPlan, build
 from verify.environments.installer import STORE, Installer, find
 from verify.environments.interpreters import Unavailable, inspect
+from verify.environments.lines import Index
+from verify.environments.origins import Origins
 
 
 class Refusing(Installer):
@@ -67,8 +69,10 @@ def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(t
     free = {flag.split("=")[1] for flag in whole if flag.startswith("--exclude-newer-package=")}
     assert {"torch", "torchvision", "pytorch-lightning"} <= free
     assert not {"numpy", "rare"} & free
+    *each, again = each
     assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
     assert [given[0].startswith("--") for given in each] == [True, True, False, True]
+    assert again[-1].startswith("numpy==")  # what it was installed with before, since nothing else was
     assert left == ()
 
 
@@ -183,6 +187,15 @@ def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tm
         ["gone-too", "numpy==1", "pinned"],
         ["gone"],
     ]
+
+
+def test_a_page_of_wheels_that_cannot_be_read_holds_nothing_else_up(tmp_path: Path) -> None:
+    """Found in a public project, whose page is gone: nothing was installed, and numpy was taken out for another."""
+    there = Origins(indexes=(Index("find-links", "http://127.0.0.1:9/wheels.html"),))
+    plan = EnvironmentPlan(("idna", "six==1.16.0"), (), ("packaging", "six"), "2024-06-01", origins=there)
+    found, left = build(plan, inspect(Path(sys.executable)), find(threading.Event()), tmp_path, lambda text: None)
+    assert left == ()
+    assert {"idna", "six", "packaging"} <= found.packages.keys()
 
 
 class Noting(Installer):

@@ -147,6 +147,11 @@ def test_the_index_that_a_project_names_is_asked_where_the_user_names_none(
         ("--extra-index-url https://${TOKEN}@corp/simple", {}, "filled in from variables"),
         ("--find-links ./wheels", {}, "not looked on ./wheels (requirements.txt: only https:// ones are asked)"),
         ("--find-links https://data.pyg.org/whl/torch-1.12.0+cu113.html", {}, "built for other releases of torch"),
+        (
+            "-f https://dl.fbaipublicfiles.com/pytorch3d/wheels/x.html",
+            {},
+            "built for other releases of torch",
+        ),
         ("--no-index", {}, "not looked on --no-index"),
     ],
 )
