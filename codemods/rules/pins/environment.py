@@ -30,6 +30,8 @@ _UNBOUND = frozenset({
     "openblas-devel", "pip", "python", "pytorch", "pytorch-lightning", "torchmetrics", *_BUILT,
 })  # fmt: skip
 """Packages of conda's whose builds are for no Python, and those that the set names."""
+_BESIDE_TORCH = re.compile(r"torch|pyg|dgl|xformers|kaolin|detectron|mmcv|flash|cudnn", re.IGNORECASE)
+"""What is built for one torch, where the Python stays as it is."""
 _SEEN = "fixer cannot tell what the channels hold"
 
 
@@ -172,9 +174,12 @@ def _end_of_line(text: str) -> str:
 def _why_not(gone: Sequence[Pin], items: Sequence[CondaItem], channels: Sequence[CondaItem], torch: bool) -> str:
     """Why the set is not written; "" where nothing is in the way."""
     moved = {pin.place for pin in gone}
+    python = any(pin.name == "python" for pin in gone)
     others = [item.stated for item in items if item.place not in moved and _is_bound(item)]
+    others = [stated for stated in others if python or _BESIDE_TORCH.search(stated)]
     if others:
-        return f"fixer cannot tell whether a build for that Python is there of {', '.join(others[:3])}"
+        what = "that Python" if python else "that torch"
+        return f"fixer cannot tell whether a build for {what} is there of {', '.join(others[:3])}"
     if not torch or _channel(channels, "pytorch"):
         return ""
     if any(_name(item) == "cudatoolkit" for item in items) or not _channel(channels, "conda-forge"):

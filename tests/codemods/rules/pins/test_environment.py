@@ -109,6 +109,16 @@ def test_one_conflict_with_its_way_out(before: str, after: str, why: str) -> Non
     assert fix == "manual" and "these releases work together: python=3.10" in said and why in said
 
 
+def test_where_the_python_stays_what_is_built_for_it_alone_is_there_still() -> None:
+    """Found in a public project, where scikit-learn held up torch beside a Python that did not move."""
+    kept = WHOLE.replace("python=3.8.5", "python=3.10").replace("ninja=1.10.2", "scikit-learn=1.2.*")
+    found = unsafely(kept)
+    assert "pytorch=2.3.1" in found and "scikit-learn=1.2.*" in found
+    text = kept.replace("scikit-learn=1.2.*", "pytorch3d=0.7.1")
+    assert unsafely(text) == text.replace("lightning==1.4.2", "lightning==2.6.6")
+    assert "whether a build for that torch is there of pytorch3d=0.7.1" in about(text)[0][1]
+
+
 @pytest.mark.parametrize(
     "text",
     [
