@@ -15,14 +15,14 @@ from verify.evidence import Failure
 from verify.harness import standins
 from verify.harness.pace import SLOW, LargeTraining
 from verify.judging.record import RunRecord
-from verify.reading.entry import Entry
+from verify.reading.entry import MADE_UP, Entry
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
-programs in whose place one is put that does nothing (`programs`), whether weights that are not here stay random
-(`blank`) and small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
-verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
-what it trains is `smaller`, and how many `samples` there are in a batch at most."""
+programs in whose place one is put that does nothing (`programs`), what is `chosen` of its configurations, whether
+weights that are not here stay random (`blank`) and small models stand in for those of a hub (`hub`), what data is made
+up (`made`, each an entry of verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with
+which arguments of its own what it trains is `smaller`, and how many `samples` there are in a batch at most."""
 _OF_SIZES = frozenset({"AssertionError", "IndexError", "RuntimeError", "SystemExit", "ValueError", "ZeroDivisionError"})
 _FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
@@ -44,6 +44,11 @@ _LENT = {
     "hub": ("hub", "with small untrained models in place of those of the Hugging Face hub"),
 }
 """What is lent where a run fails for the want of it: how a harness is told, and a person."""
+_CHOICE = re.compile(
+    r"(?:You must specify '(?P<group>[\w/-]+)', e\.g\S* \S+=<OPTION>|Could not find '(?P<other>[\w/-]+)/[^'/]+')"
+    r"\s+Available options[^:]*:\s+(?P<options>[\w.-]+(?:\s+[\w.-]+(?=\s|$))*?)(?=\s+Config search path|\s*(?:…|$))"
+)
+"""What Hydra says where a group has no option, or another than its configuration names."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
 _NAMED = re.compile(r"No such file or directory: '([^'\n]+)'")
 _IS_MISSING = re.compile(
@@ -67,6 +72,8 @@ def otherwise(
         return made
     if not watched.get("shorter") and (slow := _slow(old) or _slow(new)):
         return {**watched, "shorter": ("batches",)}, f"on fewer batches: {slow}"
+    if chosen := _choice(old, new, watched.get("chosen", ())):
+        return {**watched, "chosen": (*watched.get("chosen", ()), chosen)}, f"with {chosen}, as its configuration asks"
     if missing := _missing(old, new, watched.get("programs", ())):
         told = f"with a program that does nothing in place of {missing}, which is not installed"
         return {**watched, "programs": (*watched.get("programs", ()), missing)}, told
@@ -157,6 +164,18 @@ def _large(raw: RunRecord) -> str | None:
     if failure and failure.type == LargeTraining.__name__:
         return failure.message
     return raw.ended if raw.ended and raw.ended.endswith("of memory") else None
+
+
+def _choice(old: RunRecord | None, new: RunRecord, made: tuple[str, ...]) -> str | None:
+    """The first option of a group of Hydra's configurations, where all runs end because none is chosen, or one that is
+    not there; data that a program makes up goes before."""
+    failures = [raw.recording.failure for raw in (old, new) if raw]
+    found = [_CHOICE.search(failure.message) if failure else None for failure in failures]
+    groups = {match["group"] or match["other"] for match in found if match}
+    if None in found or len(groups) != 1 or any(each.startswith(f"{min(groups)}=") for each in made):
+        return None
+    options = [match["options"].split() for match in found if match][-1]
+    return f"{min(groups)}={next(filter(MADE_UP.search, options), options[0])}"
 
 
 def _missing(old: RunRecord | None, new: RunRecord, put: tuple[str, ...]) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.training.test_shapes import project, rewritten
+from tests.verify.judging.test_verdict import BOOM, RAW
 from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.judging.record import RunRecord, read
@@ -68,6 +69,8 @@ def proven(
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
+        ("starts_with_a_choice", ("options[told[-1]]", "options[told[-2]]"), "regressed"),
+        ("starts_with_a_choice", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_variables", ("LOADER_WORKERS", "LOADER_WORKER"), "regressed"),
         ("starts_with_pictures", ("map_location=", "mapping="), "regressed"),
     ],
@@ -91,6 +94,7 @@ def test_what_is_made_up_hides_no_mistake(
             "starts_with_a_question",
             ["answers to what the code asks at a terminal: How many epochs: 1, Overwrite earlier runs: yes"],
         ),
+        ("starts_with_a_choice", ["options of its configuration, which names none that is there: data=synthetic"]),
         (
             "starts_with_a_table",
             [
@@ -354,3 +358,20 @@ def test_what_an_old_protoc_made_is_loaded(tmp_path: Path) -> None:
         [sys.executable, "-c", OLD_PROTOCOL], env=settings, capture_output=True, text=True, check=False
     )
     assert "Descriptors cannot be created directly" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("message", "args"),
+    [
+        ("You must specify 'db', e.g, db=<OPTION>\nAvailable options:\n\tmysql\n\tpostgresql", "db=mysql"),
+        ("You must specify 'data/set', e.g, data/set=<OPTION>\nAvailable options:\n\treal\n\ttoy", "data/set=toy"),
+        ("In 'a': Could not find 'net/x'\n\nAvailable options in 'net':\n\tb-1\nConfig search path:\n\tp=1", "net=b-1"),
+        ("In 'a': Could not find 'net/x'\n\nConfig search path:\n\tprovider=main", None),
+        ("Could not override 'db'.\nNo match in the defaults list.", None),
+    ],
+)
+def test_an_option_that_a_configuration_asks_for_is_chosen_once(message: str, args: str | None) -> None:
+    failed = replace(RAW, recording=replace(RAW.recording, fitted=False, failure=replace(BOOM, message=message)))
+    again = otherwise(failed, failed, {})
+    assert again == (({"chosen": (args,)}, f"with {args}, as its configuration asks") if args else None)
+    assert again is None or otherwise(failed, failed, again[0]) is None

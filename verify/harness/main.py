@@ -116,7 +116,7 @@ def as_started(spec: dict[str, Any]) -> tuple[Path, Path]:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.path += [str(place) for place in script.parent.parents if root in place.parents]  # a project in the project
-    sys.argv = [str(script), *spec["args"], *spec.get("smaller", ())]
+    sys.argv = [str(script), *spec["args"], *spec.get("chosen", ()), *spec.get("smaller", ())]
     return root, script
 
 

@@ -26,6 +26,8 @@ SHORTER: dict[str, None] = {}
 """What of a training is made at all, where it is too slow for the time it has."""
 SMALLER: dict[str, None] = {}
 """The arguments that make what is trained smaller."""
+CHOSEN: dict[str, None] = {}
+"""The options that were chosen of a configuration which names none."""
 SAMPLES: dict[str, None] = {}
 """How many samples a batch has at most, where it would have more."""
 OPENED: dict[str, None] = {}
@@ -59,6 +61,7 @@ def lend(spec: dict[str, Any]) -> None:
         SHORTER[f"{spec['limit_train_batches']} batches of {spec['max_epochs']} epoch"] = None
     SAMPLES.update(dict.fromkeys(spec.get("samples", ())))
     SMALLER.update(dict.fromkeys(spec.get("smaller", ())))
+    CHOSEN.update(dict.fromkeys(spec.get("chosen", ())))
     if programs := spec.get("programs", ()):
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), spec["path"]])
         PROGRAMS.update(dict.fromkeys(programs))
@@ -77,6 +80,6 @@ def told() -> dict[str, list[str]]:
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "home": HOME, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
-        "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
+        "chosen": CHOSEN, "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -35,6 +35,7 @@ _GIVEN = {
     "moved": "another device in place of CUDA, which is not here, to",
     "shorter": "a shorter training than the others, since a step is too slow for the time there is",
     "smaller": "arguments that make what is trained smaller, since it is too large or too slow here",
+    "chosen": "options of its configuration, which names none that is there",
     "samples": "batches of fewer samples, since a step is too slow here, of at most",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
@@ -67,7 +68,7 @@ class RunRecord:
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
     `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
     trained of a training that is too slow, `smaller` with which arguments it was of something smaller,
-    `samples` how many there were in a batch at most.
+    `chosen` with which options of its configuration, `samples` how many there were in a batch at most.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known; `times`
     says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
@@ -95,6 +96,7 @@ class RunRecord:
     shared: tuple[str, ...] = ()
     shorter: tuple[str, ...] = ()
     smaller: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     times: Mapping[str, int] | None = None

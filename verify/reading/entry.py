@@ -24,7 +24,7 @@ else:
     import tomlkit as tomllib
 
 SCRIPTS, TESTS = 3, 2
-_MADE_UP = re.compile(r"synth|toy|dummy|fake|mock|random_?data|made_?up", re.IGNORECASE)
+MADE_UP = re.compile(r"synth|toy|dummy|fake|mock|random_?data|made_?up", re.IGNORECASE)
 """What people call data that a program makes by itself: nothing has to be there for it."""
 _ELSE = (
     r"(?:test|eval|evaluate|validate|predict|infer|inference|export|sample|visuali[sz]e"
@@ -111,7 +111,7 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
             given.append(Entry(path, command.args, command.module or plain.module))
     training = [each for each in given if not _is_for_else(each.args)]
     training.sort(key=lambda each: not any(map(_TRAINING.fullmatch, each.args)))
-    yield from [each for each in training if any(map(_MADE_UP.search, each.args))][:1]
+    yield from [each for each in training if any(map(MADE_UP.search, each.args))][:1]
     yield from training[:1]
     if hands_to_cli(sources, path):
         yield replace(plain, args=cli_args(sources, path, said))
