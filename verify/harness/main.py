@@ -361,6 +361,7 @@ def lacking(error: BaseException, root: Path) -> str | None:
 
 def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:
     """Record an exception that ended a training, and what of ours it is about, if it is."""
+    error = below_hydra(error)
     told = {
         "type": type(error).__name__,
         "message": str(error)[:4000],
@@ -369,6 +370,15 @@ def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any
     lacks = lacking(error, root)
     record("failure", **told, lacks=lacks, stands_for=beside("blame").blamed(error, spec), when=time.time())
     traceback.print_exc()
+
+
+def below_hydra(error: BaseException) -> BaseException:
+    """What went wrong where Hydra made an object, of which it says no more than that it could not be made."""
+    while type(error).__name__ == "InstantiationException" and error.__cause__ is not None:
+        error = error.__cause__
+        while error.__cause__ is not None and type(error) is ImportError:
+            error = error.__cause__
+    return error
 
 
 def place(frames: Iterable[tuple[FrameType, int]], root: Path) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from verify.harness.main import as_started
+from verify.harness.main import as_started, below_hydra, failed
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,44 @@ def test_folders_above_a_script_come_after_all_packages(
     own = [str((tmp_path / script).parent), str(tmp_path), str(tmp_path / "src")]
     assert sys.path == [*own, "packages", *(str(tmp_path / each) for each in ends)]
     assert sys.argv == [str(tmp_path / script), "--gpus", "1"]
+
+
+class InstantiationException(Exception):
+    """As Hydra's own."""
+
+
+def raised(*errors: BaseException) -> BaseException:
+    """The first of some exceptions, each raised from the next."""
+    for error, cause in pairwise(errors):
+        error.__cause__ = cause
+    return errors[0]
+
+
+MISSING = FileNotFoundError(2, "No such file or directory", "data/train.csv")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        raised(InstantiationException("Error in call to target"), MISSING),
+        raised(InstantiationException("Error locating target"), ImportError("Error loading"), MISSING),
+        raised(InstantiationException("outer"), InstantiationException("inner"), MISSING),
+        MISSING,
+    ],
+)
+def test_what_goes_wrong_while_hydra_makes_an_object_is_told_itself(error: BaseException, tmp_path: Path) -> None:
+    told: list[dict[str, object]] = []
+    failed(error, tmp_path, lambda _, **values: told.append(values), {"root": str(tmp_path)})
+    assert [(each["type"], each["message"]) for each in told] == [("FileNotFoundError", str(MISSING))]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InstantiationException("no cause"),
+        raised(ValueError("own"), KeyError("x")),
+        raised(ImportError("a"), KeyError("x")),
+    ],
+)
+def test_other_exceptions_are_told_as_they_are(error: BaseException) -> None:
+    assert below_hydra(error) is error
