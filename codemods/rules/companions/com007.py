@@ -9,8 +9,10 @@ from functools import partial
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
 from codemods.lightning.keywords import with_keyword
+from codemods.lightning.versions import admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
+PACKAGE = ("pyyaml",)
 LOADS = ("yaml.load", "yaml.load_all")
 NAME = "Loader"
 MESSAGE = "`{}` requires `Loader=` since PyYAML 6.0"
@@ -18,6 +20,8 @@ SAME = "FullLoader is what it took by default since PyYAML 5.1, with a warning."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not admits_from(facts, PACKAGE, "5.1"):
+        return
     for call in file.calls_near(["load", "load_all"]):
         dotted = call.scope.resolve(call.node.func)
         if dotted in LOADS and _is_told_nothing(call.node):
@@ -68,7 +72,13 @@ RULE = Rule(
     triggers=(b"yaml",),
     words=(b"load", b"load_all"),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER), Example(BY_NAME, BY_NAME), Example(TOLD, TOLD)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(AFTER, AFTER),
+        Example(BEFORE, BEFORE, pins=("PyYAML<5",)),
+        Example(BY_NAME, BY_NAME),
+        Example(TOLD, TOLD),
+    ),
     stops=True,
     references=("https://github.com/yaml/pyyaml/pull/561",),
 )

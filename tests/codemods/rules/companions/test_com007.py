@@ -67,3 +67,9 @@ def test_a_function_by_its_own_name_is_said() -> None:
 )
 def test_what_is_told_and_what_is_another_stays(text: str) -> None:
     assert after(text) == (text, [])
+
+
+@pytest.mark.parametrize(("pin", "found"), [("PyYAML==5.4.1", True), ("pyyaml", True), ("pyyaml==3.13", False)])
+def test_a_release_that_has_no_such_loader_is_left_alone(pin: str, found: bool) -> None:
+    made = run_rules({"train.py": f"{HEAD}yaml.load(f)\n"}, RULE, pins=(pin,))
+    assert bool(made.findings) is found
