@@ -308,7 +308,7 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
     arms = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
     nothing = [arm for arm in arms if literal(arm)[0] and literal(arm)[1] in NO_DEVICES]
     if nothing:
-        return _no_devices(file, nothing[0], given.get("accelerator"), whole=nothing == [node])
+        return _no_devices(file, node, nothing[0], given.get("accelerator"))
     accelerator = given.get("accelerator")
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None
@@ -317,10 +317,29 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
     )
 
 
-def _no_devices(file: PythonFile, node: ast.expr, accelerator: ast.expr | None, *, whole: bool) -> ArgumentReplacement:
-    """The CPU for 0 devices, where nothing else says on what it trains. `whole` is whether there are never others."""
-    error = f"{file.source_of(node)} is an error since 1.6, for the CPU too"
-    if not whole or (accelerator is not None and literal(accelerator) != (True, "cpu")):
-        return ArgumentReplacement(None, "manual", f'{error}; write `accelerator="cpu", devices=1` for that', row="")
-    named = () if accelerator is not None else (("accelerator", '"cpu"'),)
-    return ArgumentReplacement((*named, ("devices", "1")), "unsafe", f"{error}; fixer assumes that the CPU is meant")
+def _no_devices(file: PythonFile, node: ast.expr, none: ast.expr, accelerator: ast.expr | None) -> ArgumentReplacement:
+    """The CPU for 0 devices, where nothing else says on what it trains; one device for 0 at times, where it trains on
+    whatever is there."""
+    error = f"{file.source_of(none)} is an error since 1.6, for the CPU too"
+    known = literal(accelerator)[1] if accelerator is not None else None
+    if node is none and (accelerator is None or known == "cpu"):
+        named = () if accelerator is not None else (("accelerator", '"cpu"'),)
+        why = f"{error}; fixer assumes that the CPU is meant"
+        return ArgumentReplacement((*named, ("devices", "1")), "unsafe", why)
+    if isinstance(node, ast.IfExp) and known == "auto" and (text := _one_for_none(file, node, none)):
+        why = f"{error}; fixer assumes that there is no GPU where it is given"
+        return ArgumentReplacement((("devices", text),), "unsafe", why)
+    return ArgumentReplacement(None, "manual", f'{error}; write `accelerator="cpu", devices=1` for that', row="")
+
+
+def _one_for_none(file: PythonFile, node: ast.IfExp, none: ast.expr) -> str | None:
+    """A choice with 1 in the place of no devices; None where the other arm has none either."""
+    known, other = literal(node.orelse if node.body is none else node.body)
+    if known and other in NO_DEVICES:
+        return None
+    if known and other == 1:
+        return "1"
+    body, test, orelse = (
+        part_of_choice(file, item) if item is not none else "1" for item in (node.body, node.test, node.orelse)
+    )
+    return f"{body} if {test} else {orelse}"

@@ -381,17 +381,30 @@ def test_the_newest_release_refuses_no_devices() -> None:
     [
         ("Trainer(devices=0, max_epochs=1)", 'Trainer(accelerator="cpu", devices=1, max_epochs=1)'),
         ("Trainer(accelerator='cpu', devices='0')", "Trainer(accelerator='cpu', devices=1)"),
+        ("Trainer(devices=1 if c() else 0, accelerator='auto')", "Trainer(devices=1, accelerator='auto')"),
+        (
+            "Trainer(accelerator='auto', devices=0 if c() else [0, 1])",
+            "Trainer(accelerator='auto', devices=1 if c() else [0, 1])",
+        ),
     ],
 )
 def test_no_devices_are_the_cpu_where_nothing_says_otherwise(before: str, wanted: str) -> None:
     made = run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT111"), unsafe=True)
     assert [item.fix for item in made.findings] == ["unsafe"]
     assert made.final()["train.py"].decode() == f"{HEAD}{wanted}\n"
-    trainer = eval(wanted, {"Trainer": Trainer})
+    trainer = eval(wanted, {"Trainer": Trainer, "c": lambda: True})
     assert (trainer.num_devices, type(trainer.accelerator).__name__) == (1, "CPUAccelerator")
 
 
-@pytest.mark.parametrize("given", ["accelerator='gpu', devices=0", "accelerator=x, devices=0", "devices=0 if x else 1"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "accelerator='gpu', devices=0",
+        "accelerator=x, devices=0",
+        "devices=0 if x else 1",
+        "accelerator='auto', devices=0 if x else '0'",
+    ],
+)
 def test_no_devices_beside_what_says_otherwise_are_left(given: str) -> None:
     [reason] = refusals({"train.py": f"{HEAD}Trainer({given})\n"}, "LIT111")
     assert "for the CPU too" in reason
