@@ -62,9 +62,16 @@ def _imported(file: PythonFile, node: ast.ImportFrom) -> Iterator[Match]:
 
 
 def _tried(file: PythonFile) -> frozenset[int]:
-    """What is tried where its absence is caught, or comes after that."""
-    blocks = [node for node in every_node(file.tree) if isinstance(node, ast.Try) and node.handlers]
+    """What is tried where its absence is caught, or stands under a question for the Python."""
+    blocks = [node for node in every_node(file.tree) if isinstance(node, ast.Try | ast.If) and _is_asked(node)]
     return frozenset(id(inner) for block in blocks for inner in every_node(block))
+
+
+def _is_asked(block: ast.Try | ast.If) -> bool:
+    if isinstance(block, ast.Try):
+        return bool(block.handlers)
+    asked = ast.unparse(block.test)
+    return any(word in asked for word in ("version", "hasattr", "PY3", "PY2"))
 
 
 BEFORE = """\

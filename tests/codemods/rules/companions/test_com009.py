@@ -70,6 +70,8 @@ def test_an_import_with_other_names_is_said() -> None:
         "from .collections import Mapping\n",
         "try:\n    from collections import Mapping\nexcept ImportError:\n    from collections.abc import Mapping\n",
         "import collections\ntry:\n    x = collections.Mapping\nexcept AttributeError:\n    x = dict\n",
+        "import sys\nif sys.version_info > (3, 8):\n    Set = 1\nelse:\n    from collections import Set\n",
+        "import collections\nif hasattr(collections, 'Set'):\n    kind = collections.Set\n",
         "import collections\n\n\ndef f(collections):\n    return collections.Mapping\n",
     ],
 )
