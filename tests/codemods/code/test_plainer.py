@@ -222,9 +222,9 @@ def test_what_is_edited_is_spelled_plainly(call: str) -> None:
 
 
 def test_a_comment_beside_what_is_spelled_otherwise_stays() -> None:
-    text = 'import pytorch_lightning as pl\n\ntrainer = pl.Trainer(\n    gpus=2,  # both\n    **{"max_epochs": 3},\n)\n'
+    text = 'import pytorch_lightning as pl\n\ntrainer = pl.Trainer(\n    gpus=2,  # both\n    **{"num_nodes": 3},\n)\n'
     after = rewritten({"a.py": text}, rule("LIT101"))["a.py"]
-    assert "    devices=2,  # both\n" in after and "    max_epochs=3,\n" in after
+    assert "    devices=2,  # both\n" in after and "    num_nodes=3,\n" in after
 
 
 def test_a_partial_call_is_replaced_with_its_brackets() -> None:
