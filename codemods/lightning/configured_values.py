@@ -25,8 +25,8 @@ WRAPPERS = frozenset({
     "munch.Munch.fromDict", "copy.copy", "copy.deepcopy",
 })  # fmt: skip
 MERGE = "omegaconf.OmegaConf.merge"
-COMMAND_LINES = frozenset({"omegaconf.OmegaConf.from_cli", "omegaconf.OmegaConf.from_dotlist"})
-"""What a configuration of files is merged with: it is typed as they are."""
+COMMAND_LINE = "omegaconf.OmegaConf.from_cli"
+"""What a configuration of files may be merged with: as with Hydra, what scripts and pages give by it is looked at."""
 HYDRA = "hydra.main"
 TYPES = ("omegaconf.DictConfig", "omegaconf.dictconfig.DictConfig", "omegaconf.OmegaConf")
 LARGE = 1_000_000
@@ -149,7 +149,10 @@ def _is_command_line(file: PythonFile, call: CallNode, value: ast.expr) -> bool:
         functions = [item for item in call.within if isinstance(item, Function)]
         values = _assigned(file, functions[-1] if functions else None, value.id)
     calls = [item for item in values if isinstance(item, ast.Call)]
-    return len(calls) == len(values) > 0 and all(call.scope.resolve(item.func) in COMMAND_LINES for item in calls)
+    told = [
+        item for item in calls if call.scope.resolve(item.func) == COMMAND_LINE and not (item.args or item.keywords)
+    ]
+    return len(told) == len(values) > 0
 
 
 def _is_copy(call: CallNode, value: ast.expr | None, name: str) -> bool:

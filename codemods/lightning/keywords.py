@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemods.code.source import PythonFile
@@ -99,6 +100,20 @@ def with_value(call: cst.Call, name: str, text: str) -> cst.Call:
             for item in call.args
         ]
     )
+
+
+@touches("arguments")
+def by_name(call: cst.Call, *, names: Sequence[str], first: int = 0) -> cst.Call:
+    """The call with its positional arguments from the `first` on given by these names."""
+    import libcst as cst
+
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    end = first + len(names)
+    named = [
+        item.with_changes(keyword=cst.Name(name), equal=equal)
+        for item, name in zip(call.args[first:end], names, strict=True)
+    ]
+    return call.with_changes(args=[*call.args[:first], *named, *call.args[end:]])
 
 
 @touches("arguments")

@@ -9,14 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
-from codemods.rule import Example, Match, NodeEdit, Rule, touches
-
-if TYPE_CHECKING:
-    import libcst as cst
+from codemods.lightning.keywords import by_name
+from codemods.rule import Example, Match, NodeEdit, Rule
 
 SINCE = "0.10"
 _INSIDE = re.compile(r"^librosa\.(?:core(?:\.\w+)?(?=\.\w+$)|(util|feature)\.\w+(?=\.\w+$))")
@@ -71,20 +68,9 @@ def _judged(file: PythonFile, call: CallNode, name: str, row: OrderedParameters)
         told = "`*` or `**` gives more" if starred or None in given else "releases differ in what these are"
         first = row.names[row.kept]
         return Match(place, message, "manual", f"Not rewritten: {told}; write names: `{first}=...`.")
-    edit = touches("arguments")(partial(_named, kept=row.kept, names=names))
+    edit = partial(by_name, names=names, first=row.kept)
     reason = f"They are called {', '.join(names)} in every release from 0.7 on."
     return Match(place, message, "safe", reason, edits=(NodeEdit(call.node, edit),))
-
-
-def _named(call: cst.Call, *, kept: int, names: tuple[str, ...]) -> cst.Call:
-    import libcst as cst
-
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    by_name = [
-        item.with_changes(keyword=cst.Name(name), equal=equal)
-        for item, name in zip(call.args[kept:], names, strict=False)
-    ]
-    return call.with_changes(args=[*call.args[:kept], *by_name, *call.args[kept + len(by_name) :]])
 
 
 BEFORE = """\

@@ -16,6 +16,10 @@ PACKAGE = ("pyyaml",)
 LOADS = ("yaml.load", "yaml.load_all")
 NAME = "Loader"
 MESSAGE = "`{}` requires `Loader=` since PyYAML 6.0"
+TAGS = "!!python/"
+OBJECTS = (
+    "A file of the project has tags of Python, of which it makes fewer objects since 5.4; fixer assumes no others."
+)
 SAME = "FullLoader is what it took by default since PyYAML 5.1, with a warning."
 
 
@@ -25,7 +29,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(["load", "load_all"]):
         dotted = call.scope.resolve(call.node.func)
         if dotted in LOADS and _is_told_nothing(call.node):
-            yield _judged(file, call, dotted)
+            yield _judged(file, facts, call, dotted)
 
 
 def _is_told_nothing(call: ast.Call) -> bool:
@@ -35,7 +39,7 @@ def _is_told_nothing(call: ast.Call) -> bool:
     return not starred and NAME not in given and len(call.args) + len(given) == 1
 
 
-def _judged(file: PythonFile, call: CallNode, dotted: str) -> Match:
+def _judged(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> Match:
     message, place = MESSAGE.format(dotted), file.span(call.node)
     function = call.node.func
     if not isinstance(function, ast.Attribute):
@@ -43,6 +47,8 @@ def _judged(file: PythonFile, call: CallNode, dotted: str) -> Match:
         return Match(place, message, "manual", reason)
     text = f"{file.source_of(function.value)}.FullLoader"
     edit = touches("arguments")(partial(with_keyword, name=NAME, text=text))
+    if facts.holding(TAGS):
+        return Match(place, message, "unsafe", f"{SAME} {OBJECTS}", edits=(NodeEdit(call.node, edit),))
     return Match(place, message, "safe", SAME, edits=(NodeEdit(call.node, edit),))
 
 

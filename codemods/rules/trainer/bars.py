@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_shared, takes
+from codemods.code.syntax import is_shared, returns, takes
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.rules.trainer.callbacks import built
@@ -31,12 +31,17 @@ def bar_among(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) ->
     return _worst(_is_bar(facts, file, call, item) for item in _every(file, call, node))
 
 
-def _is_made_here(facts: Facts, file: PythonFile, dotted: str | None) -> bool:
-    """Whether what is called is a function of the project, or makes what its configurations name."""
-    if dotted is None:
-        return False
-    found = facts.find_definition(dotted, file.path)
-    return dotted in _INSTANTIATE or (found is not None and isinstance(found[1], ast.FunctionDef))
+def _given_back(facts: Facts, file: PythonFile, call: CallNode, dotted: str | None) -> Held:
+    """Whether a function of the project gives back a bar, or Hydra makes one of what the project configures."""
+    if dotted in _INSTANTIATE:
+        return "perhaps" if _are_named(facts) else "no"
+    found = facts.find_definition(dotted, file.path) if dotted else None
+    home, function = found[:2] if found else (file, None)
+    if not isinstance(function, ast.FunctionDef) or function in call.within or function.decorator_list:
+        return "perhaps"
+    inside = CallNode(call.node, home.scope_within((function,)), (function,))
+    given = [each.value for each in returns(function) if each.value is not None]
+    return _worst(bar_among(facts, home, inside, value) for value in given) if given else "perhaps"
 
 
 def _are_named(facts: Facts) -> bool:
@@ -101,8 +106,8 @@ def _is_bar(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | Non
 def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Held:
     dotted = call.scope.resolve(made.func)
     fact = facts.find_class(dotted, file.path) if dotted else None
-    if fact is None and _is_made_here(facts, file, dotted) and not _are_named(facts):
-        return "no"
+    if fact is None and (held := _given_back(facts, file, call, dotted)) != "perhaps":
+        return held
     names = [item for item in facts.lineage(fact) if isinstance(item, str)] if fact else [dotted or ""]
     names += [""] if fact and any(None in member.bases for member in facts.ancestry(fact)) else []
     if any(item.startswith(ROOT) and BAR in item.rpartition(".")[2] for item in names):

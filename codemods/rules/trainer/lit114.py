@@ -11,12 +11,12 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken
 from codemods.lightning.arguments import signatures
 from codemods.lightning.facts import Facts, is_trainer_call
-from codemods.lightning.keywords import keyword, keywords, replaced, trainer_calls
+from codemods.lightning.keywords import by_name, keyword, keywords, replaced, trainer_calls
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 
 if TYPE_CHECKING:
-    import libcst as cst
+    pass
 
 RENAMED = {
     ("fit", "train_dataloader"): ("train_dataloaders", "M017"),
@@ -117,20 +117,9 @@ def _by_position(file: PythonFile, call: CallNode) -> Match:
     if names is None or keyword(call.node, names[0]):
         reason = "Not rewritten: which arguments these are differs between releases; write their names."
         return Match(place, message, "manual", reason, "G17022")
-    edit = NodeEdit(call.node, partial(_named, names=tuple(names)))
+    edit = NodeEdit(call.node, partial(by_name, names=tuple(names)))
     reason = f"They are {', '.join(names)} in every release that takes this call."
     return Match(place, message, "safe", reason, "G17022", (edit,))
-
-
-def _named(call: cst.Call, *, names: tuple[str, ...]) -> cst.Call:
-    import libcst as cst
-
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    named = [
-        item.with_changes(keyword=cst.Name(name), equal=equal)
-        for item, name in zip(call.args[: len(names)], names, strict=True)
-    ]
-    return call.with_changes(args=[*named, *call.args[len(names) :]])
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n\n"

@@ -73,3 +73,8 @@ def test_what_is_told_and_what_is_another_stays(text: str) -> None:
 def test_a_release_that_has_no_such_loader_is_left_alone(pin: str, found: bool) -> None:
     made = run_rules({"train.py": f"{HEAD}yaml.load(f)\n"}, RULE, pins=(pin,))
     assert bool(made.findings) is found
+
+
+def test_tags_of_python_in_the_projects_files_make_it_uncertain() -> None:
+    files = {"train.py": f"{HEAD}yaml.load(f)\n", "a.yaml": "args: !!python/object:argparse.Namespace {}\n"}
+    assert [finding.fix for finding in run_rules(files, RULE, unsafe=True).findings] == ["unsafe"]

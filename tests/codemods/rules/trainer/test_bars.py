@@ -68,11 +68,31 @@ MADE_HERE = (
 OWN = "from pytorch_lightning.callbacks import Timer\n\n\ndef others():\n    return [Timer()]\n"
 
 
-@pytest.mark.parametrize("made", ["build({})", "others()", "hydra.utils.instantiate({})"])
-def test_callbacks_that_the_project_makes_hold_no_bar_where_it_names_none(made: str) -> None:
+@pytest.mark.parametrize(
+    ("made", "named"), [("build({})", "unsafe"), ("others()", "safe"), ("hydra.utils.instantiate({})", "unsafe")]
+)
+def test_callbacks_that_the_project_makes_hold_no_bar_where_none_is_seen(made: str, named: Fix) -> None:
     files = {"train.py": MADE_HERE.replace("MADE", made).replace("[*c]", "[c]"), "own.py": OWN}
     [found] = run_rules(files, rule("LIT110"), unsafe=True).findings
     assert found.fix == "safe"
-    named = {"conf/callbacks.yaml": "bar:\n  _target_: pytorch_lightning.callbacks.RichProgressBar\n"}
-    [found] = run_rules(files | named, rule("LIT110"), unsafe=True).findings
-    assert found.fix == "unsafe"
+    bar = {"conf/callbacks.yaml": "bar:\n  _target_: pytorch_lightning.callbacks.RichProgressBar\n"}
+    [found] = run_rules(files | bar, rule("LIT110"), unsafe=True).findings
+    assert found.fix == named
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        ("[Timer()]", "safe"),
+        ("[Timer(), strange()]", "unsafe"),
+        ("strange()", "unsafe"),
+        ("others()", "unsafe"),
+        ("[RichProgressBar()]", "manual"),
+    ],
+)
+def test_what_a_function_of_the_project_gives_back_is_looked_at(given: str, level: Fix) -> None:
+    own = f"from elsewhere import strange\n{OWN}".replace("[Timer()]", given)
+    own = own.replace("import Timer", "import RichProgressBar, Timer")
+    files = {"train.py": MADE_HERE.replace("MADE", "others()").replace("[*c]", "[c]"), "own.py": own}
+    [found] = run_rules(files, rule("LIT110"), unsafe=True).findings
+    assert found.fix == level

@@ -69,7 +69,6 @@ def test_what_is_not_seen_to_be_a_configuration_is_not_safe(old: str, new: str) 
     "merged",
     [
         'build(OmegaConf.merge(OmegaConf.load("conf.yaml"), OmegaConf.from_cli()))',
-        'told = OmegaConf.from_dotlist(["a=1"])\nbuild(OmegaConf.merge(OmegaConf.load("conf.yaml"), told))',
         "told = OmegaConf.from_cli()\nmade = OmegaConf.merge(OmegaConf.load(told.path), told)\nbuild(made)",
     ],
 )
@@ -83,6 +82,8 @@ def test_a_configuration_may_be_merged_with_the_command_line(merged: str) -> Non
     [
         "build(OmegaConf.merge(OmegaConf.from_cli()))",
         "build(OmegaConf.from_cli())",
+        'build(OmegaConf.merge(OmegaConf.load("conf.yaml"), OmegaConf.from_dotlist(found())))',
+        'build(OmegaConf.merge(OmegaConf.load("conf.yaml"), OmegaConf.from_cli(["train.gpus=\'1\'"])))',
         "build(OmegaConf.merge(find(), OmegaConf.from_cli()))",
         'told = find() or OmegaConf.from_cli()\nbuild(OmegaConf.merge(OmegaConf.load("conf.yaml"), told))',
     ],
