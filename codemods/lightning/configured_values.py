@@ -1,10 +1,11 @@
-"""What the project's own YAML, JSON and TOML files hold for a key that an expression reads of a configuration."""
+"""What the project's own YAML, JSON and TOML files, and code that begins a configuration, hold for a key which an
+expression reads of that."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from codemods.code.nodes import every_node
@@ -13,6 +14,7 @@ from codemods.code.syntax import Function, returns, takes
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from codemods.lightning.configurations.sacred import is_handed, stated_values
+from codemods.lightning.configurations.yacs import StatedValue, stated_in_code
 from codemods.lightning.facts import Facts
 
 LOADS = frozenset({
@@ -44,11 +46,23 @@ _PLACEHOLDER = ("<", "...")
 def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[Any, ...]:
     """The values that the project's configurations have, and command lines give, for the key which an attribute or item
     reads, wherever it stands; none where it is not seen to be read of a configuration, or code may set it."""
-    root, key = _chain(_read_before(file, call, node))
+    node = _read_before(file, call, node)
+    if stated := stated_in_code(facts, node):
+        return _of_stated(facts, stated)
+    root, key = _chain(node)
     if root is None or not key or not _is_configuration(facts, file, call, root, 0):
         return ()
     found = _values(facts, key)
     return () if found and is_set(facts, key) else found
+
+
+def _of_stated(facts: Facts, stated: Sequence[StatedValue]) -> tuple[Any, ...]:
+    """What a configuration that code begins may have: its first values, and those of that key in files."""
+    key, places = stated[0].path[-1], {each.place for each in stated}
+    loose = is_stored(facts, facts.open, key, places) or any(_stores(file, key) for file in _files_with(facts, key))
+    if loose or not all(each.known for each in stated):
+        return ()
+    return (*(each.value for each in stated), *_values(facts, key))
 
 
 def _read_before(file: PythonFile, call: CallNode, node: ast.expr) -> ast.expr:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_none
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.version_checks import answer
 
@@ -19,6 +20,11 @@ _OTHER_ERRORS = frozenset({
 })  # fmt: skip
 """What an argument that is gone never raises."""
 ASKED_FOR = "it is read where `hasattr` finds it, which it no longer does: check what the code does without it"
+_TURNING = (
+    "version", "parse", "int", "float", "str", "tuple", "list", "map", "len", "bool", "any", "all", "match", "search",
+    "split", "startswith", "compare",
+)  # fmt: skip
+"""Words in what is called where a release is turned into what can be compared, or compared."""
 Guard = Literal["none", "both", "unclear"]
 
 
@@ -95,10 +101,52 @@ def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _asks_version(test: ast.expr, node: ast.AST) -> bool:
-    if _holds(test, node):
-        return False
-    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in walk(test)]
-    return any("version" in name.lower() or "_GREATER" in name or name == "signature" for name in names)
+    return not _holds(test, node) and any(_speaks_of_version(part) for part in _compared(test))
+
+
+def _speaks_of_version(part: ast.AST) -> bool:
+    name = getattr(part, "id", None) or getattr(part, "attr", None) or ""
+    return "version" in name.lower() or "_GREATER" in name or name == "signature"
+
+
+def _compared(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a condition that may be a release: not what is only told from None, or asked whether it is anything,
+    and of what a call is given only what that turns into one (`Path(logger(version=version)).exists()` does not)."""
+    if isinstance(node, ast.BoolOp):
+        for value in node.values:
+            yield from _compared(value)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield from _compared(node.operand)
+    elif not (_is_any(node) or _is_told_from_none(node)):
+        yield from _parts(node)
+
+
+def _is_any(node: ast.AST) -> bool:
+    """Whether a condition is a name for what has a version, as a logger has."""
+    return (getattr(node, "id", None) or getattr(node, "attr", None)) == "version"
+
+
+def _is_told_from_none(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Compare)
+        and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        and any(is_none(each) for each in node.comparators)
+    )
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    inner = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Call) and not _turns_into_version(node):
+        inner = [node.func, *(each for each in inner if "__version__" in ast.unparse(each))]
+    for each in inner:
+        yield from _parts(each)
+
+
+def _turns_into_version(call: ast.Call) -> bool:
+    """Whether a call makes a release, or part of one, of what it is given, or asks about it."""
+    text = ast.unparse(call.func).lower()
+    return any(word in text for word in _TURNING)
 
 
 def _listed(arm: object) -> list[ast.AST]:

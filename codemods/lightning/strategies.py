@@ -120,8 +120,11 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return None
     text, values = file.source_of(node), configured_values(facts, file, call, node)
-    if values and all(value is None or value in STRATEGIES for value in values) and values != (None,):
-        return StrategyName(f'{text} or "auto"', "B16") if None in values else StrategyName(text)
+    if values and all(value in (None, "") or value in STRATEGIES for value in values):
+        assumed = "" if any(values) else _before_hardware(facts)
+        if any(values) or assumed:
+            why = assumed and f"fixer assumes that {text} names a strategy that still exists, or nothing: {assumed}"
+            return StrategyName(text, None, why) if all(values) else StrategyName(f'{text} or "auto"', "B16", why)
     known, value = default_of(file, call, node)
     if not known:
         known, value = default_elsewhere(facts, file, call, node)
@@ -140,12 +143,19 @@ def _told_by(facts: Facts, file: PythonFile, name: str) -> str:
     choices, compared = choices_of(file, name), _compared(file, name)
     if HARDWARE & (choices | compared):
         return ""
-    if not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, HARDWARE_SINCE):
-        return f"before {HARDWARE_SINCE}, as the project asks for, accelerator= named nothing else"
+    if before := _before_hardware(facts):
+        return before
     for names, told in ((choices, "is one of its choices"), (compared, "is what the file compares it with")):
         if found := sorted(names & (STRATEGIES | GONE.keys())):
             return f'"{found[0]}" {told}'
     return ""
+
+
+def _before_hardware(facts: Facts) -> str:
+    """What says that `accelerator=` of the releases which the project asks for names no hardware; empty if it may."""
+    if is_open(facts, LIGHTNING) or admits_from(facts, LIGHTNING, HARDWARE_SINCE):
+        return ""
+    return f"before {HARDWARE_SINCE}, as the project asks for, accelerator= named nothing else"
 
 
 def _compared(file: PythonFile, name: str) -> set[str]:

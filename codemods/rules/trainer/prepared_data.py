@@ -1,4 +1,4 @@
-"""`prepare_data_per_node=False` of Trainer, which the module and the data module say for themselves since 1.7."""
+"""`prepare_data_per_node=` of Trainer, which the module and the data module say for themselves since 1.7."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, shape_of
 from codemods.lightning.kinds import is_stored
 from codemods.rule import NodeEdit
+from codemods.rules.trainer.domains import is_plain
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -25,11 +26,11 @@ RUNS = ("fit", "validate", "test", "predict")
 """What a Trainer runs, with the module first; data stands second, or is named."""
 
 
-def said_by_the_objects(file: PythonFile, facts: Facts, call: CallNode) -> tuple[NodeEdit, ...] | None:
+def said_by_the_objects(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> tuple[NodeEdit, ...] | None:
     """The lines behind the statement of a Trainer that set it on what this Trainer is given, wherever that may prepare
     data and does not say it itself; None where that cannot be told."""
     statement = _statement(file, call)
-    if statement is None:
+    if statement is None or not (literal(value)[0] or is_plain(value)) or "\n" in file.source_of(value):
         return None
     space = next((item for item in reversed(call.within) if isinstance(item, Function)), file.tree)
     trainer = ast.unparse(statement.targets[0])
@@ -38,11 +39,11 @@ def said_by_the_objects(file: PythonFile, facts: Facts, call: CallNode) -> tuple
         return None
     silent = []
     for name, node in given.items():
-        kinds = {_kind(file, facts, call, value) for value in (_values(space, name) or [node])}
+        kinds = {_kind(file, facts, call, each, value) for each in (_values(space, name) or [node])}
         if "?" in kinds or ("silent" in kinds and not _is_bound_above(space, name, statement)):
             return None
         silent += [name] if "silent" in kinds else []
-    text = "".join(f"{name}.{SETTING} = False\n" for name in silent)
+    text = "".join(f"{name}.{SETTING} = {file.source_of(value)}\n" for name in silent)
     return (NodeEdit(statement, partial(_followed_by, text=text), line=True),) if silent else ()
 
 
@@ -114,15 +115,17 @@ def _values(space: ast.AST, name: str) -> list[ast.expr]:
     ]
 
 
-def _kind(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> str:
+def _kind(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, value: ast.expr) -> str:
     """`silent` for a module or a data module that may prepare data and does not say where, `fine` for another one of
-    the project, `?` where it cannot be told what it is."""
+    the project, `?` where it cannot be told what it is, or it says False where the Trainer may say something else."""
     shape = shape_of(ReadingPlace.of(file, call), facts, node)
     fact = facts.find_class(f"{shape[0].module}.{shape[1].qualname}", shape[0].path) if shape else None
     if shape is None or fact is None or facts.kind(fact) not in (MODULE, f"{ROOT}.LightningDataModule"):
         return "?"
     prepares = any(HOOK in each.methods for each in (*facts.ancestry(fact), *facts.subclasses(fact)))
-    return "silent" if prepares and not _says_it(shape[1]) else "fine"
+    if not prepares or not _says_it(shape[1]):
+        return "silent" if prepares else "fine"
+    return "fine" if literal(value) == (True, False) else "?"
 
 
 def _says_it(item: ClassNode) -> bool:

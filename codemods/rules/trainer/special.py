@@ -15,7 +15,9 @@ from codemods.lightning.keywords import keyword, keywords
 from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.advice import brief
 from codemods.rule import NodeEdit
+from codemods.rules.trainer.argument_words import advised
 from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import is_plain, may_be_none
 from codemods.rules.trainer.prepared_data import said_by_the_objects
@@ -204,9 +206,10 @@ def _prepared(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
 ) -> ArgumentOutcome | str:
     """Who prepares data, which the objects say that have it to prepare."""
-    lines = said_by_the_objects(file, facts, call)
+    lines = said_by_the_objects(file, facts, call, item.value)
     if lines is None:
-        return "write `self.prepare_data_per_node = False` in the constructors of the module and the datamodule"
+        advice = "write `self.prepare_data_per_node = {}` in the constructors of the module and the datamodule"
+        return advised(advice, brief(file, item.value), literal(item.value)[0])
     reason = row.reason if lines else "nothing that this Trainer is given prepares data"
     return ArgumentOutcome("safe", reason, beside=lines)
 

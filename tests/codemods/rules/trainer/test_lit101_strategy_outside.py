@@ -197,3 +197,13 @@ def test_an_option_of_other_files_that_may_name_anything_is_left(other: str) -> 
     assert "fixer cannot tell the value of `accelerator=`" in refusals(files, "LIT101")[0]
     own = TRAINED + "\n\ndef add(parser):\n    parser.add_argument('--accelerator', default=BACKEND)\n"
     assert rewritten(files | {"train.py": own}, rule("LIT101"), unsafe=True)["train.py"] == own
+
+
+def test_a_configuration_that_names_nothing_names_strategies_where_releases_knew_no_hardware() -> None:
+    files = {"a.py": HYDRA, "conf/base.yaml": "accelerator: ''\n"}
+    pins = ("pytorch-lightning==1.2.7",)
+    assert run_rules(files, rule("LIT101"), pins=pins).changes == ()
+    new = 'Trainer(devices=2, strategy=cfg.accelerator or "auto", accelerator="gpu")'
+    made = run_rules(files, rule("LIT101"), unsafe=True, pins=pins).final()["a.py"].decode()
+    assert made == HYDRA.replace("Trainer(gpus=2, accelerator=cfg.accelerator)", new)
+    assert run_rules(files, rule("LIT101"), unsafe=True, pins=("pytorch-lightning==1.6.0",)).changes == ()

@@ -106,6 +106,14 @@ def test_the_hook_runs_where_it_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     assert "per node: False" in capsys.readouterr().out
 
 
+def test_a_value_that_is_read_is_set_so() -> None:
+    text = TEXT.replace("node=False", "node=config.per_node")
+    lines = "    dm.prepare_data_per_node = config.per_node\n"
+    assert rewritten({"a.py": text}, rule("LIT110"))["a.py"] == after(TEXT, lines)
+    said = text.replace("class Data(LightningDataModule):\n", f"class Data(LightningDataModule):\n{SAID}")
+    assert [finding.fix for finding in run_rules({"a.py": said}, rule("LIT110")).findings] == ["manual"]
+
+
 @pytest.mark.parametrize("path", ["b.py", "none"])
 def test_a_trainer_that_another_file_or_nothing_runs_is_left(path: str) -> None:
     body = "data = Data()\ntrainer = Trainer(prepare_data_per_node=False)\n"
