@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreadable
-from codemods.code.syntax import Function, returns, takes
+from codemods.code.syntax import Function, is_script_guard, returns, takes
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from codemods.lightning.configurations.sacred import is_handed, stated_values
@@ -91,6 +91,22 @@ def is_set(facts: Facts, key: str) -> bool:
     if key not in known:
         known[key] = is_stored(facts, facts.open, key) or any(_stores(file, key) for file in _files_with(facts, key))
     return known[key]
+
+
+def is_set_by_modules(facts: Facts, key: str) -> bool:
+    """Whether code of the project may set an attribute of that name, but for what a script does where it is run."""
+    known: dict[str, bool] = facts.of_sources.setdefault("configured values set by modules", {})
+    if key not in known:
+        places = {place for file in _files_with(facts, key) for place in _places_in_script(file, key)}
+        known[key] = is_stored(facts, facts.open, key, places)
+    return known[key]
+
+
+def _places_in_script(file: PythonFile, key: str) -> Iterator[tuple[str, int, int]]:
+    guards = [node for node in file.tree.body if is_script_guard(node)]
+    for node in file.attributes(key):
+        if any(guard.lineno < node.lineno <= (guard.end_lineno or 0) for guard in guards):
+            yield file.path, node.lineno, node.col_offset
 
 
 def _files_with(facts: Facts, word: str) -> Iterator[PythonFile]:

@@ -25,7 +25,7 @@ def kept_in(file: PythonFile, call: CallNode) -> str | None:
     target = _target(file, call)
     if target is None or is_shared(space, target):
         return None
-    return target if _is_bound_once(space, target) or _uses(file, call, target) is not None else None
+    return target if is_bound_once(space, target) or _uses(file, call, target) is not None else None
 
 
 def _target(file: PythonFile, call: CallNode) -> str | None:
@@ -37,7 +37,7 @@ def _target(file: PythonFile, call: CallNode) -> str | None:
     return None
 
 
-def _is_bound_once(space: Space, name: str) -> bool:
+def is_bound_once(space: Space, name: str) -> bool:
     nodes = list(every_node(space))
     stores = (node for node in nodes if isinstance(node, ast.Name) and node.id == name)
     patterns = (getattr(node, "name", getattr(node, "rest", None)) for node in nodes if isinstance(node, ast.pattern))
@@ -73,7 +73,7 @@ def _readings(file: PythonFile, call: CallNode, name: str) -> list[ast.Name]:
     """The readings of a name in the function of a call: where that function keeps the call's result by it beside
     others, those of this result."""
     space = space_of(file, call)
-    if _target(file, call) == name and not _is_bound_once(space, name):
+    if _target(file, call) == name and not is_bound_once(space, name):
         own = _uses(file, call, name)
         if own is not None:
             return own

@@ -19,6 +19,7 @@ from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.dictionary_checkpoint import KEY as NAME
 from codemods.rules.trainer.dictionary_checkpoint import keyed
 from codemods.rules.trainer.evaluated_checkpoint import evaluated
+from codemods.rules.trainer.given_back import CallersFit, GivenBack, given_back
 from codemods.rules.trainer.kept_checkpoint import NAME as KEPT
 from codemods.rules.trainer.kept_checkpoint import keeping, keeping_on_instance, kept_name
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
@@ -56,6 +57,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(item), MESSAGE, tested.level, tested.reason, ROW, (dropped, *tested.edits))
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
+        if isinstance(fits, str) and whole and (back := given_back(file, facts, call, item)):
+            own = tuple(fit for fit in back.fits if fit.file.path == file.path)
+            given = _said(own) if call.node is back.built[0] else ()
+            unit = _unit_of(file, back)
+            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *given), unit=unit)
+            continue
         if isinstance(fits, str):
             text = file.source_of(item.value)
             advice = f"write `fit(..., ckpt_path={text})`"
@@ -114,6 +121,14 @@ def _unit(file: PythonFile, call: CallNode) -> str:
     return f"{file.path}:{call.node.lineno}:{NAME}"
 
 
+def _unit_of(file: PythonFile, back: GivenBack) -> str:
+    return f"{file.path}:{back.function.lineno}:{NAME}"
+
+
+def _said(fits: Sequence[CallersFit]) -> tuple[NodeEdit, ...]:
+    return tuple(NodeEdit(fit.call.node, partial(with_keyword, name="ckpt_path", text=fit.text)) for fit in fits)
+
+
 def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The `fit` calls of a file that get the checkpoint of a Trainer which another file builds."""
     if ".fit(" not in file.text:
@@ -127,12 +142,25 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
             item = keyword(call.node, NAME)
             if home is None or item is None or is_none(item.value) or not builds_trainer(call):
                 continue
-            fits = _fits(home, facts, call, item, file) if guard_of(home, facts, call, NAME) == "none" else ""
-            own = [] if isinstance(fits, str) else [(file, fit) for other, fit in fits if other is file]
-            if own:
-                edits = _given(file, own, home.source_of(item.value))
+            if guard_of(home, facts, call, NAME) == "none" and (found := _of_home(home, facts, call, item, file)):
+                place, edits, unit = found
                 message = f"fit gets the checkpoint that the Trainer of {path} resumed from"
-                yield Match(file.span(own[0][1].node), message, "safe", SAFE, ROW, edits, unit=_unit(home, call))
+                yield Match(file.span(place.node), message, "safe", SAFE, ROW, edits, unit=unit)
+
+
+def _of_home(
+    home: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, file: PythonFile
+) -> tuple[CallNode, tuple[NodeEdit, ...], str] | None:
+    """The first `fit` of a file that gets the checkpoint of a Trainer of another, the edits that give it to all of
+    them, and what these are part of."""
+    fits = _fits(home, facts, call, item, file)
+    if not isinstance(fits, str):
+        own = [(file, fit) for other, fit in fits if other is file]
+        return (own[0][1], _given(file, own, home.source_of(item.value)), _unit(home, call)) if own else None
+    whole = not is_commented(home, call.node, item, beside=False)
+    back = given_back(home, facts, call, item, file) if whole else None
+    said = [fit for fit in back.fits if fit.file is file] if back and back.built[0] is call.node else []
+    return (said[0].call, _said(said), _unit_of(home, back)) if back and said else None
 
 
 def _fits(

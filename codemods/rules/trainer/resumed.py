@@ -30,7 +30,7 @@ def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: Python
         return "fixer cannot follow where the Trainer is used"
     found: list[Fit] = []
     known = 1
-    for other, use in _uses(facts, file, function, newer or file):
+    for other, use in uses_of(facts, file, function, newer or file):
         known += 1
         if isinstance(use, CallNode):
             fits = _of_made(facts, other, use)
@@ -161,7 +161,7 @@ def _gives(function: ast.FunctionDef, call: CallNode, file: PythonFile) -> bool:
     )
 
 
-def _uses(
+def uses_of(
     facts: Facts, home: PythonFile, function: ast.FunctionDef, newer: PythonFile
 ) -> Iterator[tuple[PythonFile, CallNode | None]]:
     """Where the project speaks of a function: the calls of it, and its imports."""
