@@ -12,7 +12,7 @@ from codemods.code.syntax import Function, is_spelled, statements_in_order
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere
+from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, targets_in
 
 FILLING = ("update", "setdefault")
 _KNOWN = frozenset({
@@ -112,6 +112,20 @@ def always_run(space: ast.AST, attribute: bool) -> set[int]:
         bodies = [node.body for node in walked(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     found = [statement for body in bodies for statement in body]
     return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
+
+
+def since_bound(space: ast.AST, text: str, use: ast.AST) -> range | None:
+    """The lines from the last of several statements that bind a name, one behind the other in a function or module, to
+    the use of it that stands behind them; None where a name is bound otherwise."""
+    body = statements_in_order(space)
+    binding = [node for node in body if isinstance(node, ast.Assign) and [*map(ast.unparse, node.targets)] == [text]]
+    line = getattr(use, "lineno", 0)
+    around = next((node for node in body if node.lineno <= line <= (node.end_lineno or line)), None)
+    before = [node for node in binding if around and node.lineno < around.lineno]
+    stores = sum(is_spelled(node, text) for node in targets_in(space))
+    if len(binding) < 2 or len(binding) != stores or not before or around in binding:
+        return None
+    return range(before[-1].lineno, (around.end_lineno if around else None) or line)
 
 
 def set_in_every_arm(space: ast.AST, text: str) -> set[int]:

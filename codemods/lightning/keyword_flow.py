@@ -19,6 +19,7 @@ from codemods.lightning.exclusive_use import (
     hands_on_keys,
     is_alone,
     set_in_every_arm,
+    since_bound,
 )
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
@@ -306,14 +307,14 @@ def _of_name(
     for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
         if not isinstance(space, ast.Module) and text in _names(space):
             here = way.but(alone=way.alone and is_alone(at, facts, space, node))
-            yield from _set_in(at, facts, space, text, here, depth)
+            yield from _set_in(at, facts, space, node, here, depth)
             yield from _of_parameter(at, facts, space, node, way, depth)
             return
         bound = any(is_spelled(inner, text) for inner in stores_in(space, type(node)))
         if not isinstance(space, ast.Module) and (not bound or is_shared(space, text)):
             continue
         here = way.but(alone=way.alone and is_alone(at, facts, space, node))
-        found = list(_set_in(at, facts, space, text, here, depth))
+        found = list(_set_in(at, facts, space, node, here, depth))
         yield from found
         if found or bound:
             return
@@ -339,7 +340,12 @@ def _of_module(
             return
         if any(isinstance(item, ast.Name) and item.id == name for item in targets_in(home.tree)):
             yield from _set_in(
-                ReadingPlace(home, (), home.scope, None), facts, home.tree, name, way.but(alone=False), depth + 1
+                ReadingPlace(home, (), home.scope, None),
+                facts,
+                home.tree,
+                ast.Name(name),
+                way.but(alone=False),
+                depth + 1,
             )
             return
         at, dotted = ReadingPlace(home, (), home.scope, None), home.scope.lookup(name)
@@ -393,18 +399,22 @@ def _of_parameter(
 
 
 def _set_in(
-    at: ReadingPlace, facts: Facts, space: ast.AST, text: str, way: KeywordWay, depth: int
+    at: ReadingPlace, facts: Facts, space: ast.AST, use: ast.expr, way: KeywordWay, depth: int
 ) -> Iterator[HandedKeyword]:
-    """The keys of what a space assigns to a name, and of what it sets in it."""
+    """The keys of what a space assigns to a name that is used, and of what it sets in it."""
+    text = ast.unparse(use)
     always = always_run(space, "." in text) | set_in_every_arm(space, text)
     bound = sum(is_spelled(node, text) for node in targets_in(space))
+    lines = since_bound(space, text, use) if bound > 1 else None
     way = way.but(alone=way.alone and not _is_of_a_class(at, facts, space, text))
     for value in unpacked(space, at.file.tree, text):
         if value is None:
             yield _key(at, way, UNSEEN, space if isinstance(space, ast.stmt) else at.file.tree.body[0], None)
         yield from _keys(at, facts, value, way.but(alone=False, always=False), depth + 1)
     for node in walked(space):
-        here = way.but(always=id(node) in always and bound < 2)
+        if lines and getattr(node, "lineno", lines.start) not in lines:
+            continue
+        here = way.but(always=id(node) in always and (bound < 2 or lines is not None))
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 yield from _of_target(at, facts, node, target, text, here, depth)

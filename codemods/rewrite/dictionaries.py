@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_in_order, targets_of
-from codemods.lightning.exclusive_use import HARDWARE, meets
+from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
@@ -100,10 +100,10 @@ def _filled(space: ast.Module | Function, given: ast.expr) -> list[ast.AST]:
     name, made_at = given.id, _line_that_makes(space, given)
     if made_at is None:
         return []
-    used = _uses(space, name)
-    found: list[ast.AST] = [made for line in statements_in_order(space) if (made := _made(line, name)) is not None]
+    used, lines = _uses(space, given), _statements(space, given)
+    found: list[ast.AST] = [made for line in lines if (made := _made(line, name)) is not None]
     done, last = set(), made_at
-    for index, line in enumerate(statements_in_order(space)):
+    for index, line in enumerate(lines):
         holders: list[ast.AST] = [line]
         owner: ast.AST | None = None
         if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
@@ -113,7 +113,7 @@ def _filled(space: ast.Module | Function, given: ast.expr) -> list[ast.AST]:
         if isinstance(owner, ast.Name) and owner.id == name:
             found, last = [*found, *holders], index
             done.add(id(owner))
-    early = {id(node) for line in statements_in_order(space)[: last + 1] for node in walk(line)}
+    early = {id(node) for line in lines[: last + 1] for node in walk(line)}
     reads = (node for node in used if isinstance(node.ctx, ast.Load) and id(node) not in done)
     return [] if last < made_at or any(id(node) in early for node in reads) else found
 
@@ -122,13 +122,21 @@ def _line_that_makes(space: ast.Module | Function, given: ast.expr) -> int | Non
     """The number of the statement of a function, or of the module, in which a name gets its one value, a dictionary."""
     if not isinstance(given, ast.Name):
         return None
-    makes = [index for index, line in enumerate(statements_in_order(space)) if _made(line, given.id) is not None]
-    stored = sum(not isinstance(node.ctx, ast.Load) for node in _uses(space, given.id))
+    makes = [index for index, line in enumerate(_statements(space, given)) if _made(line, given.id) is not None]
+    stored = sum(not isinstance(node.ctx, ast.Load) for node in _uses(space, given))
     return makes[0] if len(makes) == 1 and stored == 1 else None
 
 
-def _uses(space: ast.Module | Function, name: str) -> list[ast.Name]:
-    return [node for node in walk(space) if isinstance(node, ast.Name) and node.id == name]
+def _statements(space: ast.Module | Function, given: ast.Name) -> list[ast.stmt]:
+    """The statements of a function or module, from the last on that binds a name to its use if several do."""
+    lines, every = since_bound(space, given.id, given), statements_in_order(space)
+    return [line for line in every if line.lineno in lines] if lines else every
+
+
+def _uses(space: ast.Module | Function, given: ast.Name) -> list[ast.Name]:
+    """Where a name is read or bound, in those statements."""
+    nodes = (node for line in _statements(space, given) for node in walk(line))
+    return [node for node in nodes if isinstance(node, ast.Name) and node.id == given.id]
 
 
 def _made(line: ast.stmt, name: str) -> ast.expr | None:

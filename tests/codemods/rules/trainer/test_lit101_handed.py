@@ -330,3 +330,41 @@ def test_what_comes_by_two_stars_beside_it_counts_where_it_is_about_the_hardware
     found = run_rules({"a.py": BESIDE.replace("MADE", made)}, rule("LIT101"), unsafe=True)
     assert [item.fix for item in found.findings] == [level]
     assert 'Trainer(accelerator="gpu", devices=2, **kw)' in found.final()["a.py"].decode()
+
+
+TWICE = """\
+import torch
+from pytorch_lightning import Trainer
+
+
+def run(model, n):
+    options = {{"gpus": n, "max_epochs": 2}}
+    first = Trainer(**options)
+    first.fit(model)
+    options = {{"gpus": {second}, "logger": False}}
+    {line}
+    trainer = Trainer(**options)
+    trainer.test(model)
+"""
+
+
+def test_a_name_for_one_dictionary_after_the_other() -> None:
+    text = TWICE.format(second="n", line='options["deterministic"] = True').replace("(model, n)", "(model, n: int)")
+    made = rewritten({"a.py": text}, rule("LIT101"))["a.py"]
+    assert made == text.replace('"gpus": n', '"accelerator": "gpu" if n else "cpu", "devices": n or 1')
+    assert run_rules({"a.py": made}, rule("LIT101")).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "levels"),
+    [
+        ('options["gpus"] = None', ["safe", "unsafe", "unsafe"]),
+        ("options.update(find())", ["safe", "unsafe"]),
+        ("options = dict(options)", ["manual", "manual"]),
+        ("if n:\n        options = {}", ["unsafe", "unsafe"]),
+    ],
+)
+def test_what_is_put_into_the_second_is_not_in_the_first(line: str, levels: list[str]) -> None:
+    text = TWICE.format(second="n", line=line).replace("(model, n)", "(model, n: int)")
+    found = [finding for finding in run_rules({"a.py": text}, rule("LIT101")).findings]
+    assert [finding.fix for finding in found] == levels
