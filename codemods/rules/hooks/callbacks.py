@@ -54,13 +54,14 @@ WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
 class Watcher:
     """A callback's new hook: where it stands, and the names that it asks the module and the Trainer for, with
     EVERYTHING where it hands one of them on. `moves` says that nothing in its class keeps it from being called a little
-    later, as `on_*_end`."""
+    later, as `on_*_end`, `reads` that all that it does with what was logged is to read it."""
 
     hook: str
     place: str
     asks: frozenset[str]
     owner: str = ""
     moves: bool = False
+    reads: bool = False
 
 
 def watchers(file: PythonFile) -> tuple[Watcher, ...]:
@@ -72,7 +73,8 @@ def watchers(file: PythonFile) -> tuple[Watcher, ...]:
             if hook is not None and len(parameters(hook)) > 1:
                 asks = frozenset(_MetricLookup(file, item).of(hook, *parameters(hook)[:2]))
                 moves = not stage.train and _can_wait(file, item, hook, asks)
-                found.append(Watcher(stage.new, file.path, asks, item.qualname, moves))
+                reads = stage.train and asks <= NEUTRAL | METRICS and not may_change(item, hook)
+                found.append(Watcher(stage.new, file.path, asks, item.qualname, moves, reads))
     return tuple(found)
 
 
@@ -231,6 +233,24 @@ def late(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
             if any(shows(item, stage, watcher) for watcher in shown.callbacks):
                 when = f"{stage.new}, which 2.x calls before the module's own"
                 return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
+    return None
+
+
+def is_late(item: ClassNode, stage: Stage, watcher: Watcher) -> bool:
+    """Whether all that a callback misses is what the old hook of a class logs: it reads that, and changes nothing."""
+    return watcher.reads and noticed(item, stage, watcher) is not None
+
+
+def stale(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of callbacks that read what an old hook logs, and are called before it from now on."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for stage in stages:
+            if watcher := next((each for each in shown.callbacks if is_late(item, stage, each)), None):
+                asked = min(watcher.asks & METRICS)
+                return (
+                    f" Check this: a callback in {path} reads {asked} in {stage.new}, which 2.x calls before the "
+                    "module's own: of what that logs, it sees what the epoch before logged."
+                )
     return None
 
 

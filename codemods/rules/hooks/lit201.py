@@ -15,7 +15,18 @@ from codemods.lightning.class_family import definitions, family
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.hooks.callbacks import WAITING, Watcher, before, behind, late, later, moving, noticed, watchers
+from codemods.rules.hooks.callbacks import (
+    WAITING,
+    Watcher,
+    before,
+    behind,
+    late,
+    later,
+    moving,
+    noticed,
+    stale,
+    watchers,
+)
 from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import (
@@ -105,7 +116,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
             why = _ending(file, facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
-            why = why or ended_before_validation(facts, item, stages) or before(facts, item, stages)
+            why = why or stale(facts, item, stages) or ended_before_validation(facts, item, stages)
+            why = why or before(facts, item, stages)
             yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():

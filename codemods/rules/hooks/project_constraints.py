@@ -13,7 +13,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call, may_return_none, mentions, parameters, results
 from codemods.lightning.class_family import asked_of_another, clash, family, naming_files
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.rules.hooks.callbacks import HANDED, Watcher, moving, noticed
+from codemods.rules.hooks.callbacks import HANDED, Watcher, is_late, moving, noticed
 from codemods.rules.hooks.epoch_end import (
     OLDEST,
     STAGES,
@@ -189,7 +189,7 @@ def _noticed(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
     for path, shown in sorted(facts.collected("LIT201").items()):
         for watcher in shown.callbacks:
             why = noticed(item, stage, watcher)
-            if why and why != HANDED and not moving(facts, watcher):
+            if why and why != HANDED and not moving(facts, watcher) and not is_late(item, stage, watcher):
                 return (
                     f"a callback in {path} has {stage.new} and {why}: 1.x called it after {stage.old}, 2.x calls it "
                     "before the module's own, which may have to do what the callback does"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import refusals, rewritten, rule
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import same
 
 SCRIPT = """\
@@ -164,3 +164,32 @@ def test_one_that_may_change_the_metrics_does_not_move(body: str) -> None:
 def test_one_that_changes_what_it_made_of_the_metrics_moves(body: str) -> None:
     after = rewritten({"train.py": METRICS.replace(SHOWN, body)}, rule("LIT201"), unsafe=True)["train.py"]
     assert "def on_validation_end(self, trainer, pl_module):" in after
+
+
+TRAINED = (
+    METRICS.replace("def on_validation_epoch_end(self, trainer", "def on_train_epoch_end(self, trainer")
+    .replace("def validation_epoch_end", "def training_epoch_end")
+    .replace('{"error": batch.mean() + self.global_step}', "batch.mean()")
+    .replace("return self.layer(batch).mean()", 'return {"loss": self.layer(batch).mean(), "error": batch.sum() + 1}')
+    .replace("[output[", "[self.current_epoch + output[")
+    .replace("    trainer.validate(trainer.model, data)\n", "")
+)
+LATE = "reads callback_metrics in on_train_epoch_end, which 2.x calls before the module's own"
+
+
+def test_one_that_reads_what_a_training_epoch_logs_sees_that_of_the_epoch_before() -> None:
+    before = {"train.py": TRAINED}
+    assert run_rules(before, rule("LIT201")).changes == ()
+    made = run_rules(before, rule("LIT201"), unsafe=True)
+    assert [finding.fix for finding in made.findings] == ["unsafe"] and LATE in made.findings[0].reason
+    after = {"train.py": made.final()["train.py"].decode()}
+    old, new = same(before, after, script=None, module="train", function="main", logged=False)
+    assert old.failure is None and new.failure is None, (old.failure, new.failure)
+    assert [seen.get("best") for seen in new.returned] == [None, old.returned[0]["best"]]
+
+
+@pytest.mark.parametrize("body", ["trainer.callback_metrics['gap'] = 1", "pl_module.best = 1", "keep(trainer)"])
+def test_one_that_does_more_with_a_training_epoch_is_told(body: str) -> None:
+    text = TRAINED.replace(SHOWN, body).replace('self.log("best"', 'self.best = 1; self.log("best"')
+    found = run_rules({"train.py": text}, rule("LIT201")).findings
+    assert found and not any(LATE in finding.reason for finding in found)

@@ -366,5 +366,5 @@ def test_a_name_for_one_dictionary_after_the_other() -> None:
 )
 def test_what_is_put_into_the_second_is_not_in_the_first(line: str, levels: list[str]) -> None:
     text = TWICE.format(second="n", line=line).replace("(model, n)", "(model, n: int)")
-    found = [finding for finding in run_rules({"a.py": text}, rule("LIT101")).findings]
+    found = run_rules({"a.py": text}, rule("LIT101")).findings
     assert [finding.fix for finding in found] == levels
