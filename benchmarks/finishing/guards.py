@@ -12,7 +12,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from benchmarks.finishing.installed import MISSING, PACKAGES, find, first_missing
+from benchmarks.finishing.installed import MISSING, PACKAGES, find, first_missing, signature
 
 DISTRIBUTIONS = ("pytorch-lightning", "pytorch_lightning", "lightning", "lightning-fabric")
 PARSERS = ("Version", "LooseVersion", "StrictVersion", "parse_version", "parse")
@@ -22,6 +22,8 @@ COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.NotEq: operator.ne, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 NOT_THERE = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException")
+
+REFUSED = ("TypeError", "AttributeError", "Exception", "BaseException")
 
 
 class Unknown(Exception):
@@ -49,6 +51,10 @@ class Guards(ast.NodeTransformer):
 
     def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
+        fallback = next((each for each in node.handlers if _catches(each, REFUSED)), None)
+        other = fallback and not isinstance(fallback.body[-1], ast.Raise | ast.Pass)
+        if fallback and other and any(map(self._is_refused, node.body)):
+            return [*fallback.body, *node.finalbody]
         if not any(_catches(handler) for handler in node.handlers):
             return node
         asked = [name for statement in node.body for name in _lightning_names(statement)]
@@ -62,6 +68,21 @@ class Guards(ast.NodeTransformer):
             if not isinstance(caught.body[-1], ast.Raise):
                 return [*caught.body, *node.finalbody]
         return node
+
+    def _is_refused(self, statement: ast.stmt) -> bool:
+        """Whether a statement calls something of Lightning with a keyword that it does not take, or sets hparams."""
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "self.hparams":
+            return True
+        calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+        return any(self._takes_less(each) for each in calls)
+
+    def _takes_less(self, call: ast.Call) -> bool:
+        root, _, rest = ast.unparse(call.func).partition(".")
+        target = find(f"{self.imported.get(root, '')}.{rest}".strip("."))
+        taken = signature(target) if callable(target) else None
+        if taken is None or any(each.kind is each.VAR_KEYWORD for each in taken.parameters.values()):
+            return False
+        return any(item.arg and item.arg not in taken.parameters for item in call.keywords)
 
     def _reads_missing(self, statement: ast.stmt) -> bool:
         """Whether a statement reads a name off Lightning that is not there."""
@@ -173,11 +194,11 @@ def _alike(one: Any, other: Any) -> tuple[Any, Any]:
     return one, other
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
+def _catches(handler: ast.ExceptHandler, errors: tuple[str, ...] = NOT_THERE) -> bool:
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(ast.unparse(each).rpartition(".")[2] in NOT_THERE for each in types)
+    return any(ast.unparse(each).rpartition(".")[2] in errors for each in types)
 
 
 def _lightning_names(statement: ast.stmt) -> list[str]:

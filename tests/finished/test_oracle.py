@@ -41,6 +41,8 @@ WRONG = {
     "argument: torchmetrics.Accuracy(without task=)": "import torchmetrics as tm\ntm.Accuracy()\n",
     "argument: torchmetrics.functional.f1_score(without task=)": "from torchmetrics.functional import f1_score\n"
     "f1_score(a, b)\n",
+    "argument: Trainer(ipus=)": "import pytorch_lightning as pl\ntry:\n    pl.Trainer(ipus=2)\n"
+    "except TypeError:\n    raise\n",
     "value: Trainer(strategy='dp')": "import pytorch_lightning as pl\npl.Trainer(strategy='dp')\n",
     "value: Trainer(accelerator='ddp')": "import pytorch_lightning as pl\npl.Trainer(accelerator='ddp')\n",
     "value: Trainer(precision='mixed')": "import pytorch_lightning as pl\npl.Trainer(precision='mixed')\n",
@@ -90,6 +92,25 @@ WRONG = {
 }
 
 RIGHT = {
+    "another call where one is refused": """\
+        import pytorch_lightning as pl
+
+        try:
+            trainer = pl.Trainer(reload_dataloaders_every_epoch=True)
+        except TypeError:
+            trainer = pl.Trainer(reload_dataloaders_every_n_epochs=1)
+        """,
+    "another way where hparams cannot be set": """\
+        import pytorch_lightning as pl
+
+        class Net(pl.LightningModule):
+            def __init__(self, hparams):
+                super().__init__()
+                try:
+                    self.hparams = hparams
+                except Exception:
+                    self.hparams.update(hparams)
+        """,
     "never read": """
         import pytorch_lightning as pl
         class Net(pl.LightningModule):

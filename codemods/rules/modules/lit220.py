@@ -24,6 +24,7 @@ from codemods.code.syntax import (
 )
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.guards import fallback_of
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
 
@@ -43,6 +44,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if fact is None or facts.kind(fact) not in KINDS or _has_own(facts, fact):
             continue
         for method, node in places:
+            if any(_is_tried(file, target) for target in targets_of(node)):
+                continue
             plain = facts.kind(fact) != MODULE
             ignored = _arrays(method, node)
             refusal = _refusal(item, method, node, len(places), plain) or _shared_name(facts, ignored)
@@ -66,6 +69,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is an error."
             needs = "1.4.0" if plain else None
             yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,), needs=needs)
+
+
+def _is_tried(file: PythonFile, target: ast.expr) -> bool:
+    """Whether a handler does something else where there is no setter."""
+    return isinstance(target, ast.Attribute) and fallback_of(file, target) == "other"
 
 
 def _of_instances(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -101,6 +101,13 @@ def test_what_may_have_changed_since_is_saved_again(between: str) -> None:
     assert rewritten({"a.py": text + SET}, rule("LIT220")) == {"a.py": text + SAVED}
 
 
+def test_hparams_that_are_set_another_way_where_they_cannot_be_stay() -> None:
+    tried = INIT + "        try:\n            self.hparams = hparams\n        except Exception:\n            {}\n"
+    for fallback, said in (("self.hparams.update(hparams)", []), ("pass", ["manual"])):
+        found = run_rules({"a.py": HEAD + tried.format(fallback)}, rule("LIT220"))
+        assert found.changes == () and [finding.fix for finding in found.findings] == said
+
+
 def test_a_datamodule_keeps_them_from_the_logger() -> None:
     text = HEAD.replace("LightningModule", "LightningDataModule") + INIT + "        self.hparams = hparams\n"
     after = rewritten({"a.py": text}, rule("LIT220"))["a.py"]
