@@ -161,7 +161,7 @@ def _count(value: ast.expr) -> int:
     if not isinstance(value, ast.List | ast.Tuple) or any(isinstance(each, ast.Starred) for each in value.elts):
         return 0
     first = value.elts[0] if value.elts else None
-    if isinstance(value, ast.Tuple) and len(value.elts) == 2 and isinstance(first, ast.List | ast.Tuple):
+    if len(value.elts) == 2 and isinstance(first, ast.List | ast.Tuple):
         return len(first.elts)
     second = value.elts[1] if len(value.elts) == 2 else None
     if isinstance(value, ast.Tuple) and isinstance(second, ast.List | ast.Tuple | ast.ListComp):

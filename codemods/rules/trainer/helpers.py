@@ -208,7 +208,7 @@ def shared_homes(facts: Facts, files: Mapping[str, Sequence[ImportedModule]]) ->
 
 def imported(file: PythonFile, home: HelperModule, names: Sequence[str]) -> TextEdit:
     """The import of the shared functions, among the imports of the same package."""
-    first = home.module.lstrip(".").partition(".")[0]
+    package = home.module.lstrip(".").partition(".")[0]
     level = len(home.module) - len(home.module.lstrip("."))
     imports = [node for node in file.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     beside = [
@@ -216,15 +216,19 @@ def imported(file: PythonFile, home: HelperModule, names: Sequence[str]) -> Text
         for node in imports
         if isinstance(node, ast.ImportFrom)
         and node.level == level
-        and (level or (node.module or "").partition(".")[0] == first)
+        and (level or (node.module or "").partition(".")[0] == package)
         and (node.module or "") < home.module.lstrip(".")
     ]
-    after = (beside or imports)[-1]
-    end = file.offsets(after)[1]
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    text = f"from {home.module} import {', '.join(sorted(names))}"
+    if not imports:
+        first = file.tree.body[1 if ast.get_docstring(file.tree, clean=False) is not None else 0]
+        place = _line_start(file, first)
+        return TextEdit(place, place, text + newline * 3)
+    end = file.offsets((beside or imports)[-1])[1]
     line = file.text.find("\n", end)
     end = len(file.text) if line < 0 else line - (file.text[line - 1] == "\r")
-    newline = "\r\n" if "\r\n" in file.text else "\n"
-    return TextEdit(end, end, f"{newline}from {home.module} import {', '.join(sorted(names))}")
+    return TextEdit(end, end, newline + text)
 
 
 def beside(
@@ -240,18 +244,22 @@ def beside(
     above = file.text[:place].replace("\r\n", "\n")
     blank = len(above) - len(above.rstrip("\n")) - 1 if above else 2
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    functions = "\n" * max(0, 2 - blank) + _indented(text(adds, builds, configured), _indentation(file))
-    edits = [TextEdit(place, place, functions.replace("\n", newline))]
     missing = [name for name in modules(adds, builds) if file.scope.lookup(name) != name]
-    if missing:
-        edits += _imported(file, missing, newline)
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    usual = [node for node in imports if getattr(node, "module", "") != "__future__"]
+    lead = "" if usual else "".join(f"import {name}\n" for name in missing)
+    functions = _indented(text(adds, builds, configured), _indentation(file))
+    functions = "\n" * max(0, (1 if lead else 2) - blank) + (f"{lead}\n\n" if lead else "") + functions
+    edits = [TextEdit(place, place, functions.replace("\n", newline))]
+    if missing and usual:
+        edits += _imported(file, usual, missing, newline)
     return edits
 
 
-def _imported(file: PythonFile, names: Sequence[str], newline: str) -> Iterator[TextEdit]:
+def _imported(
+    file: PythonFile, usual: Sequence[ast.Import | ast.ImportFrom], names: Sequence[str], newline: str
+) -> Iterator[TextEdit]:
     """The edits that import modules of the standard library, in order where they are so far, else ahead of others."""
-    imports = [node for node in file.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    usual = [node for node in imports if getattr(node, "module", "") != "__future__"]
     first = next((node for node in usual if node.col_offset == 0), usual[0])
     together = list(takewhile(lambda node: isinstance(node, ast.Import | ast.ImportFrom | ast.Expr), file.tree.body))
     places: dict[int, list[str]] = {}
