@@ -215,17 +215,24 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         reason = f"Not rewritten: line {called[0]} calls it too. Remove `{extra[0]}` from both, and from what calls it."
         return Match(file.head(method), message, "manual", reason, rule.row)
     relatives = [other.name for other in family(facts, fact) if name in other.methods]
-    if relatives:
+    calling = relatives and _is_called(facts, name)
+    reason = "The hook does not read it."
+    if calling:
         reason = f"{relatives[0]}, a base class or subclass, has the hook too: check how they call each other."
-    else:
-        reason = "The hook does not read it."
-    level = "unsafe" if relatives else "safe"
+    level = "unsafe" if calling else "safe"
     edit = NodeEdit(
         method,
         partial(_dropped, extra=tuple(extra), count=count, name=name, owners=owners_of(handed)),
     )
     needs = "2.0.0" if rule.since == "2.0" else None
     return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
+
+
+def _is_called(facts: Facts, name: str) -> bool:
+    """Whether code of the project speaks of a hook otherwise than to define it."""
+    spoken = re.compile(rf"(?<!def )\b{name}\b".encode())
+    sources = (source for _, source in facts.holding(name) if source.kind in ("python", "notebook"))
+    return any(spoken.search(source.unescaped) for source in sources)
 
 
 def _is_spread(file: PythonFile, call: ast.Call) -> bool:

@@ -10,10 +10,15 @@ LOOPS: Mapping[str, Mapping[str, str]] = {
     "fit_loop": {
         "running_loss": "compute the mean of the losses yourself; lr_find reads what training_step returns",
         "split_idx": "batches are no longer split: delete what reads it",
+        "should_accumulate": "compare `(batch_idx + 1) % trainer.accumulate_grad_batches` with 0",
+        "current_epoch": "read `trainer.current_epoch`, which a checkpoint restores",
+        "global_step": "read `trainer.global_step`, which a checkpoint restores",
         "connect": _OWN,
         "replace": _OWN,
     },
     "fit_loop.epoch_loop": {
+        "batches_seen": "read `trainer.fit_loop.total_batch_idx`",
+        "is_last_batch": "read `trainer.is_last_batch`",
         "batch_loop": "read `trainer.fit_loop.epoch_loop.automatic_optimization`, or its `manual_optimization`",
         "connect": _OWN,
         "replace": _OWN,
@@ -31,4 +36,5 @@ LOOPS: Mapping[str, Mapping[str, str]] = {
         )
     },
 }  # fmt: skip
-"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
+"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6, and read in 1.4.9
+to 1.7.7)."""

@@ -72,14 +72,28 @@ def test_outputs_with_a_default_that_nothing_reads_harm_nothing() -> None:
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
 
 
-def test_a_relative_with_the_hook_makes_it_unsafe() -> None:
-    text = (
-        CALLBACK
-        + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        pass\n\n\nclass Child(Watch):\n"
-        + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        print(outputs)\n"
-    )
-    made = run_rules({"a.py": text}, rule("LIT210"))
-    assert [finding.fix for finding in made.findings] == ["unsafe", "manual"] and made.changes == ()
+RELATIVES = (
+    CALLBACK
+    + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        pass\n\n\nclass Child(Watch):\n"
+    + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        print({})\n"
+)
+
+
+@pytest.mark.parametrize(
+    "call", ["super().on_train_epoch_end(trainer, pl_module, outputs)", "getattr(self, 'on_train_epoch_end')"]
+)
+def test_a_relative_with_the_hook_that_is_spoken_of_makes_it_unsafe(call: str) -> None:
+    made = run_rules({"a.py": RELATIVES.format(call)}, rule("LIT210"))
+    assert made.findings[0].fix == "unsafe" and "has the hook too" in made.findings[0].reason
+
+
+def test_a_relative_with_a_hook_that_nobody_calls_is_no_matter() -> None:
+    made = run_rules({"a.py": RELATIVES.format("outputs")}, rule("LIT210"))
+    assert [finding.fix for finding in made.findings] == ["safe", "manual"]
+    after = rewritten({"a.py": RELATIVES.format("trainer")}, rule("LIT210"))["a.py"]
+    assert after.count("def on_train_epoch_end(self, trainer, pl_module):") == 2
+    elsewhere = {"a.py": RELATIVES.format("trainer"), "b.py": "def run(each):\n    each.on_train_epoch_end(1, 2, 3)\n"}
+    assert {finding.fix for finding in run_rules(elsewhere, rule("LIT210")).findings} == {"unsafe"}
 
 
 SCRIPT = """

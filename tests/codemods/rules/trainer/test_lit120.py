@@ -246,6 +246,8 @@ def test_without_lightning_nothing_is_said() -> None:
         ("trainer.fit_loop.max_steps = 3", ["M248"]),
         ("trainer.fit_loop.running_loss.append(1)", ["M207"]),
         ("trainer.fit_loop.epoch_loop.batch_loop.run()", ["M207"]),
+        ("print(trainer.fit_loop.should_accumulate())", ["M207"]),
+        ("print(trainer.fit_loop.epoch_loop.batches_seen)", ["M207"]),
         ("print(trainer.test_loop.dataloaders)", ["M209"]),
         ("trainer.lr_find(model)", [None]),
         ("print(trainer.fit_loop.max_steps, trainer.validate_loop)", []),
