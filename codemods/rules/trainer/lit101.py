@@ -169,6 +169,9 @@ def plan_rewrite(
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep one of the two"
     if given is not None and (named_by or is_strategy(given)):
         return _with_strategy(file, asked, given, arguments, named_by or named(file, facts, given))
+    text = file.source_of(value)
+    if given is not None and _chooses_hardware(given) and asked.accelerator == f'"gpu" if {text} else "cpu"':
+        return Rewrite((("devices", f'{text} or "auto"'),))
     if not known or not (accelerator is None or isinstance(accelerator, str)):
         return (
             "fixer cannot tell the value of `accelerator=`",
@@ -178,7 +181,6 @@ def plan_rewrite(
         return _without_accelerator(asked, given is not None)
     if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
         return Rewrite((("devices", asked.devices),))
-    text = file.source_of(value)
     if accelerator in GPU_NAMES and asked.accelerator == f'"gpu" if {text} else "cpu"':
         # 1.6 to 1.9 took all devices of a named accelerator where `gpus` was None or 0, as "auto" does.
         return Rewrite((("devices", f'{text} or "auto"'),))
@@ -190,6 +192,12 @@ def plan_rewrite(
             "keep one kind of hardware, and give its number as devices=",
         )
     return f'no release had accelerator="{accelerator}"', "say what hardware to use"
+
+
+def _chooses_hardware(node: ast.expr) -> bool:
+    """Whether an expression chooses between names of hardware: `"cpu" if n == 0 else "gpu"`."""
+    arms = (node.body, node.orelse) if isinstance(node, ast.IfExp) else ()
+    return bool(arms) and all(literal(arm)[1] in NEW_ACCELERATORS or _chooses_hardware(arm) for arm in arms)
 
 
 def _is_idle(name: str, node: ast.expr) -> bool:

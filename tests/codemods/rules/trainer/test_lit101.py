@@ -275,3 +275,23 @@ def test_a_name_is_read_as_it_is_bound_there(around: str, kept: bool) -> None:
     text = f"from pytorch_lightning import Trainer\n\n{around}Trainer(gpus=n)\n"
     new = 'accelerator="gpu", devices=n' if kept else 'accelerator="gpu" if n else "cpu", devices=n or 1'
     assert rewritten({"a.py": text}, rule("LIT101")) == {"a.py": text.replace("gpus=n", new)}
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "devices"),
+    [
+        ("'cpu' if n == 0 else 'gpu'", 'n or "auto"'),
+        ("'gpu' if on else ('mps' if n else 'cpu')", 'n or "auto"'),
+        ("'cpu' if n == 0 else 'ddp'", None),
+        ("'cpu' if n == 0 else on", None),
+    ],
+)
+def test_a_choice_of_hardware_beside_it_stays(accelerator: str, devices: str | None) -> None:
+    text = f"{HEAD}def go(n: int, on):\n    return Trainer(gpus=n, accelerator={accelerator})\n"
+    made = run(text)
+    if devices is None:
+        assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
+    else:
+        after = made.final()["train.py"].decode()
+        assert after == text.replace("gpus=n", f"devices={devices}")
+        assert run(after).changes == ()
