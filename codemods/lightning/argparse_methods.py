@@ -367,8 +367,6 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
             if own or change.why:
                 return change.why or f"the script has an option --{min(own)} of its own, which 1.x passed to Trainer"
             continue
-        if any(item.arg is None for item in site.call.node.keywords):
-            return "more arguments come by `**`, which may hold those of 1.x"
         if lost := own - keywords(site.call.node).keys() - _handed(site) - own_read(file, site):
             return f"the script has an option --{min(lost)} of its own, which 1.x passed to Trainer"
         value = site.given

@@ -31,10 +31,13 @@ from codemods.lightning.argparse_methods import (
 )
 from codemods.lightning.facts import KINDS, TRAINER, Facts
 from codemods.lightning.instance_types import ReadingPlace
+from codemods.lightning.keyword_flow import UNSEEN as MORE
+from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rewrite.dictionaries import names_of
 from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer import helpers
@@ -74,6 +77,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
         why = refusal(file, sites, kept) or _parted(file, facts, sites, kept) or _asked_elsewhere(file, facts, sites)
+        why = why or next((told for site in sites if (told := _spread(file, facts, site, kept))), None)
         yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
     for call in file.calls_near(WORDS):
         if match := _of_any(file, facts, call):
@@ -162,6 +166,29 @@ def _has(sites: Sequence[ArgparseCall], method: str) -> bool:
     return any(site.trainer and site.method == method for site in sites)
 
 
+def _spread(file: PythonFile, facts: Facts, site: ArgparseCall, kept: Collection[str]) -> str | None:
+    """Why a call stays to which `**` may give the hardware a second time."""
+    if not _is_spread(file, site):
+        return None
+    names = set(names_of(handed(file, facts, site.call)))
+    said = {item.partition("=")[0] for item in _extra(file, facts, [site], site, kept)}
+    if said and (said & names or not names or MORE in names):
+        return f"more arguments come by `**`, which may hold {min(said)}= too"
+    return None
+
+
+def _is_spread(file: PythonFile, site: ArgparseCall) -> bool:
+    """Whether `**` gives a call that builds a Trainer more than what was parsed, which holds options of its own."""
+    spread = any(item.arg is None for item in site.call.node.keywords)
+    return spread and site.trainer and not site.adds and configured(file, site.call) is None
+
+
+def _is_unseen(file: PythonFile, facts: Facts, site: ArgparseCall) -> bool:
+    """Whether not all is seen that `**` gives a call."""
+    names = names_of(handed(file, facts, site.call)) if _is_spread(file, site) else [""]
+    return not names or MORE in names
+
+
 def _left(file: PythonFile, site: ArgparseCall, why: str) -> Match:
     advice = "add the options with parser.add_argument, and give Trainer the arguments one by one"
     return Match(
@@ -182,7 +209,9 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     idle = sorted(set(IDLE) & set(kept))
     told = spoken(file, frozenset(idle))
     untold = [site for site in sites if _is_untold(file, site)]
-    level: Fix = "unsafe" if made or told or untold or any(site.level == "unsafe" for site in sites) else "safe"
+    unseen = [site for site in sites if _is_unseen(file, facts, site)]
+    assumed = made or told or untold or unseen or any(site.level == "unsafe" for site in sites)
+    level: Fix = "unsafe" if assumed else "safe"
     home = _home(file, facts)
     if idle:
         first = next(site for site in sites if site.trainer)
@@ -209,6 +238,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
             reason += f"; {CPU}"
         if site in untold:
             reason += f"; of --gpus {UNSEEN}"
+        if site in unseen:
+            reason += "; fixer assumes that `**` gives Trainer nothing that 1.x alone took"
         if accelerator_of(file).moved and site.trainer:
             reason += "; what --accelerator named is an option --strategy now"
         if made and not site.adds:

@@ -212,7 +212,6 @@ trainer = pl.Trainer.from_argparse_args(args)
     ("old", "new", "said"),
     [
         ("--root", "--amp_level", "--amp_level of its own"),
-        ("args(args)", "args(args, **more)", "come by `**`"),
         ("args(args)", "args(args, accelerator=args.accelerator, default_root_dir=args.gpus)", "read nowhere"),
     ],
 )

@@ -138,7 +138,7 @@ def test_the_old_key_of_a_backend() -> None:
         ("SET", "fill(more)", "more arguments come by `**`"),
         ("SET", 'more["checkpoint_callback"] = True', "uses the option checkpoint_callback"),
         ("SET", 'if read:\n        more["checkpoint_callback"] = make()', "uses the option checkpoint_callback"),
-        ("argparse.Namespace(**config)", "argparse.Namespace(**config, gpus=1)", "more arguments come by `**`"),
+        ("argparse.Namespace(**config)", "argparse.Namespace(**config, gpus=1)", "which may hold options of 1.x"),
     ],
 )
 def test_left_whole(old: str, new: str, why: str) -> None:
