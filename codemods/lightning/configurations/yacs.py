@@ -14,8 +14,6 @@ from codemods.lightning.facts import Facts, literal
 NODES = frozenset({
     "yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode",
 })  # fmt: skip
-SHORTEST = 2
-"""So many names behind the first tell of a configuration."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,10 @@ class StatedValue:
 
 
 def stated_in_code(facts: Facts, node: ast.expr) -> tuple[StatedValue, ...]:
-    """What the project's configurations begin with where an expression reads: `cfg.TRAINER.GPUS`."""
+    """What the project's configurations begin with where an expression reads: `cfg.TRAINER.GPUS`. One name in small
+    letters may be an attribute of anything."""
     path = path_of(node)
-    if path is None or len(path) < SHORTEST:
+    if path is None or not (len(path) > 1 or path[0].isupper()):
         return ()
     known: dict[tuple[str, ...], tuple[StatedValue, ...]] = facts.of_sources.setdefault("yacs", {})
     if path not in known:

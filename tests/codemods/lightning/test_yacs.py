@@ -58,6 +58,14 @@ def test_what_may_be_something_else_is_assumed(old: str, new: str) -> None:
     assert [finding.fix for finding in run_rules(files, rule("LIT101")).findings] == ["unsafe"]
 
 
+def test_a_name_in_capitals_needs_no_other_before_it() -> None:
+    config, run = (text.replace(".TRAINER.NUM_GPUS", ".GPUS") for text in (CONFIG.replace("= 1", "= [0]"), RUN))
+    made = rewritten({"config.py": config, "run.py": run}, rule("LIT101"))["run.py"]
+    assert made == run.replace("gpus=cfg.GPUS", NOW.replace(".TRAINER.NUM_GPUS", ".GPUS"))
+    small = {"config.py": config.replace("GPUS", "gpus"), "run.py": run.replace("GPUS", "gpus")}
+    assert [finding.fix for finding in run_rules(small, rule("LIT101")).findings] == ["unsafe"]
+
+
 def test_a_file_that_says_text_is_believed() -> None:
     files = {"config.py": CONFIG, "run.py": RUN, "base.yaml": "TRAINER:\n  NUM_GPUS: '1'\n"}
     assert [finding.fix for finding in run_rules(files, rule("LIT101")).findings] == ["unsafe"]
