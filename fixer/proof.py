@@ -37,10 +37,12 @@ from verify.given_data import LARGEST, files_of
 from verify.prove import prove
 from verify.reading.entry import EntrySettings
 from verify.reading.modules import touches
-from verify.request import TIMEOUT_S, Request
+from verify.request import CALLED, TIMEOUT_S, Request
 from verify.sandbox.process import scratch
 
 _OLDEST = Version("1.4")
+_PLAIN = re.compile(r"[\w.+-]{1,100}")
+"""A name of a folder that is one in every path."""
 _LAST = re.compile(r"removed after Lightning (\d+)\.(\d+)\.\d+")
 _FIRST = re.compile(r"no longer given .* since Lightning (\d+\.\d+)$")
 Progress = Callable[[str], None]
@@ -70,6 +72,7 @@ class ProofOptions:
     finished: Path | None = None
     required: Rung | None = None
     data: Path | None = None
+    called: str = CALLED
 
 
 def proof_options(
@@ -117,6 +120,7 @@ def proof_options(
         Clock(Budget(budget or seconds_of(config.budget or DEFAULT_BUDGET), further=further)),
         required=required,
         data=_data(project),
+        called=project.root.name if _PLAIN.fullmatch(project.root.name) else CALLED,
     )
 
 
@@ -193,6 +197,7 @@ def request(
         finished=how.finished,
         required=how.required,
         data=how.data,
+        called=how.called,
     )
 
 

@@ -23,7 +23,7 @@ FactKind = Literal[
 BY_HAND = "replace by hand, where it stops: "
 """How the next step begins where a tree stops at a use that no rule rewrote."""
 RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
-_IN_THE_COPY = re.compile(r"/[^\s'\"=]*?/fixer-verify-[^/\s]+/[^/\s]+/(?:tree|home)/")
+_IN_THE_COPY = re.compile(r"/[^\s'\"=]*?/fixer-verify-[^/\s]+/[^/\s]+/(?:tree/[^/\s]+|home)/")
 """What comes before a path of the project in the copy of it that ran."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _IN_PART: Mapping[Verdict, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}

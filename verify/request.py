@@ -20,6 +20,10 @@ from verify.sandbox.containment import Containment
 TIMEOUT_S = 600.0
 
 
+CALLED = "project"
+"""How the folder of a copy is called where nothing says how the project's is."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What to prove.
@@ -40,7 +44,8 @@ class Request:
     `as_asked` runs the tree after in what its manifests ask for, where that can be had.
     `clock` says how long all of it may take, None for as long as `Budget` says. `finished` is a folder to keep the runs
     in that came to their end, and to take them from. `required` is the rung that is asked for: what is proven without a
-    run reaches *conforms* at most. `data` is a folder whose files lie in both trees as well.
+    run reaches *conforms* at most. `data` is a folder whose files lie in both trees as well. `called` is the name of
+    the folder that a tree is copied to, which code may look for.
     """
 
     group: str
@@ -70,6 +75,7 @@ class Request:
     finished: Path | None = None
     required: Rung | None = None
     data: Path | None = None
+    called: str = CALLED
 
 
 @dataclass

@@ -50,6 +50,7 @@ _CHOICE = re.compile(
 )
 """What Hydra says where a group has no option, or another than its configuration names."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
+_OF_COPY = re.compile(r"^.*/tree/[^/]+/")
 _NAMED = re.compile(r"No such file or directory: '([^'\n]+)'")
 _IS_MISSING = re.compile(
     r"No such file|not found|not installed|could not be found|couldn't find|command", re.IGNORECASE
@@ -111,7 +112,7 @@ def _lies_beside(failure: Failure, home: PurePosixPath, root: Path) -> bool:
     found = _NAMED.search(failure.message) if failure.type == "FileNotFoundError" else None
     if found is None:
         return False
-    said = found[1].rpartition("/tree/")[2]
+    said = _OF_COPY.sub("", found[1])
     place = PurePosixPath(os.path.normpath(home / said))
     inside = not PurePosixPath(said).is_absolute() and place.parts[:1] != ("..",)
     return inside and (root / place).exists() and not (root / said).exists()

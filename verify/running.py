@@ -171,7 +171,8 @@ def run_spec(
 ) -> tuple[Outcome, Path]:
     """Start the harness in a copy of a tree, for a short training; or take what it recorded, where this very run came
     to its end before."""
-    tree, record = bench.folder / name / "tree", bench.folder / name / RECORD
+    home, record = bench.folder / name, bench.folder / name / RECORD
+    tree = home / "tree" / bench.request.called
     short = {
         "seed": SEED,
         "seconds": bench.request.timeout,
@@ -191,23 +192,22 @@ def run_spec(
     if folder:
         held: list[object] = [bench.contained.said, bench.request.accelerator, bench.request.devices]
         held += [_digest(bench.request.data, bench)] if bench.request.data else []
-        held += [sorted(variables_for(bench.before or sources, tree.parent, tree))]
+        held += [sorted(variables_for(bench.before or sources, home, tree)), bench.request.called]
         key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
         if outcome := finished.take(folder, key, places, budget):
             return outcome, record
     check_out(sources.root, tree, sources.paths())
     with following(spec, record, tell):
-        lent = _lent(bench.before or sources, spec, tree, bench.request.data)
+        lent = _lent(bench.before or sources, spec, home, tree, bench.request.data)
         outcome, record = run_harness(name, {**full, **lent}, ready, tree, bench)
     if folder:
         finished.keep(folder, key, outcome, places, budget)
     return outcome, record
 
 
-def _lent(sources: Sources, spec: Mapping[str, object], tree: Path, data: Path | None) -> dict[str, object]:
-    """What a run has besides its `tree`: variables that the code of these sources reads and nothing sets, programs that
-    are missing, and the `data` that the user named."""
-    home = tree.parent
+def _lent(sources: Sources, spec: Mapping[str, object], home: Path, tree: Path, data: Path | None) -> dict[str, object]:
+    """What a run has besides its `tree`, in its `home`: variables that the code of these sources reads and nothing
+    sets, programs that are missing, and the `data` that the user named."""
     folder = home / "home" / "lent"
     variables = variables_for(sources, folder, tree)
     for place in map(Path, variables.values()):

@@ -151,6 +151,6 @@ def test_while_training(
     before = Repo(training).fingerprint()
     temporary = tmp_path / "tmp"
     started = begin(training, temporary)
-    assert wait(lambda: len(list(temporary.glob("fixer-*/*/tree/started"))) == 2), "both trees run"
+    assert wait(lambda: len(list(temporary.glob("fixer-*/*/tree/*/started"))) == 2), "both trees run"
     send(started.pid, number)
     ended(started, training, temporary, before)

@@ -17,7 +17,7 @@ from codemods.rule import Match, NodeEdit, Rule
 from fixer import proof
 from fixer.groups import TRIED, steps_of
 from fixer.project import open_commit
-from fixer.proof import ProofOptions
+from fixer.proof import ProofOptions, proof_options
 from fixer.settings import SharedOptions, options_for, sources_of
 from fixer.unsafe_proof import prove_unsafe
 from tests.fixer.command import old_project
@@ -138,3 +138,9 @@ def test_a_change_that_trains_the_same_is_kept(ask: Ask, tmp_path: Path, own_hom
     norm = [item for item in report["findings"] if "replace_sampler_ddp" in item["message"]]
     assert [(item["fix"], item["applied"]) for item in norm] == [("unsafe", True)], said.err
     assert {item["rung"] for item in report["evidence"]} == {"trains"}
+
+
+@pytest.mark.parametrize(("folder", "called"), [("my-project_2.0", "my-project_2.0"), ("my project", "project")])
+def test_copies_are_called_as_the_folder_of_the_project(folder: str, called: str, tmp_path: Path) -> None:
+    project = open_commit(old_project(tmp_path / folder, {"train.py": LINES}), None)
+    assert proof_options(project, None, None, ()).called == called

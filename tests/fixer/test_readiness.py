@@ -174,7 +174,7 @@ def test_what_is_missing_around_the_code_says_nothing_of_it(type: str, message: 
 
 @pytest.mark.parametrize(("old", "is_one"), [("no 'colorlog' in {}configs", False), ("no 'x' in {}configs", True)])
 def test_what_failed_so_before_says_nothing_wherever_its_copy_lay(old: str, is_one: bool) -> None:
-    copies = [f"file:///tmp/fixer-verify-9-x/{tree}0/tree/" for tree in ("before", "after")]
+    copies = [f"file:///tmp/fixer-verify-9-x/{tree}0/tree/own/" for tree in ("before", "after")]
     texts = (old.format(copies[0]), f"no 'colorlog' in {copies[1]}configs")
     before, after = (replace(FAILED, failure=Failure("MissingConfigException", text, "main.py:4")) for text in texts)
     found = stops({"train.py": OLD.decode(), "requirements.txt": ASKED}, seen(after, before))

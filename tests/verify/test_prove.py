@@ -62,6 +62,17 @@ def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypa
     assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
 
 
+def test_code_that_looks_for_the_folder_of_its_project_finds_it(tmp_path: Path) -> None:
+    named = (
+        "from pathlib import Path\nassert Path(__file__).parent.name == Path.cwd().name == 'my-project', Path.cwd()\n"
+    )
+    evidence = run(tmp_path, named + OLD, named + NEW, called="my-project")
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    other = run(tmp_path / "other", named + OLD, named + NEW)
+    assert "fixer-verify" not in other.reason, other
+    assert other.verdict == "inconclusive"
+
+
 @pytest.mark.cold
 def test_random_draws_of_data_and_model_do_not_depend_on_the_version(tmp_path: Path) -> None:
     evidence = run(tmp_path, RANDOM, RANDOM, changed=())
@@ -207,7 +218,7 @@ def test_nothing_survives_the_end_of_fixer(interrupts: None, tmp_path: Path, num
     root = Path(__file__).parents[2]
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(root)}
     child = subprocess.Popen([sys.executable, "-c", program, str(before), str(after)], env=environment)
-    _wait(lambda: len(list(temporary.glob("*/*/tree/lives"))) == 2)
+    _wait(lambda: len(list(temporary.glob("*/*/tree/*/lives"))) == 2)
     assert _running(str(temporary))
     child.send_signal(number)
     child.wait(timeout=60)

@@ -31,7 +31,7 @@ _ENDED = re.compile(r"was ended before it trained: .*(?:budget of|ran longer|of 
 _SMALLER = "arguments that make what is trained smaller"
 _MADE = "made-up files in place of data"
 _OF_US = re.compile(r"/fixer-verify-")
-_OF_RUN = re.compile(r"^.*/fixer-verify-[^/]+/[^/]+/(?:tree|home)/")
+_OF_RUN = re.compile(r"^.*/fixer-verify-[^/]+/[^/]+/(?:tree/[^/]+|home)/")
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"arguments are required|Missing (?:option|argument|parameter)|required (?:option|flag)|must have a value",
@@ -182,7 +182,7 @@ def _kept_at(path: str) -> str:
     """Where a folder of data has a file: from the root, from the home, or from where it is on the machine."""
     own = _OF_RUN.sub("", path)
     if own != path:
-        return own if path[: len(path) - len(own)].endswith("/tree/") else f"HOME/{own}"
+        return f"HOME/{own}" if path[: len(path) - len(own)].endswith("/home/") else own
     return (
         f"HOME/{path[2:]}"
         if path.startswith("~/")

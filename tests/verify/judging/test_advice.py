@@ -188,7 +188,7 @@ def test_settings_that_fixer_would_refuse_are_not_offered(tmp_path: Path) -> Non
         ("./data/a.csv", "data/a.csv"),
         ("/mnt/a.csv", "ROOT/mnt/a.csv"),
         ("~/a.csv", "HOME/a.csv"),
-        ("/tmp/fixer-verify-1-abc/after0/tree/data/a.csv", "data/a.csv"),
+        ("/tmp/fixer-verify-1-abc/after0/tree/own/data/a.csv", "data/a.csv"),
         ("/tmp/fixer-verify-1-abc/after0/home/a.csv", "HOME/a.csv"),
     ],
 )

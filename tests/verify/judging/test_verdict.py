@@ -267,7 +267,7 @@ def test_another_failure_after_fit_is_not_passing() -> None:
     assert judge(raw(failure=BOOM), raw(), ()).verdict == "preserved"
 
 
-COPY = "/var/tmp/fixer-verify-90-ab_c/{}0/tree/"
+COPY = "/var/tmp/fixer-verify-90-ab_c/{}0/tree/own/"
 
 
 @pytest.mark.parametrize(
