@@ -58,6 +58,23 @@ def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None
     assert all(norm > 0 for norm in alone.after.gradient_norms)
 
 
+def test_a_file_beside_a_module_hides_no_folder_of_that_name_above(tmp_path: Path) -> None:
+    head = "from .utils import SIZE\nfrom utils.data import RATE\n"
+    for name, more in (("before", ""), ("after", "    x = 1\n")):
+        root = tree(tmp_path / name, train="print('no training')\n")
+        for path, text in (
+            ("models/net.py", head + HEAD + more + BODY.replace("width, 2", "width, SIZE").replace("0.1", "RATE")),
+            ("models/utils.py", "SIZE = 2\n"),
+            ("utils/data.py", "RATE = 0.1\n"),
+        ):
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_text(text)
+    evidence = prove(
+        tmp_path / "before", tmp_path / "after", replace(REQUEST, changed=("models/net.py",)), lambda text: None
+    )
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+
+
 def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> RunRecord:
     weights = (("w", 1.0),)
     recording = Recording("m", fitted, failure, losses, (), ((0.1,),) * len(losses), len(losses), 1, 1, (), weights,

@@ -91,11 +91,16 @@ def _chosen(before: Sources, after: Sources, path: str) -> ModuleFile:
         base = base.parent
     bases = [base, *base.parents]
     tree = after.tree(path)
-    if tree and any(found.level for found in imports(tree)) and base == pure.parent:
+    relative = (
+        tree is not None and any(found.level for found in imports(tree)) and base == pure.parent != PurePosixPath(".")
+    )
+    if relative:
         bases = [*bases[1:], base]
     names = [".".join(_without(pure, one).with_suffix("").parts) for one in bases]
     names = [name.removesuffix(".__init__") for name in names]
-    paths = dict.fromkeys(one.as_posix() for one in (base, pure.parent, *pure.parent.parents, PurePosixPath("src")))
+    # not the folder of what imports from its own package: there, a file may hide a folder of the same name above
+    near = () if relative else (base, pure.parent)
+    paths = dict.fromkeys(one.as_posix() for one in (*near, *pure.parent.parents, PurePosixPath("src")))
     return ModuleFile(path, tuple(dict.fromkeys(names)), tuple(paths), _classes(before, after, path))
 
 
