@@ -30,7 +30,7 @@ def stated_in_code(facts: Facts, node: ast.expr) -> tuple[StatedValue, ...]:
     """What the project's configurations begin with where an expression reads: `cfg.TRAINER.GPUS`. One name in small
     letters may be an attribute of anything."""
     path = path_of(node)
-    if path is None or not (len(path) > 1 or path[0].isupper()):
+    if not path or not (len(path) > 1 or path[0].isupper()):
         return ()
     known: dict[tuple[str, ...], tuple[StatedValue, ...]] = facts.of_sources.setdefault("yacs", {})
     if path not in known:

@@ -159,6 +159,13 @@ CUDA = "--extra-index-url https://download.pytorch.org/whl/cu113\nlightning==1.8
 )
 def test_wheels_for_one_cuda_move_with_their_index(before: str, after: str) -> None:
     assert unsafely(before, "requirements.txt") == after
+    assert [fix for fix, _ in about(before, "requirements.txt")] == ["safe"]
+
+
+def test_wheels_for_a_cuda_before_11_may_need_another_driver() -> None:
+    text = CUDA.replace("cu113", "cu102")
+    ((fix, said),) = about(text, "requirements.txt")
+    assert fix == "unsafe" and "cannot tell what the machine" in said
 
 
 @pytest.mark.parametrize(
