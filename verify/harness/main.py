@@ -166,6 +166,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
+    sys.meta_path.append(beside("scattered").Scatter(Path.cwd(), held.SCATTERED))
     beside("installed").install(spec.get("own"), Path.cwd(), held.INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))
     beside("devices").without_cuda(str(Path.cwd()), device, held.MOVED)

@@ -30,6 +30,8 @@ CHOSEN: dict[str, None] = {}
 """The options that were chosen of a configuration which names none."""
 SAMPLES: dict[str, None] = {}
 """How many samples a batch has at most, where it would have more."""
+SCATTERED: dict[str, None] = {}
+"""Who asked for torch_scatter, where it is not installed."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 VARIABLES: dict[str, None] = {}
@@ -80,6 +82,6 @@ def told() -> dict[str, list[str]]:
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "home": HOME, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
-        "chosen": CHOSEN, "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
+        "chosen": CHOSEN, "scattered": SCATTERED, "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

@@ -110,6 +110,11 @@ STAND_INS = {
         "ones of the same kind with two layers, random weights and a vocabulary of letters",
         "the numbers of layers and of words; every word is taken apart into its letters",
     ),
+    "scatter": StandIn(
+        "torch_scatter, which is compiled for one torch, where the project imports it and it is not installed",
+        "its functions in torch's own operations",
+        "sums are taken in another order; it is not there for libraries, which do without",
+    ),
     "alone": StandIn(
         "the logger and the callbacks of a module that is trained alone",
         "a single logger that takes every call, and a ModelCheckpoint that saves nothing",

@@ -37,6 +37,7 @@ _GIVEN = {
     "smaller": "arguments that make what is trained smaller, since it is too large or too slow here",
     "chosen": "options of its configuration, which names none that is there",
     "samples": "batches of fewer samples, since a step is too slow here, of at most",
+    "scattered": "torch_scatter in torch's own operations, since no build of it is installed, for",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -68,7 +69,8 @@ class RunRecord:
     `programs` which stood in for some that are not installed, `moved` which modules asked for CUDA where there is none,
     `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
     trained of a training that is too slow, `smaller` with which arguments it was of something smaller,
-    `chosen` with which options of its configuration, `samples` how many there were in a batch at most.
+    `chosen` with which options of its configuration, `samples` how many there were in a batch at most, `scattered` who
+    asked for torch_scatter where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known; `times`
     says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
@@ -98,6 +100,7 @@ class RunRecord:
     smaller: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
+    scattered: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     times: Mapping[str, int] | None = None
     evaluated: tuple[str, ...] = ()
