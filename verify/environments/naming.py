@@ -108,19 +108,27 @@ def _line(package: str, asked: Sequence[str], told: KnownDistributions) -> tuple
     if here and not names_of(package) & pinned:
         return "", here
     if own in pinned and (table is None or canonicalize_name(table.split("[")[0]) not in pinned):
-        return own, ""
+        return _with_extras(own, manifests), ""
     if table:
-        return table, ""
+        return _with_extras(table, manifests), ""
     open_to_words = [each for each in manifests.addresses if not any(each.is_of(*names_of(one)) for one in asked)]
     if package.lower() not in AMBIGUOUS or _is_whole(package, open_to_words):
         if address := next((each for each in open_to_words if each.brings(package)), None):
             return _from(address, own)
         like = [name for name in pinned if set(words(own)) <= set(words(name)) and not modules_of(name)]
         if len(like) == 1 and not any(like[0] in names_of(one) for one in asked):
-            return like[0], ""
+            return _with_extras(like[0], manifests), ""
     if package.lower() in AMBIGUOUS:
         return "", "projects give this name to files of their own"
     return "", _unknown(own, manifests, open_to_words)
+
+
+def _with_extras(name: str, manifests: Manifests) -> str:
+    """A distribution with the extras that the project's requirements ask for with it."""
+    asked = (Requirement(pin.text) for pin in (*manifests.pins, *manifests.locked))
+    mine = (each for each in asked if canonicalize_name(each.name) == canonicalize_name(name))
+    extras = {extra for each in mine for extra in each.extras}
+    return f"{name}[{','.join(sorted(extras))}]" if extras and "[" not in name else name
 
 
 def _is_whole(package: str, addresses: Iterable[Address]) -> bool:

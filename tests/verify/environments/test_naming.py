@@ -148,6 +148,12 @@ def test_what_conda_brings_is_asked_for_where_the_table_has_it_alone(tmp_path: P
     assert found.left["dcn"].startswith("conda brings it")
 
 
+def test_extras_that_a_manifest_asks_for_come_along(tmp_path: Path) -> None:
+    write(tmp_path, requirements__txt="ray[tune,default]>=1.0\nOwn-Thing[gpu]\npyyaml\n")
+    found = asked(tmp_path, "ray", "own_thing", "yaml").packages
+    assert found == {"ray[default,tune]", "own-thing[gpu]", "pyyaml", "numpy"}
+
+
 def test_the_user_names_what_nobody_else_does(tmp_path: Path) -> None:
     write(tmp_path, requirements__txt="git+https://host/o/dcn.git\n")
     found = asked(tmp_path, "dcn", "clip", added=("dcn[x]==2", "clip @ git+https://host/o/CLIP.git"))
