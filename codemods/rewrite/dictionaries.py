@@ -12,7 +12,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_in_order, targets_of
 from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword
+from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
@@ -60,6 +60,14 @@ def _asked_of(node: ast.AST) -> tuple[str, str] | None:
     if isinstance(owner, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
         return owner.id, key.value
     return None
+
+
+def may_get(file: PythonFile, facts: Facts, call: CallNode, keywords: Collection[str]) -> bool:
+    """Whether `**` may give a call one of some keywords."""
+    if not any(item.arg is None for item in call.node.keywords):
+        return False
+    names = names_of(handed(file, facts, call))
+    return not names or not {UNSEEN, *keywords}.isdisjoint(names)
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], names: Collection[str]) -> bool:

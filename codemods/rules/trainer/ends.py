@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
@@ -13,6 +14,7 @@ from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_sto
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import BY_PROCESSES, ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
+from codemods.rewrite.dictionaries import may_get
 from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import NEW_ACCELERATORS, read_gpus
@@ -53,6 +55,24 @@ def unset(
     )
 
 
+def _none_at_times(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
+) -> ArgumentReplacement | None:
+    """What becomes of a name that is given None in one place and something else in others: for the accelerator, names
+    of hardware, beside which 1.x took devices= alone."""
+    if not isinstance(item.value, ast.Name) or item.arg not in UNSET:
+        return None
+    values = [literal(value) for value in bound_to(facts, file, call, item.value.id)]
+    if (True, None) not in values or len(values) == values.count((True, None)):
+        return None
+    named_so = {str(value) for known, value in values if known and value is not None}
+    if item.arg == "accelerator" and (COUNTING & given.keys() or not named_so <= {*NEW_ACCELERATORS}):
+        return None
+    text, reason = UNSET[item.arg]
+    why = f"it may be None, which is an error in 2.x; {reason}"
+    return ArgumentReplacement(((item.arg, text.format(item.value.id)),), "safe", why, "B16")
+
+
 def end_of(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
 ) -> ArgumentReplacement | None:
@@ -64,7 +84,8 @@ def end_of(
     if item.arg == "strategy":
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
-        return unset(file, call, item, given) or _devices(file, item.value, given)
+        at_times = _none_at_times(file, facts, call, item, given)
+        return at_times or unset(file, call, item, given) or _devices(file, item.value, given)
     if item.arg == "plugins":
         return _plugins(file, facts, item.value)
     return counted(facts, item, given, _seen(file, facts, call, item.value))
@@ -174,7 +195,7 @@ def _accelerator(
     if "gpus" in given:
         return None
     known, value = literal(node)
-    elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
+    elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or may_get(file, facts, call, HARDWARE)
     if known and value is None:
         if elsewhere or COUNTING & given.keys():
             return ArgumentReplacement((), "unsafe", "it let the other arguments decide")
@@ -184,6 +205,8 @@ def _accelerator(
     if not elsewhere and not COUNTING & given.keys() and (chosen := _chosen_hardware(file, node)):
         reason = "None, in one case, was the CPU; it is an error in 2.x"
         return ArgumentReplacement((("accelerator", chosen),), "safe", reason, "B16")
+    if not elsewhere and (at_times := _none_at_times(file, facts, call, ast.keyword("accelerator", node), given)):
+        return at_times
     if open_end := unset(file, call, ast.keyword("accelerator", node), given):
         unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
         return (

@@ -42,6 +42,7 @@ from codemods.rewrite.dictionaries import (
     exchange,
     in_one_place,
     may_bring,
+    may_get,
     names_of,
 )
 from codemods.rewrite.fields import structured
@@ -132,18 +133,10 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
         reason = f"{reason}; {NONE_GIVEN}"
     if planned.doubt:
         level = "unsafe"
-    if _may_get_more(file, facts, call):
+    if may_get(file, facts, call, HARDWARE):
         level, reason = "unsafe", f"{reason}; fixer assumes that `**` gives neither accelerator nor devices"
     edit = NodeEdit(call.node, partial(apply, planned=planned))
     return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
-
-
-def _may_get_more(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    """Whether `**` may give a call something about the hardware."""
-    if not any(item.arg is None for item in call.node.keywords):
-        return False
-    names = names_of(handed(file, facts, call))
-    return not names or not {UNSEEN, *HARDWARE}.isdisjoint(names)
 
 
 def plan_rewrite(

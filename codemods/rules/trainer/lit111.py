@@ -25,6 +25,7 @@ from codemods.rewrite.dictionaries import (
     at_times,
     exchange,
     in_one_place,
+    may_get,
     names_of,
 )
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -90,7 +91,7 @@ def _match(
     if end.new is None:
         yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
         return
-    if end.new and end.level == "safe" and any(other.arg is None for other in call.node.keywords):
+    if end.new and end.level == "safe" and may_get(file, facts, call, {name, *(new for new, _ in end.new)}):
         end = replace(end, level="unsafe", reason=f"{end.reason}; fixer assumes that `**` does not give it too")
     edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
