@@ -81,8 +81,8 @@ def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword
 
 def in_one_function(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], name: str) -> bool:
     """Whether all that a call gets by `**` is such a dictionary, and whatever sets the key is in that function: enough
-    for a key of which what stands beside it changes nothing."""
-    given, space = _sole_dictionary(call, every, [name]), space_of(file, call)
+    for a key of which what stands beside it changes nothing, and that is exchanged wherever it is set."""
+    given, space = _sole_dictionary(call, every, []), space_of(file, call)
     if given is None or _line_that_makes(space, given) is None:
         return False
     around = {id(node) for node in walk(space)}

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
-from codemods.finding import Fix, Span
+from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
-from codemods.lightning.exclusive_use import HARDWARE as BESIDE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.key_values import as_read
-from codemods.lightning.keyword_flow import HandedKeyword, handed
+from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import (
     FROM_ARGS,
     builds_trainer,
@@ -28,12 +25,11 @@ from codemods.lightning.keywords import (
     trainer_calls,
     with_callback,
 )
-from codemods.lightning.kinds import bound_to, part_of_choice
+from codemods.lightning.kinds import bound_to
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.advice import brief
-from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_function, in_one_place, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.argument_words import (
@@ -49,8 +45,8 @@ from codemods.rules.trainer.argument_words import (
 from codemods.rules.trainer.bars import BAR, bar_among
 from codemods.rules.trainer.beside import clash, is_bar_shown, may_be_brought, shown_or_not
 from codemods.rules.trainer.callbacks import are_callbacks, spelled
-from codemods.rules.trainer.dictionary_callbacks import checkpoint_among
-from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
+from codemods.rules.trainer.domains import is_plain, kinds_of
+from codemods.rules.trainer.handed_arguments import OTHERS, guarded_row, handed_over, text_for
 from codemods.rules.trainer.refused import ELSEWHERE, REASON, asks_nothing, refused
 from codemods.rules.trainer.special import NORM_MENTIONS, SPECIAL, ArgumentOutcome, Held
 
@@ -58,15 +54,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "LIT110"
-OTHERS = frozenset({
-    "gpus", "resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps", "num_processes",
-    "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
-})  # fmt: skip
-"""Arguments that other rules answer for, as far as no row here does."""
 ELSEWHERE_WHOLE = ("auto_lr_find", "auto_scale_batch_size", "resume_from_checkpoint")
 """Those that another rule answers for whatever their value is."""
-HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
-"""Those of them that other rules find in a dictionary too."""
 MIXED_ALONE = ("amp_backend", "amp_level")
 """What Lightning 0.9 to 1.9 looked at for mixed precision alone (read in 0.9.0, 1.1.8, 1.3.8, 1.5.10, 1.8.6, 1.9.5)."""
 FIRST = "2.0.0"
@@ -75,8 +64,6 @@ CONDITION = ") if {}"
 """How the text of a callback ends that is there only where the value counts as true."""
 NONE = "it may be None, which is no longer accepted"
 SHOWN = "0 meant no progress bar, and None or 1 the usual one"
-NUMBER = "fixer assumes that it is a number"
-NO_NONE = "fixer assumes that it is not None"
 UNFOLDED = "fixer assumes that `**` does not give it too"
 
 
@@ -95,7 +82,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reason = f"Hydra passes it to Trainer: write {FILLED[field.name]}, since None is an error in 2.x."
             yield Match(file.span(field.place), what, "manual", reason)
     for call, built in receivers(file, facts):
-        yield from _handed_over(file, facts, call, seen, built)
+        yield from handed_over(file, facts, call, seen, built)
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
             for item in call.node.keywords:
@@ -205,10 +192,10 @@ def _outcome(
         return ArgumentOutcome("safe", "it had no effect without precision=16")
     if row.argument == "progress_bar_refresh_rate" and (shown := shown_or_not(file, facts, call, item.value)):
         return _settled(file, facts, call, item, ArgumentOutcome("safe", SHOWN, (("enable_progress_bar", shown),)))
-    guarded = _guarded(file, facts, call, item.value, row)
+    guarded = guarded_row(file, facts, call, item.value, row)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"
-    row, text = guarded, _text(file, item.value, guarded)
+    row, text = guarded, text_for(file, item.value, guarded)
     outcome: ArgumentOutcome | str
     if row.action == "manual":
         return advised(row.reason, brief(file, item.value), literal(item.value)[0])
@@ -261,24 +248,6 @@ def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Argume
     return outcome
 
 
-def _text(file: PythonFile, value: ast.expr, row: ArgumentRow) -> str:
-    """A value as the row's text takes it in."""
-    beside = " if {}" in row.target or "{} or" in row.target
-    return part_of_choice(file, value) if beside else file.source_of(value)
-
-
-def _guarded(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: ArgumentRow) -> ArgumentRow | None:
-    """A row as it is for a value that may be None, where it is one: unsafely where it can be written but once. None
-    where it would have to be written twice."""
-    if row.guarded and may_be_none(facts, file, call, value):
-        if row.guarded.count("{}") < 2 or is_plain(value):
-            return replace(row, target=row.guarded)
-        if any(isinstance(node, ast.Constant) and node.value is None for node in every_node(value)):
-            return None
-        row = replace(row, level="unsafe", reason=row.reason if NUMBER in row.reason else f"{row.reason}; {NO_NONE}")
-    return row if row.target.count("{}") < 2 or is_plain(value) else None
-
-
 def _with_callback(
     facts: Facts, file: PythonFile, call: CallNode, outcome: ArgumentOutcome, row: ArgumentRow
 ) -> ArgumentOutcome | str:
@@ -319,77 +288,6 @@ def _changed(call: cst.Call, *, name: str, outcome: ArgumentOutcome) -> cst.Call
 
 def _left(file: PythonFile, item: ast.keyword, row: ArgumentRow, why: str) -> Match:
     return Match(file.span(item), message_of(row), "manual", f"Not rewritten: {why}.", row.row)
-
-
-def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
-    """What a Trainer gets by `**`, wherever it is set; places in `seen` have been named already."""
-    every = handed(file, facts, call)
-    names = [*names_of(every), *keywords(call.node)]
-    for entry in every:
-        gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
-        at = as_read(file, call, entry, every)
-        kinds = kinds_of(facts, file, at, entry.value) if entry.value and at else frozenset[str]()
-        row = find(entry.name, entry.value, kinds) if entry.value else None
-        if id(entry.place) in seen or not (gone or (row and entry.name in current())):
-            continue
-        seen.add(id(entry.place))
-        edit = _exchange(file, facts, call, entry, row, names) if built else None
-        if built and edit is None and at is not None and row is not None and row.target == "checkpoint":
-            edit = checkpoint_among(file, facts, call, at, entry, every)
-        if edit is not None and row is not None:
-            yield _exchanged(file, entry, row, edit, _is_sure(file, call, entry, every))
-            continue
-        here = entry.file is file
-        advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
-        reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
-        what = removal(entry.name, entry.name) if gone or row is None else message_of(row)
-        yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, row_of(entry.name))
-
-
-def _is_sure(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Sequence[HandedKeyword]) -> bool:
-    """Whether an exchanged key is for this Trainer, or for those that get the same. Each that is about the
-    hardware says something else beside another."""
-    if entry.name in BESIDE:
-        return in_one_place(file, call, every, BESIDE)
-    return in_one_place(file, call, every, [entry.name]) or in_one_function(file, call, every, entry.name)
-
-
-def _exchanged(file: PythonFile, entry: HandedKeyword, row: ArgumentRow, edit: NodeEdit, sure: bool) -> Match:
-    gone = entry.name in once() - current()
-    level, reason = row.level, row.reason
-    if isinstance(entry.holder, ast.AnnAssign):
-        level, reason = "unsafe", f"{reason}; {NO_OTHER}"
-    elif not sure and level == "safe":
-        level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
-    what = removal(entry.name, entry.name) if gone else message_of(row)
-    return Match(file.span(entry.place), what, level, sentence(reason), row.row, (edit,))
-
-
-def _place(file: PythonFile, call: CallNode) -> Span:
-    """The first `**` of a call."""
-    return file.span(next(item.value for item in call.node.keywords if item.arg is None))
-
-
-def _exchange(
-    file: PythonFile,
-    facts: Facts,
-    call: CallNode,
-    entry: HandedKeyword,
-    row: ArgumentRow | None,
-    names: Sequence[str],
-) -> NodeEdit | None:
-    """The edit that gives a key its new name and value, or takes it out, where the row says so."""
-    if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
-        return None
-    row = _guarded(file, facts, call, entry.value, row)
-    if row is None:
-        return None
-    text = _text(file, entry.value, row) if entry.file is file else ""
-    new = ((row.keyword, row.text(text)),) if row.action == "write" else ()
-    if any(name in names and name != entry.name for name, _ in new) or "\n" in text:
-        return None
-    same = tuple((name, None if value == text else value) for name, value in new)
-    return exchange(file, facts, call, entry, same)
 
 
 def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:

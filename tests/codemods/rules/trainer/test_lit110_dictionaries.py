@@ -150,3 +150,43 @@ def test_an_argument_that_came_after_the_target() -> None:
     for target, count in (("2.6.6", 0), ("2.0.9", 1)):
         made = plan(sources({"a.py": text}), Options((rule("LIT110"),), target=target))
         assert [item.fix for item in made.findings] == ["manual"] * count
+
+
+SET_TWICE = """\
+from pytorch_lightning import Trainer
+
+
+def build(record, n):
+    options = {{"checkpoint_callback": False, "max_epochs": n}}
+    if record:
+        options["checkpoint_callback"] = {value}
+    {line}
+    return Trainer(**options), record
+"""
+
+
+def test_a_key_that_is_set_twice_is_exchanged_in_both_places() -> None:
+    text = SET_TWICE.format(value="True", line="print(record)")
+    made = run_rules({"a.py": text}, rule("LIT110"))
+    assert {finding.fix for finding in made.findings} == {"safe"}
+    after = made.final()["a.py"].decode()
+    assert after == text.replace('"checkpoint_callback"', '"enable_checkpointing"')
+    names: dict[str, Any] = {}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch"), names)
+    assert names["build"](True, 1)[0].checkpoint_callback is not None
+    assert names["build"](False, 1)[0].checkpoint_callback is None
+    assert run_rules({"a.py": after}, rule("LIT110")).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("find(n)", "print(record)"),
+        ("True", 'print(options["checkpoint_callback"])'),
+        ("True", "keep(options)"),
+        ("None", "print(record)"),
+    ],
+)
+def test_a_key_that_is_set_twice_and_ends_otherwise_is_left(value: str, line: str) -> None:
+    made = run_rules({"a.py": SET_TWICE.format(value=value, line=line)}, rule("LIT110"))
+    assert made.changes == () and {finding.fix for finding in made.findings} == {"manual"}
