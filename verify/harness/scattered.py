@@ -28,8 +28,10 @@ class Scatter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The package and its parts."""
+        if name not in PARTS:
+            return None
         asker = self._asking()
-        if name not in PARTS or (name == NAME and asker is None):
+        if name == NAME and asker is None:
             return None
         if asker is not None:
             self.used[asker] = None
