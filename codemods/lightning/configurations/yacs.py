@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.source import PythonFile
-from codemods.code.syntax import targets_of
+from codemods.code.syntax import root_name, targets_of
 from codemods.lightning.facts import Facts, literal
 
 NODES = frozenset({
@@ -69,17 +69,11 @@ def _values(file: PythonFile) -> list[StatedValue]:
     for item in own:
         known, value = literal(item.node.value) if item.node.value else (False, None)
         for target in targets_of(item.node):
-            if isinstance(target, ast.Attribute) and _root(target) in made:
+            if isinstance(target, ast.Attribute) and root_name(target) in made:
                 place = file.path, target.lineno, target.col_offset
                 plain = known and isinstance(item.node, ast.Assign)
                 found.append(StatedValue(path_of(target) or (), plain, value, place))
     return found
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_node(file: PythonFile, called: ast.expr) -> bool:

@@ -109,7 +109,8 @@ def _value(statement: ast.stmt) -> ast.expr | None:
     return statement.value if isinstance(statement, ast.Assign) else None
 
 
-def stores(space: Space, name: str) -> list[ast.AST]:
+def stores(space: Space, name: str) -> list[ast.Name]:
+    """Where a name is bound in a function or module."""
     names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
     return [node for node in names if not isinstance(node.ctx, ast.Load)]
 

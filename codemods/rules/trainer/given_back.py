@@ -16,7 +16,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import times_spoken
 from codemods.lightning.keywords import builds_trainer, keyword
 from codemods.lightning.trainer_variables import calls_of, escapes, is_bound_once, kept_in, readings_of
-from codemods.rules.trainer.branched_checkpoint import BEFORE_IT
+from codemods.rules.trainer.branched_checkpoint import BEFORE_IT, stores
 from codemods.rules.trainer.resumed import fits_at_once, uses_of
 
 
@@ -70,7 +70,7 @@ def given_back(
 def _parameter(facts: Facts, function: ast.FunctionDef, value: ast.expr) -> str | None:
     """The parameter that an expression is, or reads an attribute of which nothing sets."""
     root = _root(facts, value)
-    return root if root and takes(function, root) and not _stores(function, root) else None
+    return root if root and takes(function, root) and not stores(function, root) else None
 
 
 def _root(facts: Facts, node: ast.expr) -> str | None:
@@ -80,11 +80,6 @@ def _root(facts: Facts, node: ast.expr) -> str | None:
             return None
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
-
-
-def _stores(space: Space, name: str) -> list[ast.Name]:
-    names = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
-    return [node for node in names if not isinstance(node.ctx, ast.Load)]
 
 
 def _parts(function: ast.FunctionDef, file: PythonFile, call: ast.Call) -> tuple[int | None, set[ast.Call]] | None:
@@ -182,10 +177,8 @@ def _argument(function: ast.FunctionDef, call: ast.Call, name: str) -> ast.expr 
 
 def _is_kept(space: Space, name: str, call: ast.Call) -> bool:
     """Whether a name is what it was from a call on, in its function or module."""
-    stores = _stores(space, name)
-    if is_shared(space, name):
-        return False
-    return not stores or (len(stores) == 1 and stores[0].lineno < call.lineno)
+    lines = [node.lineno for node in stores(space, name)]
+    return not is_shared(space, name) and (not lines or (len(lines) == 1 and lines[0] < call.lineno))
 
 
 def _is_set_behind(space: Space, key: str, call: ast.Call) -> bool:
