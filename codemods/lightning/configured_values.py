@@ -60,7 +60,7 @@ def _of_stated(facts: Facts, stated: Sequence[StatedValue]) -> tuple[Any, ...]:
     """What a configuration that code begins may have: its first values, and those of that key in files."""
     key, places = stated[0].path[-1], {each.place for each in stated}
     loose = is_stored(facts, facts.open, key, places) or any(_stores(file, key) for file in _files_with(facts, key))
-    if loose or not all(each.known for each in stated):
+    if loose or not all(each.known and each.value is not None for each in stated):  # None may become of any type
         return ()
     return (*(each.value for each in stated), *_values(facts, key))
 
@@ -98,7 +98,8 @@ def is_set_by_modules(facts: Facts, key: str) -> bool:
     known: dict[str, bool] = facts.of_sources.setdefault("configured values set by modules", {})
     if key not in known:
         places = {place for file in _files_with(facts, key) for place in _places_in_script(file, key)}
-        known[key] = is_stored(facts, facts.open, key, places)
+        items = any(_stores(file, key) for file in _files_with(facts, key))
+        known[key] = items or is_stored(facts, facts.open, key, places)
     return known[key]
 
 

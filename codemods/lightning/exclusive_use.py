@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Collection
 
-from codemods.code.nodes import walked
+from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_spelled, statements_in_order
 from codemods.lightning.arguments import current, rows
@@ -122,6 +122,9 @@ def since_bound(space: ast.AST, text: str, use: ast.AST) -> range | None:
     line = getattr(use, "lineno", 0)
     around = next((node for node in body if node.lineno <= line <= (node.end_lineno or line)), None)
     before = [node for node in binding if around and node.lineno < around.lineno]
+    later = (node for node in walk(around) if isinstance(node, Function | ast.Lambda)) if around else ()
+    if any(inner is use for node in later for inner in walk(node)):  # it runs when it is called, perhaps after all
+        return None
     stores = sum(is_spelled(node, text) for node in targets_in(space))
     if len(binding) < 2 or len(binding) != stores or not before or around in binding:
         return None

@@ -65,10 +65,10 @@ def _is_parsed(facts: Facts, file: PythonFile, call: CallNode, parts: Sequence[a
         return False
     return all(
         kind_of_option(facts, file, call, item) is not None and not is_set(facts, item.attr) for item in attributes
-    ) and not _sets_by_name(facts)
+    ) and not sets_by_name(facts)
 
 
-def _sets_by_name(facts: Facts) -> bool:
+def sets_by_name(facts: Facts) -> bool:
     """Whether code of the project sets attributes by names that are worked out."""
     if "sets by name" not in facts.of_sources:
         texts = (source.unescaped for source in facts.sources.values() if source.kind in ("python", "notebook"))

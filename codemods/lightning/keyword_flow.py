@@ -339,14 +339,8 @@ def _of_module(
         if home is None:
             return
         if any(isinstance(item, ast.Name) and item.id == name for item in targets_in(home.tree)):
-            yield from _set_in(
-                ReadingPlace(home, (), home.scope, None),
-                facts,
-                home.tree,
-                ast.Name(name),
-                way.but(alone=False),
-                depth + 1,
-            )
+            there = ReadingPlace(home, (), home.scope, None)
+            yield from _set_in(there, facts, home.tree, ast.Name(name), way.but(alone=False), depth + 1)
             return
         at, dotted = ReadingPlace(home, (), home.scope, None), home.scope.lookup(name)
 

@@ -120,7 +120,7 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return None
     text, values = file.source_of(node), configured_values(facts, file, call, node)
-    if values and all(value in (None, "") or value in STRATEGIES for value in values):
+    if values and all(value is None or value == "" or str(value) in STRATEGIES for value in values):
         assumed = "" if any(values) else _before_hardware(facts)
         if any(values) or assumed:
             why = assumed and f"fixer assumes that {text} names a strategy that still exists, or nothing: {assumed}"

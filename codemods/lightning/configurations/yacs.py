@@ -14,6 +14,8 @@ from codemods.lightning.facts import Facts, literal
 NODES = frozenset({
     "yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode",
 })  # fmt: skip
+SHORTEST = 2
+"""So many names behind the first tell of a configuration: one may be an attribute of anything."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,9 @@ class StatedValue:
 
 
 def stated_in_code(facts: Facts, node: ast.expr) -> tuple[StatedValue, ...]:
-    """What the project's configurations begin with where an expression reads: `cfg.TRAINER.GPUS`. One name in small
-    letters may be an attribute of anything."""
+    """What the project's configurations begin with where an expression reads: `cfg.TRAINER.GPUS`."""
     path = path_of(node)
-    if not path or not (len(path) > 1 or path[0].isupper()):
+    if path is None or len(path) < SHORTEST:
         return ()
     known: dict[tuple[str, ...], tuple[StatedValue, ...]] = facts.of_sources.setdefault("yacs", {})
     if path not in known:

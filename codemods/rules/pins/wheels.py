@@ -14,7 +14,7 @@ from codemods.rules.pins.lightning import after, shown
 
 _CUDA = "cu118"
 """The oldest CUDA that torch 2.1 to 2.3 have wheels for, which runs on the drivers of every CUDA 11."""
-_SAME_DRIVERS = "runs on the drivers of every CUDA 11 (NVIDIA's minor version compatibility, from 450.80.02 on)"
+_SAME_DRIVERS = "runs on the drivers of CUDA 11.1 and later (NVIDIA's minor version compatibility, from 450.80.02 on)"
 _BUILD = re.compile(r"(?P<sign>===?)(?P<space>\s*)[0-9.]+\+(?P<build>cu1[01]\d|cpu)")
 _EXACT = re.compile(r"(?P<sign>===?)(?P<space>\s*)[0-9.]+")
 _INDEX = re.compile(r"download\.pytorch\.org/whl/(?P<build>cu1[01]\d)(?![\w])")
@@ -46,9 +46,9 @@ def builds(text: str, own: Manifest, area: Area, target: str) -> Conflict | None
         return Conflict(tuple(gone), message, "manual", f"{reason}; it names builds for one CUDA: {way}")
     edits = [TextEdit(pin.start, pin.end, new) for pin, new in wanted if new]
     edits += [TextEdit(*match.span("build"), _CUDA) for match in _INDEX.finditer(text)]
-    built = {match["build"][:4] for pin in gone if (match := _BUILD.fullmatch(pin.specifier))}
-    built |= {match["build"][:4] for match in _INDEX.finditer(text)}
-    if built <= {"cu11", "cpu"}:
+    built = {match["build"] for pin in gone if (match := _BUILD.fullmatch(pin.specifier))}
+    built |= {match["build"] for match in _INDEX.finditer(text)}
+    if all(build == "cpu" or "cu111" <= build <= _CUDA for build in built):
         return Conflict(tuple(gone), message, "safe", f"{reason}; {_CUDA} {_SAME_DRIVERS}", tuple(edits))
     reason = f"{reason}; fixer cannot tell what the machine that it is for has"
     return Conflict(tuple(gone), message, "unsafe", reason, tuple(edits))

@@ -70,7 +70,10 @@ def _none_at_times(
         return None
     text, reason = UNSET[item.arg]
     why = f"it may be None, which is an error in 2.x; {reason}"
-    return ArgumentReplacement(((item.arg, text.format(item.value.id)),), "safe", why, "B16")
+    new = ((item.arg, text.format(item.value.id)),)
+    if item.arg == "accelerator" and not all(known for known, _ in values):
+        return ArgumentReplacement(new, "unsafe", f"{why}; fixer assumes that it names hardware elsewhere", "B16")
+    return ArgumentReplacement(new, "safe", why, "B16")
 
 
 def end_of(
@@ -205,8 +208,8 @@ def _accelerator(
     if not elsewhere and not COUNTING & given.keys() and (chosen := _chosen_hardware(file, node)):
         reason = "None, in one case, was the CPU; it is an error in 2.x"
         return ArgumentReplacement((("accelerator", chosen),), "safe", reason, "B16")
-    if not elsewhere and (at_times := _none_at_times(file, facts, call, ast.keyword("accelerator", node), given)):
-        return at_times
+    if at_times := _none_at_times(file, facts, call, ast.keyword("accelerator", node), given):
+        return ArgumentReplacement(None, "manual", OPEN) if elsewhere else at_times
     if open_end := unset(file, call, ast.keyword("accelerator", node), given):
         unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
         return (

@@ -8,10 +8,11 @@ from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
+from codemods.finding import Fix
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.invariant_expressions import is_steady
+from codemods.lightning.invariant_expressions import is_steady, sets_by_name
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -61,7 +62,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             own = tuple(fit for fit in back.fits if fit.file.path == file.path)
             given = _said(own) if call.node is back.built[0] else ()
             unit = _unit_of(file, back)
-            yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, (dropped, *given), unit=unit)
+            level, reason = _surely(facts, item)
+            yield Match(file.span(item), MESSAGE, level, reason, ROW, (dropped, *given), unit=unit)
             continue
         if isinstance(fits, str):
             text = file.source_of(item.value)
@@ -121,6 +123,13 @@ def _unit(file: PythonFile, call: CallNode) -> str:
     return f"{file.path}:{call.node.lineno}:{NAME}"
 
 
+def _surely(facts: Facts, item: ast.keyword) -> tuple[Fix, str]:
+    """How sure it is that a caller reads what the function read which it called."""
+    if isinstance(item.value, ast.Name) or not sets_by_name(facts):
+        return "safe", SAFE
+    return "unsafe", f"{SAFE} fixer assumes that code which sets attributes by names that are worked out leaves it."
+
+
 def _unit_of(file: PythonFile, back: GivenBack) -> str:
     return f"{file.path}:{back.function.lineno}:{NAME}"
 
@@ -144,8 +153,9 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             if guard_of(home, facts, call, NAME) == "none" and (found := _of_home(home, facts, call, item, file)):
                 place, edits, unit = found
+                level, reason = _surely(facts, item) if unit != _unit(home, call) else ("safe", SAFE)
                 message = f"fit gets the checkpoint that the Trainer of {path} resumed from"
-                yield Match(file.span(place.node), message, "safe", SAFE, ROW, edits, unit=unit)
+                yield Match(file.span(place.node), message, level, reason, ROW, edits, unit=unit)
 
 
 def _of_home(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken
@@ -14,9 +13,6 @@ from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.lightning.keywords import by_name, keyword, keywords, replaced, trainer_calls
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-
-if TYPE_CHECKING:
-    pass
 
 RENAMED = {
     ("fit", "train_dataloader"): ("train_dataloaders", "M017"),

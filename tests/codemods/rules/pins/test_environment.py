@@ -162,8 +162,9 @@ def test_wheels_for_one_cuda_move_with_their_index(before: str, after: str) -> N
     assert [fix for fix, _ in about(before, "requirements.txt")] == ["safe"]
 
 
-def test_wheels_for_a_cuda_before_11_may_need_another_driver() -> None:
-    text = CUDA.replace("cu113", "cu102")
+@pytest.mark.parametrize("build", ["cu102", "cu110"])
+def test_wheels_for_a_cuda_before_11_1_may_need_another_driver(build: str) -> None:
+    text = CUDA.replace("cu113", build)
     ((fix, said),) = about(text, "requirements.txt")
     assert fix == "unsafe" and "cannot tell what the machine" in said
 

@@ -355,6 +355,15 @@ def test_a_name_for_one_dictionary_after_the_other() -> None:
     assert run_rules({"a.py": made}, rule("LIT101")).changes == ()
 
 
+def test_what_runs_when_it_is_called_may_see_the_last_of_them() -> None:
+    text = TWICE.format(second="n", line="print(options)").replace("(model, n)", "(model, n: int)")
+    text = text.replace(
+        "    first = Trainer(**options)\n    first.fit(model)\n", "    make = lambda: Trainer(**options)\n"
+    )
+    found = run_rules({"a.py": text}, rule("LIT101")).findings
+    assert found and {finding.fix for finding in found} <= {"manual", "unsafe"}
+
+
 @pytest.mark.parametrize(
     ("line", "levels"),
     [

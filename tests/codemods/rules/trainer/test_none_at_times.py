@@ -63,9 +63,9 @@ def test_the_cpu_and_all_that_there_are() -> None:
     ("old", "new", "levels"),
     [
         ('accelerator = "mps"', 'accelerator = "ddp"', {"manual", "safe"}),
-        ('accelerator = "mps"', "accelerator = find()", {"safe"}),
+        ('accelerator = "mps"', "accelerator = find()", {"safe", "unsafe"}),
         ("more = {}", "more = find()", {"manual", "unsafe"}),
-        ('more["min_epochs"] = 2', 'more["strategy"] = "ddp"', {"safe"}),
+        ('more["min_epochs"] = 2', 'more["strategy"] = "ddp"', {"manual", "safe"}),
         ("devices = None", "devices = 2", {"safe"}),
         ("accelerator = None", 'accelerator = "cpu"', {"safe"}),
     ],
