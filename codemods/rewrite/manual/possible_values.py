@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, self_name
 from codemods.rewrite.manual.optimizers import NotPlain
 
 CHANGES = frozenset({"insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort"})
@@ -53,11 +53,13 @@ class Bindings:
     """The assignments of a function, and what each name is by them."""
 
     def __init__(self, function: Function) -> None:
+        self.this = self_name(function)
         self.bound: dict[str, list[ValueBinding]] = {}
         self.spoiled: set[str] = set()
         self.handed: dict[str, list[int]] = {}
         self.places: dict[ast.AST, StatementPosition] = {}
         self.loops = {id(node.body) for node in walk(function) if isinstance(node, ast.For | ast.While)}
+        self.calls_own: set[int] = set()
         self._following: list[ast.Name] = []
         for order, (node, blocks) in enumerate(_statements(function.body, ())):
             place = StatementPosition(order, blocks)
@@ -65,6 +67,8 @@ class Bindings:
             self._note(node, place)
             for name in (name for inner in _expressions(node) for name in _handed(inner)):
                 self.handed.setdefault(name, []).append(order)
+            if any(self._may_set(inner) for inner in _expressions(node)):
+                self.calls_own.add(order)
         for inner in walk(function):
             self.spoiled |= set(_changed(inner))
 
@@ -90,6 +94,8 @@ class Bindings:
     def _bind(self, target: ast.expr, value: ast.expr, place: StatementPosition) -> None:
         if isinstance(target, ast.Name):
             self._keep(target.id, ValueBinding(value, place))
+        elif isinstance(target, ast.Attribute) and self._is_own(target):
+            self._keep(f"{self.this}.{target.attr}", ValueBinding(value, place))
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             paired = len(parts) == len(target.elts)
@@ -98,6 +104,34 @@ class Bindings:
 
     def _keep(self, name: str, binding: ValueBinding) -> None:
         self.bound.setdefault(name, []).append(binding)
+
+    def _is_own(self, node: ast.Attribute) -> bool:
+        return isinstance(node.value, ast.Name) and node.value.id == self.this
+
+    def _may_set(self, node: ast.AST) -> bool:
+        """Whether a node calls a method of the object, or hands the object itself to something."""
+        if not isinstance(node, ast.Call):
+            return False
+        own = isinstance(node.func, ast.Attribute) and self._is_own(node.func)
+        given = (*node.args, *(keyword.value for keyword in node.keywords))
+        return own or any(isinstance(item, ast.Name) and item.id == self.this for item in given)
+
+    def put_on(self, node: ast.Attribute) -> list[ast.expr]:
+        """What an attribute of the object may hold where it is read, where the function itself puts it there on every
+        way to it, and nothing in between could put another there; else nothing."""
+        place = self.places.get(node)
+        if place is None or not self._is_own(node):
+            return []
+        found: list[ValueBinding] = []
+        for binding in self.bound.get(f"{self.this}.{node.attr}", []):
+            if binding.place.order >= place.order:
+                continue
+            if place.blocks[: len(binding.place.blocks)] == binding.place.blocks:
+                found = [binding]
+            elif found:
+                found.append(binding)
+        since = range(found[0].place.order + 1, place.order) if found else range(0)
+        return [] if self.calls_own & {*since} else [binding.value for binding in found]
 
     def reaching(self, node: ast.Name) -> list[ValueBinding]:
         """What may have been bound or added to a name where it is used: whatever stands before it, from the last
@@ -122,6 +156,8 @@ class Bindings:
             if held is None:
                 return [node]
             return [choice for item in held.items for choice in self.choices(item)]
+        if isinstance(node, ast.Attribute) and (put := self.put_on(node)):
+            return [choice for value in put for choice in self.choices(value)]
         if not isinstance(node, ast.Name):
             return [node]
         values = [binding.value for binding in self.reaching(node) if not binding.added]

@@ -14,6 +14,7 @@ from codemods.code.syntax import Function, parameters, self_name, uses
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.rewrite.manual.hooks import COUNT
 from codemods.rewrite.manual.project_obstacles import COUNTS
+from codemods.rewrite.manual.shown_counts import shown_alone
 
 SETTINGS = frozenset({"python", "notebook", "yaml", "json", "toml", "shell"})
 _HOOKS = ("on_", "setup", "teardown")
@@ -64,9 +65,9 @@ def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterato
                     told[id(node)] = _way(facts, file, item, method, node, own)
     for node in file.attributes(COUNT):
         yield told.get(id(node), "other")
-    logged = {id(key) for key in _names_of_logged(file)}
+    harmless = {id(key) for key in _names_of_logged(file)} | shown_alone(facts, file, COUNT)
     for node in walked(file.tree):
-        if isinstance(node, ast.Constant) and node.value == COUNT and id(node) not in logged:
+        if isinstance(node, ast.Constant) and node.value == COUNT and id(node) not in harmless:
             yield "other"
 
 

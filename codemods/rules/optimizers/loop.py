@@ -24,6 +24,7 @@ from codemods.rewrite.manual.writer import (
     take_outputs,
     zero_lines,
 )
+from codemods.rules.optimizers.apart import FLAG_ON
 from codemods.rules.optimizers.module import HELPER, INDEX, STEP, StepParameters
 from codemods.rules.optimizers.plan import OptimizerVerdict, clears, clip_of, window_of
 
@@ -49,9 +50,9 @@ def write_loop(node: cst.ClassDef, verdict: OptimizerVerdict, shape: StepShape) 
     """
     node = edits.change_method(node, STEP, lambda step: _split_step(step, verdict, shape))
     node = _rename_calls(node)
-    node = switch_off(node, verdict.attribute)
+    node = switch_off(node, verdict.attribute or bool(verdict.apart))
     if verdict.batches:
-        node = count_batches(node, verdict.configured.count, before=STEP)
+        node = count_batches(node, None if verdict.apart else verdict.configured.count, before=STEP)
     node = shed(node, shape.hooks)
     if verdict.configured.frequencies:
         node = edits.change_method(node, "configure_optimizers", lambda method: [_without_frequencies(method)])
@@ -63,6 +64,11 @@ def write_loop(node: cst.ClassDef, verdict: OptimizerVerdict, shape: StepShape) 
         node = edits.add_class_statement(node, f"accumulate_grad_batches = {window}\n")
     node = add_plateaus(node, verdict.configured, after=HELPER)
     return take_outputs(node) if verdict.item.batch_outputs else node
+
+
+def stay_automatic(node: cst.ClassDef) -> cst.ClassDef:
+    """A subclass that is optimized automatically, as its base no longer is."""
+    return edits.add_class_statement(node, FLAG_ON)
 
 
 def write_follower(node: cst.ClassDef) -> cst.ClassDef:

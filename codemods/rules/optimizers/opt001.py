@@ -19,6 +19,7 @@ from codemods.rewrite.manual.trainer_scopes import add_attributes, carriers, fun
 from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rewrite.manual.transfer_edits import hand_over, without
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.optimizers.apart import sets_flag
 from codemods.rules.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
 from codemods.rules.optimizers.plan import UNHEARD, OptimizerFileSummary, OptimizerVerdict, clears, verdicts, window_of
@@ -68,7 +69,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def _present(file: PythonFile) -> bool:
     fits = read_fits(file)
-    return bool(candidates(file) or fits.plain or fits.other or _heirs(file)) or gives(file, MOVED)
+    return bool(candidates(file) or fits.plain or fits.other or _optimizing(file)) or gives(file, MOVED)
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -87,6 +88,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield from _inheriting(file, facts, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
+            yield from _apart_matches(file, verdict)
     yield from strategy_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
     yield from hand_over(file, facts, [verdict for verdict in found if verdict.what == "loop"])
 
@@ -116,9 +118,35 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
         )
 
 
+def _apart_matches(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]:
+    """The subclasses with a step of their own, which inherit no loop."""
+    for item in file.classes:
+        if (file.path, item.qualname) in verdict.apart and not sets_flag(item):
+            yield Match(
+                file.head(item.methods[STEP]),
+                f"{item.node.name} is automatic, and its base {verdict.item.name} no longer will be",
+                verdict.level,
+                "It says that it is optimized automatically, as it was.",
+                "M214",
+                edits=(NodeEdit(item.node, _automatic_edit),),
+                unit=verdict.unit,
+            )
+
+
+def _automatic_edit(node: cst.ClassDef) -> cst.ClassDef:
+    from codemods.rules.optimizers.loop import stay_automatic
+
+    return stay_automatic(node)
+
+
+def _optimizing(file: PythonFile) -> list[ClassNode]:
+    """The classes that configure optimizers and have a base, which may have a step."""
+    return [item for item in file.classes if item.node.bases and METHOD in item.methods]
+
+
 def _heirs(file: PythonFile) -> list[ClassNode]:
     """The classes that configure optimizers for a step that they do not define."""
-    return [item for item in file.classes if item.node.bases and METHOD in item.methods and STEP not in item.methods]
+    return [item for item in _optimizing(file) if STEP not in item.methods]
 
 
 def _inheriting(file: PythonFile, facts: Facts, verdict: OptimizerVerdict) -> Iterator[Match]:

@@ -28,6 +28,7 @@ from codemods.rewrite.manual.settings import TrainerSetting
 from codemods.rewrite.manual.step_counts import askers
 from codemods.rewrite.manual.trainer_scopes import TrainerCall
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Loose, TrainerSettings, read_trainers
+from codemods.rules.optimizers.apart import reaches_below, stepping_apart, without
 from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, SeveralOptimizers, judge_configured
 from codemods.rules.tbptt.plan import TbpttVerdict as TbpttVerdict
 from codemods.rules.tbptt.plan import verdicts as tbptt_verdicts
@@ -63,7 +64,7 @@ class OptimizerVerdict:
     `drop` where the parameter goes (it was always `constant`, where the step reads it), `none` where `refusal` says why
     nothing is done, `keep` where it says why the one parameter of a class with one optimizer stays, `other` for a class
     that is none of Lightning's, or another rule's. `base` is the class of the loop that a follower belongs to,
-    `batches` whether global_step is to count them.
+    `batches` whether global_step is to count them, `apart` are the subclasses (path, name) that stay automatic.
     """
 
     item: SeveralOptimizers
@@ -77,6 +78,7 @@ class OptimizerVerdict:
     base: SeveralOptimizers | None = None
     batches: bool = False
     constant: str = ""
+    apart: tuple[tuple[str, str], ...] = ()
 
     @property
     def configured(self) -> ConfiguredOptimizers:
@@ -165,6 +167,8 @@ def _judge(
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
         return OptimizerVerdict(item, "other")
     counted = False
+    apart = stepping_apart(facts, fact, items.keys(), seen.made)
+    seen = replace(seen, made=without(seen.made, apart))
     try:
         item = _optimized(facts, item, fact, seen)
         counted = True
@@ -183,7 +187,7 @@ def _judge(
     followers = _followers(facts, item, items)
     refusal = (
         relatives(facts, fact, set(), constructors=False)
-        or _clash(facts, item, fact, followers)
+        or _clash(facts, item, fact, followers, apart)
         or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
         or hearing(facts, fact)
         or (_unkept(facts, item, fact) if item.outputs or item.batch_outputs else None)
@@ -191,6 +195,8 @@ def _judge(
     if refusal:
         return OptimizerVerdict(item, "none", refusal)
     given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits, settings=seen.settings)
+    if apart and reaches_below(item, given):
+        return OptimizerVerdict(item, "none", _clash(facts, item, fact, followers) or "")
     kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
     verdict = OptimizerVerdict(
         item,
@@ -199,6 +205,7 @@ def _judge(
         kind=kinds.pop() if len(kinds) == 1 else "",
         skips=item.skips or any(each.skips for each in followers),
         attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
+        apart=tuple((each.path, each.name) for each in apart),
     )
     return _doubted(facts, verdict, doubts_of_own(facts, fact, seen.own, given))
 
@@ -282,13 +289,21 @@ def _one(item: SeveralOptimizers) -> str:
     return "there is one optimizer, and 1.x gave no index then, so the step failed"
 
 
-def _clash(facts: Facts, item: SeveralOptimizers, fact: ClassFact, followers: list[SeveralOptimizers]) -> str | None:
-    """Which relative of the class defines one of the methods that the loop has to do with. The step of a base is no
-    matter where nothing calls it."""
+def _clash(
+    facts: Facts,
+    item: SeveralOptimizers,
+    fact: ClassFact,
+    followers: list[SeveralOptimizers],
+    apart: tuple[ClassFact, ...] = (),
+) -> str | None:
+    """Which relative of the class defines one of the methods that the loop has to do with, other than those that step
+    `apart`. The step of a base is no matter where nothing calls it."""
     free = {(each.path, each.name) for each in followers if each.follows}
     if not item.extends:
         free |= {(other.path, other.name) for other in facts.ancestry(fact) or ()}
     for other in family(facts, fact):
+        if other in apart:
+            continue
         watched = WATCHED - {METHOD, *((STEP,) if (other.path, other.name) in free else ())}
         found = sorted(other.methods & watched)
         if found:

@@ -32,7 +32,19 @@ def read(body: str) -> ConfiguredOptimizers:
     return read_configured(item.methods["configure_optimizers"], item.scope)
 
 
+KEPT = """\
+self.both = []
+self.one = Lion() if self.fast else None
+self.one = Adam(self.a.parameters())
+self.other = SGD(self.b.parameters(), lr=0.1)
+"""
+
 READ = {
+    "attributes": (KEPT + "return [self.one, self.other]", ConfiguredOptimizers(2, 2)),
+    "attributes on every way": (
+        KEPT + "if self.slow:\n    self.one = SGD(self.a.parameters(), 1)\nreturn self.one",
+        ConfiguredOptimizers(1, 1),
+    ),
     "one": ("return a", ConfiguredOptimizers(1, 1)),
     "list": ("return [a, b]", ConfiguredOptimizers(2, 2)),
     "tuple": ("return a, b", ConfiguredOptimizers(2, 2)),
@@ -112,6 +124,18 @@ def test_what_is_read(case: tuple[str, ConfiguredOptimizers]) -> None:
 
 
 DOUBTED = {
+    "attribute that may be another's": (
+        "if self.slow:\n    self.one = a\nreturn [self.one, b]",
+        "fixer assumes that `self.one` builds an optimizer",
+    ),
+    "attribute that a method may change": (
+        "self.one = a\nself.wrap()\nreturn [self.one, b]",
+        "fixer assumes that `self.one` builds an optimizer",
+    ),
+    "attribute that something else may change": (
+        "self.one = a\nwarm(self)\nreturn [self.one, b]",
+        "fixer assumes that `self.one` builds an optimizer",
+    ),
     "optimizer": ("return [Lion(self), b]", "fixer assumes that `Lion` builds an optimizer"),
     "scheduler": (
         "return [a], [warm(a)]",

@@ -67,6 +67,52 @@ def test_what_asks_the_module_gets_the_count_of_batches(files: dict[str, str]) -
     assert "counts a batch once, as before 1.6" in made.findings[0].reason
 
 
+LOADED = """\
+import torch
+
+
+def load(path):
+    state = torch.load(path)
+    if "global_step" in state:
+        print(f"Step {state['global_step']}")
+        step = state["global_step"]
+    else:
+        step = None
+    return state, step
+
+
+state, step = load("last.ckpt")
+print("step", step)
+folder = "{:06}".format(step)
+"""
+CALLED = "from load import load\n\n_, reached = load('last.ckpt')\nprint(f'{reached:06}')\n"
+
+
+@pytest.mark.parametrize("caller", ["", CALLED], ids=["here", "and in another file"])
+def test_a_count_that_is_shown_alone_counts_nothing(caller: str) -> None:
+    made = made_of({"train.py": READ, "load.py": LOADED, "show.py": caller})
+    assert levels(made) == {"safe"}
+    assert PROPERTY in made.final()["train.py"].decode()
+
+
+CARRIED = {
+    "it is compared": (LOADED + "late = step > 9\n", ""),
+    "it goes into a name of another kind": (LOADED + "def late(step):\n    return 9 > step\n", ""),
+    "it is handed to a function": (LOADED + "late(step)\n", ""),
+    "the result is not unpacked": (LOADED + "state = load('first.ckpt')\n", ""),
+    "the function itself is handed on": (LOADED + "loader = load\n", ""),
+    "another file uses the result": (LOADED, CALLED + "late = reached > 9\n"),
+    "another file calls it in its own way": (LOADED, "import load\n\nprint(load.load('last.ckpt')[1] > 9)\n"),
+    "it decides": (LOADED.replace("step = state", 'step = 1 if state["global_step"] else state'), ""),
+}
+
+
+@pytest.mark.parametrize("texts", CARRIED.values(), ids=CARRIED.keys())
+def test_a_count_that_is_used_takes_a_look(texts: tuple[str, str]) -> None:
+    made = made_of({"train.py": READ, "load.py": texts[0], "show.py": texts[1]})
+    assert levels(made) == {"unsafe"}
+
+
 def test_a_number_that_varies_is_asked_for() -> None:
     returned = "return generator if self.one else [generator, discriminator]"
     after = made_of({"train.py": READ.replace("return [generator, discriminator], []", returned)}).final()["train.py"]
@@ -80,7 +126,7 @@ def test_a_number_that_varies_is_asked_for() -> None:
         {"train.py": READ, "config.yaml": "trainer:\n  max_steps: 200\n"},
         {"train.py": READ, "config.yaml": "trainer:\n  max_steps: null\n---\ntrainer:\n  max_steps: 200\n"},
         {"train.py": READ, "stop.py": "def late(trainer):\n    return trainer.global_step > 9\n"},
-        {"train.py": READ, "load.py": 'import torch\n\nprint(torch.load("last.ckpt")["global_step"])\n'},
+        {"train.py": READ, "load.py": 'import torch\n\nleft = 900 - torch.load("last.ckpt")["global_step"]\n'},
         {"train.py": READ, "images.py": CALLBACK.replace("pl_module.global_step", "trainer.global_step")},
         {"train.py": READ, "images.py": CALLBACK.replace("def save(self, pl_module", "def save(self, net")},
         {"train.py": READ + "\n\nclass Small(GAN):\n    @property\n    def global_step(self):\n        return 3\n"},
