@@ -53,8 +53,7 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):
-        kinds = {kind_of(facts, file, call, part, depth) for part in (node.body, node.orelse)}
-        return kinds.pop() if len(kinds) == 1 else "?"
+        return _kind_of_any(facts, file, call, (node.body, node.orelse), depth)
     if isinstance(node, ast.List) and node.elts and not any(isinstance(item, ast.Starred) for item in node.elts):
         return "ids"
     if isinstance(node, ast.ListComp):

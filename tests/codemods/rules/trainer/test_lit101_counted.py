@@ -29,6 +29,8 @@ def test_counts_of_another_file_are_numbers(value: str) -> None:
         "n = torch.cuda.device_count() - 1",
         "n = 2 if torch.cuda.is_available() else 0",
         "n = 0\nif torch.cuda.is_available():\n    n = torch.cuda.device_count()",
+        "n = [int(i) for i in read().split(',')] if quick else None",
+        "n = None if quick else torch.cuda.device_count()",
         "if torch.cuda.is_available():\n    n = max(1, torch.cuda.device_count() // 2)\nelse:\n    n = None",
     ],
 )
@@ -43,6 +45,8 @@ def test_all_that_a_name_is_bound_to_are_numbers(statements: str) -> None:
         "n = torch.cuda.device_count()\nif quick:\n    n = read()",
         "n = min(2, read())",
         "n = NAMES",
+        "n = [int(i) for i in read()] if quick else None",
+        "n = read().split(',')[0] if quick else None",
         "n = read() + 1",
         "n = torch.cuda.device_count() / 2",
         "n = there.UNKNOWN",
