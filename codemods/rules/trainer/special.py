@@ -68,7 +68,7 @@ def _checkpoint(
             enabled = test if kind_of(facts, file, call, value.test) == "bool" else f"bool({test})"
             return ArgumentOutcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
     bound = bound_to(facts, file, call, value.id) if isinstance(value, ast.Name) else []
-    if _is_one_or_none(file, facts, call, bound):
+    if _is_one_or_off(bound, lambda arm: is_checkpoint(file, facts, call, arm), (None, False)):
         return ArgumentOutcome(
             "safe", row.reason, (("enable_checkpointing", f"bool({text})"),), f"*([{text}] if {text} else [])"
         )
@@ -80,21 +80,31 @@ def _checkpoint(
     )
 
 
-def _is_one_or_none(file: PythonFile, facts: Facts, call: CallNode, values: Sequence[ast.expr]) -> bool:
-    """Whether some of the values are a ModelCheckpoint and all others None or False."""
+def _is_one_or_off(values: Sequence[ast.expr], is_made: Callable[[ast.expr], bool], off: tuple[object, ...]) -> bool:
+    """Whether some of the values are a callback of a kind and all others say that there is none."""
     arms = [
         arm for value in values for arm in ([value.body, value.orelse] if isinstance(value, ast.IfExp) else [value])
     ]
-    made = [is_checkpoint(file, facts, call, arm) for arm in arms]
-    off = [literal(arm) in ((True, None), (True, False)) for arm in arms]
-    return any(made) and any(off) and all(one or other for one, other in zip(made, off, strict=True))
+    made = [is_made(arm) for arm in arms]
+    left = [known and any(value is each for each in off) for known, value in map(literal, arms)]
+    return any(made) and any(left) and all(one or other for one, other in zip(made, left, strict=True))
 
 
 def _stopping(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
 ) -> ArgumentOutcome | str:
+    """An EarlyStopping, or one or False; None was the default one."""
+    text = file.source_of(item.value)
     if is_callback(file, facts, call, item.value, STOPPERS):
-        return _among(file, call, file.source_of(item.value), row)
+        return _among(file, call, text, row)
+    bound = bound_to(facts, file, call, item.value.id) if isinstance(item.value, ast.Name) else [item.value]
+    if _is_one_or_off(bound, lambda arm: is_callback(file, facts, call, arm, STOPPERS), (False,)):
+        choice = item.value if isinstance(item.value, ast.IfExp) else None
+        given, other = (choice.body, choice.orelse) if choice else (item.value, None)
+        test = file.source_of(choice.test) if choice else text
+        if literal(given)[0]:
+            given, test = other or given, f"not ({test})"
+        return ArgumentOutcome("safe", row.reason, callback=f"*([{file.source_of(given)}] if {test} else [])")
     return "fixer cannot tell whether it is an EarlyStopping; give one among the callbacks"
 
 

@@ -40,6 +40,36 @@ def test_what_a_variable_may_hold_beside_a_checkpoint_is_for_a_person(made: str)
     assert "callbacks=" not in after(text, unsafe=True)
 
 
+STOPPED = "from pytorch_lightning.callbacks import EarlyStopping\n\n{}\nTrainer(early_stop_callback={})\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "wanted"),
+    [
+        ("saver = False\nif slow:\n    saver = EarlyStopping('a')", "saver", "[saver] if saver else []"),
+        ("saver = False if quick else EarlyStopping('a')", "saver", "[saver] if saver else []"),
+        ("", "EarlyStopping('a') if slow else False", "[EarlyStopping('a')] if slow else []"),
+        ("", "False if quick else EarlyStopping('a')", "[EarlyStopping('a')] if not (quick) else []"),
+    ],
+)
+def test_a_stopper_or_false_is_a_callback_at_times(before: str, value: str, wanted: str) -> None:
+    text = HEAD + STOPPED.format(before, value)
+    new = f"Trainer(callbacks={wanted})"
+    assert after(text) == text.replace(f"Trainer(early_stop_callback={value})", new)
+    assert after(after(text)) == after(text)
+    for slow in (True, False):
+        space: dict[str, Any] = {"quick": not slow, "slow": slow}
+        code = after(text).replace("pytorch_lightning", "lightning.pytorch")
+        exec(code.replace("Trainer(callbacks", "made = Trainer(callbacks"), space)
+        assert any(isinstance(item, pl.callbacks.EarlyStopping) for item in space["made"].callbacks) is slow
+
+
+@pytest.mark.parametrize("other", ["True", "None", "find()"])
+def test_what_a_stopper_may_be_beside_is_for_a_person(other: str) -> None:
+    text = HEAD + STOPPED.format(f"saver = {other} if quick else EarlyStopping('a')", "saver")
+    assert after(text, unsafe=True) == text
+
+
 NORMS = """\
 import pytorch_lightning as pl
 
