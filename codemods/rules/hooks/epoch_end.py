@@ -59,6 +59,11 @@ class Stage:
         return f"_{self.old}"
 
     @property
+    def half(self) -> bool:
+        """Whether the hook has the new name already."""
+        return self.old == self.new
+
+    @property
     def train(self) -> bool:
         return self.step == "training_step"
 
@@ -77,6 +82,11 @@ OLDEST = (
     Stage("test_end", "test_step", "", "test_epoch_end"),
 )
 """What two of the hooks were called up to 0.6, and could be until 1.0."""
+HALF = (
+    Stage("on_validation_epoch_end", "validation_step", ""),
+    Stage("on_test_epoch_end", "test_step", ""),
+)
+"""The new hooks with the outputs of the old ones, which no release hands them."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +115,8 @@ def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     if hook is None or (stage.later and {stage.later, stage.new} & item.methods.keys()):
         return None
     apart = _stands_apart(item, stage, hook)
+    if stage.half and (apart or not _is_half_moved(item, hook)):
+        return None
     if apart and _is_idle(hook):
         return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), True, apart, frozenset({stage.old}))
     idle = {} if apart else _idle(item, hook)
@@ -112,6 +124,11 @@ def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     if not reads or _reads(stage, hook, idle):
         idle = {}
     return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), reads, apart, frozenset(idle.values()))
+
+
+def _is_half_moved(item: ClassNode, hook: Function) -> bool:
+    """Whether a new hook wants the outputs, and the old one is not there."""
+    return len(parameters(hook)) == 1 and not hook.args.defaults and hook.name.removeprefix("on_") not in item.methods
 
 
 def _is_idle(hook: Function) -> bool:
@@ -160,9 +177,14 @@ def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:
         decorated
         or ((odd or len(parameters(hook)) != 1) and not takes_anything(hook))
         or self_name(hook) != "self"
-        or stage.new in item.methods
+        or _has_both(item, stage)
         or any(True for _ in own_calls(item, stage.old))
     )
+
+
+def _has_both(item: ClassNode, stage: Stage) -> bool:
+    """Whether a class has the new hook beside the old one."""
+    return stage.new in item.methods and not stage.half
 
 
 def takes_anything(hook: Function) -> bool:
@@ -199,11 +221,9 @@ def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
         return f"{stage.old} is not an ordinary method of (self, outputs)"
     if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in walk(hook)):
         return f"{stage.old} calls backward, for which the outputs would have to keep their history"
-    if stage.new in item.methods and not is_plain(item.methods[stage.new]):
+    if _has_both(item, stage) and not is_plain(item.methods[stage.new]):
         return f"the class has {stage.new} too: merge the two by hand"
-    if stage.new in item.methods and (
-        self_name(item.methods[stage.new]) != "self" or parameters(item.methods[stage.new])
-    ):
+    if _has_both(item, stage) and (self_name(item.methods[stage.new]) != "self" or parameters(item.methods[stage.new])):
         return f"the class has {stage.new} too: merge the two by hand"
     if stage.helper in item.methods and _stands_apart(item, stage, hook):
         return f"the class already has {stage.helper}"

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.rules.hooks.epoch_end import OLDEST, STAGES
+from codemods.rules.hooks.epoch_end import HALF, OLDEST, STAGES
 
-EVERY = (*STAGES, *OLDEST)
+EVERY = (*STAGES, *OLDEST, *HALF)
 STAGE_OF = {stage.old: stage for stage in EVERY}
 PLAIN = tuple(stage.old for stage in STAGES)
 """The names that are Lightning's wherever they are bound."""

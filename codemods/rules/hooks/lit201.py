@@ -27,7 +27,7 @@ from codemods.rules.hooks.callbacks import (
     stale,
     watchers,
 )
-from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
+from codemods.rules.hooks.epoch_end import HALF, OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import (
     INDEX,
@@ -55,6 +55,7 @@ from codemods.rules.tbptt import plan as tbptt
 if TYPE_CHECKING:
     import libcst as cst
 
+ASSUMED = " No release has given it any: fixer assumes that it is to read what each {stage.step} returned."
 REVIVED = " No release since 1.0 has called it: it does so again."
 
 
@@ -136,7 +137,7 @@ def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> 
     if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
         hooks = [hook for hook in hooks if not hook.stage.train]
     if facts.kind(fact) != MODULE:
-        hooks = [hook for hook in hooks if not hook.stage.later]
+        hooks = [hook for hook in hooks if not hook.stage.later and not hook.stage.half]
     return hooks
 
 
@@ -211,6 +212,8 @@ def _match(
     kept = plan.keeping
     if stage.later and not _ran(facts):
         doubt = (doubt or "") + REVIVED
+    if stage.half and hook.reads:
+        doubt = (doubt or "") + ASSUMED.format(stage=stage)
     return Match(
         place,
         _message(stage),
@@ -253,6 +256,8 @@ def _ran(facts: Facts) -> bool:
 
 
 def _message(stage: Stage) -> str:
+    if stage.half:
+        return f"{stage.old} requires the outputs, but Lightning passes it nothing"
     if stage.later:
         return f"{stage.old} is no longer called since Lightning 1.0"
     return f"{stage.old} was removed in Lightning 2.0"
@@ -424,7 +429,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",
     triggers=(
         *(name.encode() for name in PLAIN),
-        *definitions([stage.old for stage in OLDEST]),
+        *definitions([stage.old for stage in (*OLDEST, *HALF)]),
         b"on_train_epoch_end",
         b"_step_end(",
     ),

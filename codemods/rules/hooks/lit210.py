@@ -19,6 +19,7 @@ from codemods.lightning.instance_types import times_spoken
 from codemods.lightning.linking import together
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.base_calls import base_calls, owners_of, shortened
+from codemods.rules.hooks.epoch_end import HALF, read_hook
 from codemods.rules.hooks.loader_index import STEPS, misnamed
 from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.shifted import shifted
@@ -103,7 +104,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if kind == MODULE:
             yield from misnamed(file, facts, fact, item)
         for name in hooks:
-            bare = (name in BARE and kind != CALLBACK) or (name in UNGIVEN and kind == MODULE)
+            half = any(stage.old == name and read_hook(item, stage) for stage in HALF)
+            bare = (name in BARE and kind != CALLBACK) or (name in UNGIVEN and kind == MODULE and not half)
             if bare and (match := _bare(file, item.methods[name])):
                 yield match
         for name in hooks:

@@ -17,8 +17,8 @@ RETURNED = f"{HEAD}    def on_predict_epoch_end(self, results):\n        if self
 @pytest.mark.parametrize("name", UNGIVEN)
 def test_the_newest_release_gives_nothing(name: str) -> None:
     assert list(inspect.signature(getattr(LightningModule, name)).parameters) == ["self"]
-    [reason] = refusals({"a.py": f"{HEAD}    def {name}(self, outs):\n        print(outs)\n"}, "LIT210")
-    assert "fixer cannot tell what `outs` should be" in reason
+    [reason] = refusals({"a.py": f"{HEAD}    def {name}(self, outs, more):\n        print(outs)\n"}, "LIT210")
+    assert "fixer cannot tell what `outs`, `more` should be" in reason
 
 
 @pytest.mark.parametrize(
