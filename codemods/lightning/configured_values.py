@@ -19,7 +19,9 @@ from codemods.lightning.facts import Facts
 
 LOADS = frozenset({
     "omegaconf.OmegaConf.load", "yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load", "json.load",
-    "json.loads", "toml.load", "toml.loads", "hydra.compose",
+    "json.loads", "toml.load", "toml.loads", "tomllib.load", "tomllib.loads", "tomli.load", "tomli.loads",
+    "oyaml.load", "oyaml.safe_load", "oyaml.full_load", "ruamel.yaml.load", "ruamel.yaml.safe_load", "hjson.load",
+    "hjson.loads", "commentjson.load", "commentjson.loads", "hydra.compose",
 })  # fmt: skip
 WRAPPERS = frozenset({
     "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.merge", "addict.Dict",

@@ -24,9 +24,10 @@ from codemods.code.syntax import (
 from codemods.lightning.optimization import FLAG, answer, told
 from codemods.rewrite.manual.optimizers import NotPlain
 
+STEP_END = "training_step_end"
 CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
 NOT_CARRIED = {
-    "training_step_end": "it is no longer called",
+    STEP_END: "it is no longer called",
     "lr_scheduler_step": "overridden, fixer cannot tell its place in a manual loop",
     **dict.fromkeys(CALLED, "overridden, and the loop calls it"),
 }
@@ -51,7 +52,7 @@ def judge_place(
     """Raises NotPlain where the class defines one of the `refused` methods, where there is no place for the method
     `helper` and for `imports`, or where the class cannot be told from another."""
     for hook, why in refused.items():
-        if hook in item.methods:
+        if hook in item.methods and not (hook == STEP_END and _calls_its_end(item)):
             raise NotPlain(f"the class defines `{hook}`: {why}")
     if helper in item.methods:
         raise NotPlain(f"the class already has a method `{helper}`")
@@ -60,6 +61,16 @@ def judge_place(
         raise NotPlain(f"this file uses the name `{taken}` for something else")
     if sum(other.qualname == item.qualname for other in file.classes) > 1:
         raise NotPlain("the file defines two classes of that name")
+
+
+def _calls_its_end(item: ClassNode) -> bool:
+    """Whether the step of a class hands its result to `training_step_end` itself, as LIT211 makes it."""
+    step = item.methods.get("training_step")
+    called = (node.func for node in own_nodes(step) if isinstance(node, ast.Call)) if step else ()
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == STEP_END and ast.unparse(node.value) == "self"
+        for node in called
+    )
 
 
 def judge_before_step(item: ClassNode) -> None:

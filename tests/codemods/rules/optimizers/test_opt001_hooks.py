@@ -15,8 +15,8 @@ from tests.codemods.gan_programs import (
     configured,
     program,
 )
-from tests.codemods.support import rule, run_rules
-from tests.training import train
+from tests.codemods.support import rewritten, rule, run_rules
+from tests.training import same, train
 
 OLD_STEP = "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, "
 WARM = (
@@ -172,3 +172,22 @@ def test_gradients_are_clipped_unscaled() -> None:
     assert [step.gradient for step in scaled.steps] == pytest.approx(
         [step.gradient for step in train({"train.py": plain}).steps], abs=5e-3
     )
+
+
+END = "def training_step_end(self, output):\n    self.log('twice', 2 * output)\n    return 2 * output\n"
+BOTH_LOSSES = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
+"""
+
+
+def test_a_step_that_hands_over_to_its_end_keeps_it_in_the_loop() -> None:
+    before = program(BOTH_LOSSES, more=END)
+    assert not run_rules(before, rule("OPT001")).changes
+    after = rewritten(before, rule("OPT001"), rule("LIT211"))
+    assert "return self.training_step_end(self.g_loss" in after["train.py"]
+    assert "def training_step_for(self, batch, batch_idx, optimizer_idx):" in after["train.py"]
+    assert rewritten(after, rule("OPT001"), rule("LIT211")) == after
+    old, new = same(before, after)
+    assert (old.automatic, new.automatic) == (True, False)
+    assert old.metrics["twice"] == pytest.approx(new.metrics["twice"])

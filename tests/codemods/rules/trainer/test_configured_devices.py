@@ -183,6 +183,7 @@ def test_one_of_several_values(values: tuple[str, ...], safe: bool) -> None:
 
 READING = """\
 import yaml
+import oyaml
 from addict import Dict
 from easydict import EasyDict as edict
 
@@ -209,6 +210,8 @@ def read_nothing(path):
     [
         ('read("conf.yaml")', True),
         ('edict(yaml.safe_load(open("conf.yaml")))', True),
+        ('edict(oyaml.load(open("conf.yaml")))', True),
+        ('edict(oyaml.dump(open("conf.yaml")))', False),
         ('edict({**read("conf.yaml"), **read("more.yaml")})', True),
         ('edict({**read("conf.yaml"), "train": args})', False),
         ("edict()", False),
