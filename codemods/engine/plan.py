@@ -126,6 +126,9 @@ def _attempted(
             for finding in again
             if finding.applied and (finding.code, finding.path) not in draft.rejected
         }
+        if opened := _opened(looked, again) - late.keys():
+            late = {**late, **dict.fromkeys(opened, 1)}
+            continue
         if not unstable:
             break
         if led_to := {code for code, _ in unstable if late.get(code, 0) < (1 if code in last else BEHIND_ALL)}:
@@ -133,6 +136,17 @@ def _attempted(
         else:
             rejected = {**draft.rejected, **unstable}
     return draft, looked, again
+
+
+def _opened(looked: Scan, again: Sequence[Finding]) -> set[str]:
+    """The rules that find less in the way of a rewrite in the result than there was: what others rewrite may open it,
+    before pins are moved, by which they judge it too."""
+    left = {(finding.code, finding.path, finding.message) for finding in looked.findings if finding.fix == "manual"}
+    return {
+        finding.code
+        for finding in again
+        if finding.fix != "manual" and (finding.code, finding.path, finding.message) in left
+    }
 
 
 def walked(

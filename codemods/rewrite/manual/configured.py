@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from codemods.code.scopes import Scope, bind
 from codemods.code.syntax import Function, is_none, returns
+from codemods.rewrite.manual.built_optimizers import built_here
 from codemods.rewrite.manual.deferred_expressions import later
 from codemods.rewrite.manual.optimizers import CLOSURE, SCHEDULERS, NotPlain
 from codemods.rewrite.manual.possible_values import Bindings, Items
@@ -163,12 +164,12 @@ class _OptimizerReader:
         """Raises NotPlain where an element is no optimizer, or one that needs a closure."""
         for choice in self.names.choices(node):
             name = self.scope.resolve(choice.func) if isinstance(choice, ast.Call) else None
-            last = (name or "").rpartition(".")[2]
-            if last in CLOSURE:
-                raise NotPlain(f"{last} needs a closure, which manual optimization does not give it")
+            classes = built_here(self.scope, choice) or {name or ""}
+            if closing := [last for each in sorted(classes) if (last := each.rpartition(".")[2]) in CLOSURE]:
+                raise NotPlain(f"{closing[0]} needs a closure, which manual optimization does not give it")
             if isinstance(choice, ast.Constant | ast.Dict | ast.List | ast.Tuple):
                 raise NotPlain("configure_optimizers returns something that is not an optimizer")
-            if not (name or "").startswith(OPTIMIZERS) and not self._unbound(choice):
+            if not all(each.startswith(OPTIMIZERS) for each in classes) and not self._unbound(choice):
                 self.doubts.append(f"fixer assumes that `{_short(choice)}` builds an optimizer that needs no closure")
 
     def _unbound(self, node: ast.expr) -> bool:

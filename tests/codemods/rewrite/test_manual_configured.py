@@ -17,6 +17,25 @@ from elsewhere import Lion, warm
 TIMES = 3
 
 
+def make(parameters, kind, **more):
+    if kind == "adam":
+        built = Adam
+    elif kind == "sgd":
+        built = torch.optim.SGD
+    else:
+        raise ValueError(kind)
+    return built(parameters, **more)
+
+
+def find(kind):
+    return Adam if kind else Lion()
+
+
+def close(model):
+    optimizer = torch.optim.LBFGS(model.parameters())
+    return optimizer
+
+
 class Model:
     def configure_optimizers(self):
         a = Adam(self.a.parameters())
@@ -40,6 +59,7 @@ self.other = SGD(self.b.parameters(), lr=0.1)
 """
 
 READ = {
+    "of a function": ("return [make(self.a.parameters(), 'sgd', lr=1), b]", ConfiguredOptimizers(2, 2)),
     "attributes": (KEPT + "return [self.one, self.other]", ConfiguredOptimizers(2, 2)),
     "attributes on every way": (
         KEPT + "if self.slow:\n    self.one = SGD(self.a.parameters(), 1)\nreturn self.one",
@@ -124,6 +144,14 @@ def test_what_is_read(case: tuple[str, ConfiguredOptimizers]) -> None:
 
 
 DOUBTED = {
+    "a function that may give something else": (
+        "return [find(1), b]",
+        "fixer assumes that `find` builds an optimizer",
+    ),
+    "a function by another's name": (
+        "make = warm\nreturn [make(1), b]",
+        "fixer assumes that `make` builds an optimizer",
+    ),
     "attribute that may be another's": (
         "if self.slow:\n    self.one = a\nreturn [self.one, b]",
         "fixer assumes that `self.one` builds an optimizer",
@@ -151,6 +179,7 @@ def test_what_is_taken_for_granted_is_said(case: tuple[str, str]) -> None:
 
 
 NOT_READ = {
+    "closure of a function": ("return close(self)", "LBFGS needs a closure"),
     "closure": ("return torch.optim.LBFGS(self.parameters())", "closure"),
     "whatever a function gives": ("return warm(self)", "which fixer cannot follow"),
     "two things from elsewhere": ("return self.made, self.more", "may be optimizers or lists"),

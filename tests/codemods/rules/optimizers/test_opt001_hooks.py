@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.lightning.pins.stated import pins_of
 from tests.codemods.gan_programs import (
     OTHER,
     PLUGIN,
@@ -15,7 +16,7 @@ from tests.codemods.gan_programs import (
     configured,
     program,
 )
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import rewritten, rule, run_rules, sources
 from tests.training import same, train
 
 OLD_STEP = "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, "
@@ -191,3 +192,14 @@ def test_a_step_that_hands_over_to_its_end_keeps_it_in_the_loop() -> None:
     old, new = same(before, after)
     assert (old.automatic, new.automatic) == (True, False)
     assert old.metrics["twice"] == pytest.approx(new.metrics["twice"])
+
+
+def test_what_another_rule_opens_is_judged_by_the_pins_that_were_there() -> None:
+    counting = BOTH_LOSSES.replace("return self.g_loss(batch) if", "return self.global_step * self.g_loss(batch) if")
+    files = {**program(counting, more=END), "requirements.txt": "pytorch-lightning==1.5.10\ntorch==1.10.0\n"}
+    every = rule("OPT001"), rule("LIT211"), rule("PIN001")
+    made = run_rules(files, *every, pins=pins_of(sources(files)))
+    after = {path: data.decode() for path, data in made.final().items()}
+    assert "pytorch-lightning==1.5.10" not in after["requirements.txt"]
+    assert "def training_step_for(self, batch, batch_idx, optimizer_idx):" in after["train.py"]
+    assert "return super().global_step // 2" in after["train.py"]
