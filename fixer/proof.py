@@ -44,7 +44,7 @@ _OLDEST = Version("1.4")
 _PLAIN = re.compile(r"[\w.+-]{1,100}")
 """A name of a folder that is one in every path."""
 _LAST = re.compile(r"removed after Lightning (\d+)\.(\d+)\.\d+")
-_FIRST = re.compile(r"no longer given .* since Lightning (\d+\.\d+)$")
+_FIRST = re.compile(r"(?:no longer given .* since|was removed in) Lightning (\d+\.\d+)$")
 Progress = Callable[[str], None]
 DEFAULT_BUDGET = "10m"
 FURTHER = "`fixer run --continue` goes on"

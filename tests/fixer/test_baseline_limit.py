@@ -52,6 +52,24 @@ def test_an_argument_of_a_hook_asks_for_a_release_that_gives_it(hook: str, limit
     assert broken_in(found, Options(rules=all_rules()), OPEN, ()) == limit
 
 
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        ("gpus=1", "2.0.0"),
+        ("gpus=1, weights_save_path='x'", "1.8.0"),
+        ("gpus=1, weights_summary='top', weights_save_path='x'", "1.7.0"),
+        ("gpus=1, distributed_backend='ddp'", "1.5.0"),
+        ("distributed_backend='ddp', enable_progress_bar=False, weights_save_path='x'", "1.8.0"),
+    ],
+)
+def test_an_argument_of_a_trainer_asks_for_a_release_that_takes_it(given: str, limit: str) -> None:
+    files = {"train.py": f"import pytorch_lightning as pl\n\ntrainer = pl.Trainer({given})\n"}
+    every = all_rules()
+    sources = [Source(path, "python", text.encode()) for path, text in files.items()]
+    found = run_rules(files, *every, pins=OPEN).findings
+    assert broken_in(found, Options(rules=every), OPEN, sources) == limit
+
+
 def test_one_that_the_pins_do_not_admit_asks_for_nothing() -> None:
     text = "import pytorch_lightning as pl\n\ntrainer = pl.Trainer()\nprint(trainer.root_gpu)\n"
     assert below(text, ("pytorch-lightning==1.9.5",)) == "2.0.0"
