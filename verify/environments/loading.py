@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from verify.environments.distributions import distribution, modules_of, names_of
-from verify.environments.installer import Installer
+from verify.environments.installer import Installer, installed_version
 from verify.harness import HARNESS
 
 ROUNDS = 5
@@ -68,7 +68,11 @@ _REMEDIES = (
     (r"numpy\.exceptions", "numpy>=1.25,<2"),
     (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core|'numpy' has no attribute", "numpy<2"),
     (r"'pkg_resources'", "setuptools<82"),
+    (r"sndfile", "soundfile>=0.12,<0.14"),
 )
+LATE = ("soundfile",)
+"""Packages that others load when they are used, not when they are imported, and whose releases do not all bring the
+library that they need (soundfile does since 0.12, by the wheels for a platform)."""
 _FORGETFUL = ("1.4.", "1.5.", "1.6.", "1.7.")
 """Releases that use names which NumPy and torch dropped since."""
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
@@ -94,6 +98,7 @@ class Repair:
         `lightning` is the requirement on Lightning's release, which is tried as well.
         """
         names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
+        names += [name for name in LATE if name not in names and installed_version(self.folder, name)]
         self._others = [name for name in names[1:] if name not in self._held_names]
         failing = unloadable(self.folder, self.installer, names, lightning, self.loaded)
         moved = False

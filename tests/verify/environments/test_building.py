@@ -17,6 +17,7 @@ from verify.environments.building import EnvironmentPlan, build
 from verify.environments.installer import STORE, Installer, find
 from verify.environments.interpreters import Unavailable, inspect
 from verify.environments.lines import Index
+from verify.environments.loading import Repair
 from verify.environments.origins import Origins
 
 
@@ -124,6 +125,8 @@ BROUGHT = {
     "nobody-knows-it": "",
     "never": "raise OSError('needs hardware')",
     "ends": "import os; os._exit(1)",
+    "soundfile": "raise OSError('sndfile library not found')",
+    "soundfile>=0.12,<0.14": "",
 }
 
 
@@ -144,6 +147,16 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
     whole = [json.loads(line) for line in asked.read_text().splitlines()]
     assert any({"numpy<1.24", "newer", "board"} <= set(line) and "numpy" not in line for line in whole)
     assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
+
+
+def test_what_others_load_late_gets_a_release_that_brings_its_library(tmp_path: Path) -> None:
+    tools, folder = Wheels(**vars(find(threading.Event()))), tmp_path / "env"
+    tools.create(folder, Path(sys.executable))
+    for line in ("base", "soundfile"):
+        assert tools.install(folder, [line]) is None
+    assert Repair(folder, tools, (), (), ()).run([], "base") == {}
+    asked = [json.loads(line) for line in (folder / "asked.txt").read_text().splitlines()]
+    assert asked[-1] == ["soundfile>=0.12,<0.14"]
 
 
 def test_what_nothing_imports_need_not_load(tmp_path: Path) -> None:
