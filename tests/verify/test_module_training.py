@@ -58,6 +58,14 @@ def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None
     assert all(norm > 0 for norm in alone.after.gradient_norms)
 
 
+def test_a_trainer_that_a_module_makes_where_it_is_imported_is_in_nobodys_way(tmp_path: Path) -> None:
+    made = "\n\ntrainer = pl.Trainer(enable_checkpointing=False, logger=False)\n"
+    before = tree(tmp_path / "before", model=HEAD + BODY + made)
+    after = tree(tmp_path / "after", model=HEAD + "    x = 1\n" + BODY + made)
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+
+
 def test_a_file_beside_a_module_hides_no_folder_of_that_name_above(tmp_path: Path) -> None:
     head = "from .utils import SIZE\nfrom utils.data import RATE\n"
     for name, more in (("before", ""), ("after", "    x = 1\n")):

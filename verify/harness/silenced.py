@@ -29,6 +29,7 @@ WRITING = (
     "watch", "save", "finalize", "close", "after_save_checkpoint", "log_file", "log_model", "log_model_artifact",
 )  # fmt: skip
 """The methods of loggers that write, or reach a network."""
+CHECKPOINTING = ("enable_checkpointing", "checkpoint_callback")
 LARGE = 256 * 2**20
 ROOM = 2**30
 """Bytes of one checkpoint, and of all, that are written."""
@@ -167,6 +168,8 @@ class Keeper:
     def arguments(self, given: dict[str, Any], names: frozenset[str], package: ModuleType) -> None:
         """Change what a Trainer is given where it would write elsewhere, or is not the project's."""
         if self.alone:
+            for name in CHECKPOINTING:  # without it, the callback that saves nothing would be refused
+                given.pop(name, None)
             given |= self._of_alone(names, package)
             return
         for name in ("default_root_dir", "weights_save_path"):
