@@ -53,7 +53,8 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
     if literal(node)[0]:
         return kind_of_literal(node)
     if isinstance(node, ast.IfExp):
-        return _kind_of_any(facts, file, call, (node.body, node.orelse), depth)
+        kinds = {kind_of(facts, file, call, part, depth) for part in (node.body, node.orelse)}
+        return kinds.pop() if len(kinds) == 1 else _kind_of_lists(facts, file, call, node, depth)
     if isinstance(node, ast.List) and node.elts and not any(isinstance(item, ast.Starred) for item in node.elts):
         return "ids"
     if isinstance(node, ast.ListComp):
@@ -100,6 +101,12 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
     if annotation is None and any(item.arg == name for item in every):
         return kind_of_click(file, function, name)
     return kind_of_note(file.scope, annotation)
+
+
+def _kind_of_lists(facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp, depth: int) -> str:
+    """`numbers` where a choice is between lists of whole numbers, or one, and one of them, or nothing; else `?`."""
+    found = _kind_of_any(facts, file, call, (node.body, node.orelse), depth)
+    return found if found == "numbers" else "?"
 
 
 def _kind_of_any(facts: Facts, file: PythonFile, call: CallNode, values: Sequence[ast.expr], depth: int) -> str:
