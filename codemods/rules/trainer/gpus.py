@@ -8,6 +8,7 @@ from typing import Any
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
+from codemods.lightning.compared_numbers import is_compared
 from codemods.lightning.configured_values import configured_values
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
@@ -93,6 +94,8 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
         return None
     if "\n" in text:
         return None
+    if kind == "?" and is_compared(file, call, node):
+        kind = "int"
     if kind in ("int", "gpus", "numbers") or _is_configured(facts, file, call, node):
         return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
     if kind not in ("str", "?"):

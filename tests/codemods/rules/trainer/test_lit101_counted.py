@@ -78,3 +78,40 @@ def test_a_count_beside_an_accelerator_that_is_named(parameter: str, level: str)
     assert finding.fix == level and after.endswith("    return Trainer(devices=n or \"auto\", accelerator='gpu')\n")
     other = text.replace("'gpu'", "'cpu'")
     assert rewritten({"a.py": other}, rule("LIT101"), unsafe=True)["a.py"] == other
+
+
+COMPARED = "def go(gpus, args):\n{}    return Trainer(gpus=gpus)\n"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "    if gpus > 1:\n        raise NotImplementedError\n",
+        "    assert 0 <= gpus\n",
+        "    if gpus >= 1 and args:\n        print(gpus)\n",
+        "    gpus = read()\n    if gpus < 1:\n        gpus = None\n    if gpus > 0:\n        print()\n",
+    ],
+)
+def test_what_is_compared_with_a_number_before_is_one(before: str) -> None:
+    assert findings(HEAD + COMPARED.format(before)) == [(HEAD.count("\n") + before.count("\n") + 2, "safe")]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "    if gpus == 1:\n        print()\n",
+        "    if args and gpus > 1:\n        print()\n",
+        "    if args:\n        if gpus > 1:\n            print()\n",
+        "    if gpus > 1:\n        print()\n    gpus = read()\n",
+        "    if gpus > args:\n        print()\n",
+        "    if args.gpus > 1:\n        print()\n",
+        "    def later():\n        assert gpus > 1\n",
+    ],
+)
+def test_what_may_not_be_compared_before_may_be_text(before: str) -> None:
+    assert [level for _, level in findings(HEAD + COMPARED.format(before))] == ["unsafe"]
+
+
+def test_a_comparison_around_the_call_counts_too() -> None:
+    text = HEAD + "def go(args):\n    if args.gpus > 1:\n        return Trainer(gpus=args.gpus)\n"
+    assert {level for _, level in findings(text)} == {"safe"}
