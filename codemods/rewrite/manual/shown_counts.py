@@ -130,9 +130,20 @@ def _takers(file: PythonFile, function: str, place: int | None, parents: Mapping
     """The names that take the result of a function in a file, or the element of it that has a place; None where
     something else does."""
     named = [node for node in walked(file.tree) if isinstance(node, ast.Name) and node.id == function]
-    targets = [_target_of(use, parents, place) for use in named]
+    called = [use for use in named if not _is_bound_again(use, parents)]
+    targets = [_target_of(use, parents, place) for use in called]
     names = {target.id for target in targets if isinstance(target, ast.Name)}
     return names if all(isinstance(target, ast.Name) for target in targets) else None
+
+
+def _is_bound_again(use: ast.Name, parents: Mapping[int, ast.AST]) -> bool:
+    """`load = cached(load)`: the name stands for what gives the same."""
+    if isinstance(use.ctx, ast.Store):
+        return True
+    call = parents.get(id(use))
+    taken = parents.get(id(call))
+    wrapped = isinstance(call, ast.Call) and call.args[:1] == [use] and isinstance(taken, ast.Assign)
+    return wrapped and [ast.unparse(target) for target in taken.targets] == [use.id]  # type: ignore[union-attr]
 
 
 def _target_of(use: ast.Name, parents: Mapping[int, ast.AST], place: int | None) -> ast.expr | None:

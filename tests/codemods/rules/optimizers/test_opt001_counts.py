@@ -88,9 +88,16 @@ folder = "{:06}".format(step)
 CALLED = "from load import load\n\n_, reached = load('last.ckpt')\nprint(f'{reached:06}')\n"
 
 
-@pytest.mark.parametrize("caller", ["", CALLED], ids=["here", "and in another file"])
-def test_a_count_that_is_shown_alone_counts_nothing(caller: str) -> None:
-    made = made_of({"train.py": READ, "load.py": LOADED, "show.py": caller})
+CACHED = LOADED.replace("\n\nstate, step = load(", "\n\nload = cached(load, output=True)\nstate, step = load(")
+
+
+@pytest.mark.parametrize(
+    ("loaded", "caller"),
+    [(LOADED, ""), (LOADED, CALLED), (CACHED, "")],
+    ids=["here", "and in another file", "of a function that is cached"],
+)
+def test_a_count_that_is_shown_alone_counts_nothing(loaded: str, caller: str) -> None:
+    made = made_of({"train.py": READ, "load.py": loaded, "show.py": caller})
     assert levels(made) == {"safe"}
     assert PROPERTY in made.final()["train.py"].decode()
 
