@@ -12,6 +12,7 @@ from codemods.lightning.argparse_methods import (
     IDLE,
     KEPT,
     NUMBERS,
+    RESUMED,
     TUNING,
     WORDS,
     ArgparseCall,
@@ -29,6 +30,8 @@ from codemods.lightning.argparse_methods import (
     refusal,
     spoken,
 )
+from codemods.lightning.arguments import current
+from codemods.lightning.configurations.trainer_keys import trainer_keys
 from codemods.lightning.facts import KINDS, TRAINER, Facts
 from codemods.lightning.instance_types import ReadingPlace
 from codemods.lightning.keyword_flow import UNSEEN as MORE
@@ -210,7 +213,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     told = spoken(file, frozenset(idle))
     untold = [site for site in sites if _is_untold(file, site)]
     unseen = [site for site in sites if _is_unseen(file, facts, site)]
-    assumed = made or told or untold or unseen or any(site.level == "unsafe" for site in sites)
+    foreign = sorted(trainer_keys(facts) - current() - {"gpus", RESUMED}) if made else []
+    assumed = foreign or told or untold or unseen or any(site.level == "unsafe" for site in sites)
     level: Fix = "unsafe" if assumed else "safe"
     home = _home(file, facts)
     if idle:
@@ -245,6 +249,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
         if made and not site.adds:
             reason += "; Trainer refuses, by its name, each option of 1.x that a configuration gives besides"
             reason += ", and each that was never its own, which 1.x left out"
+        if foreign and not site.adds:
+            reason += f": the project's give {foreign[0]}"
         if (
             site.trainer
             and not site.adds
@@ -383,7 +389,8 @@ RULE = Rule(
         "one package share a module of it; a script alone gets the functions itself. Without an option for it 1.x "
         "trained on the CPU, which stays the default. A Trainer of a dictionary of options, which a configuration "
         "fills, is given all of them, so that it names those of 1.x that are not seen here, and those that were never "
-        "its own, which 1.x left out; that waits for `--unsafe-fixes`."
+        "its own, which 1.x left out; where a configuration or command of the project gives it such a one, that waits "
+        "for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",

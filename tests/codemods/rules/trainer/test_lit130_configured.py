@@ -100,9 +100,24 @@ def test_a_checkpoint_callback_for_old_releases_stays() -> None:
     assert "more['checkpoint_callback'] = make()" in after and 'more["callbacks"] = [' in after
 
 
-def test_the_level() -> None:
-    made = run_rules({"a.py": script()}, rule("LIT130"))
-    assert made.changes == () and {finding.fix for finding in made.findings} == {"unsafe"}
+KNOWN = "lightning:\n  trainer:\n    benchmark: true\n    gpus: 0,1\n  callbacks:\n    mine: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({}, "safe"),
+        ({"conf/a.yaml": KNOWN, "run.sh": "python a.py lightning.trainer.max_epochs=3\n"}, "safe"),
+        ({"conf/a.yaml": KNOWN, "conf/b.yaml": "trainer:\n  amp_level: O1\n"}, "unsafe"),
+        ({"conf/a.yaml": KNOWN, "README.md": "python a.py lightning.trainer.my_own=3\n"}, "unsafe"),
+        ({"conf/a.yaml": "lightning: {trainer: [\n"}, "unsafe"),
+        ({"conf/a.yaml": "model:\n  amp_level: O1\n"}, "safe"),
+    ],
+)
+def test_the_level(files: dict[str, str], level: str) -> None:
+    made = run_rules({"a.py": script(), **files}, rule("LIT130"))
+    assert {finding.fix for finding in made.findings} == {level}
+    assert bool(made.changes) == (level == "safe")
 
 
 def test_the_old_key_of_a_backend() -> None:
