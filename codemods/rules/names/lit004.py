@@ -10,6 +10,7 @@ from functools import partial
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
+from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.rewrite.advice import brief
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
@@ -28,6 +29,12 @@ BESIDE = ("create_git_tag", "description")
 """Those of them that wrote beside what is logged, as test-tube's own files are."""
 OWN = re.compile(r"experiment\.(?:argparse|log|save|tag|get_data_path|get_media_path|add_meta_from_hyperopt)\(")
 """What test-tube's experiment has besides the methods of a SummaryWriter."""
+BESIDE_FILES = re.compile(rb"meta_tags|metrics\.csv|meta\.experiment|\btest_tube\b|/tf\b")
+"""What speaks of files that test-tube wrote besides, or of the package itself."""
+WRITER = re.compile(r"experiment\.(?!add_|flush\b|close\b|log_dir\b|get_logdir\b)\w")
+"""What an experiment is asked for that no SummaryWriter has."""
+TAKEN = re.compile(rf"^\s*from\s+(?!(?:pytorch_)?lightning\b)[\w.]+\s+import\b[^\n]*\b{OLD}\b", re.MULTILINE)
+"""An import of it from elsewhere than Lightning."""
 REASON = (
     "TensorBoardLogger writes the same scalars, and what `experiment.add_...` is given, by the same folder, name and "
     "version (into `version_n` itself, test-tube into `version_n/tf`), without test-tube's own CSV and JSON files, "
@@ -41,17 +48,20 @@ HANDED = "the class is passed on from here, and fixer cannot tell what it is bui
 
 @dataclass(frozen=True)
 class LoggerUse:
-    """A place that names the class, and the edits after which it names the other one; `why` it cannot."""
+    """A place that names the class, and the edits after which it names the other one; `why` it cannot. `beside` holds
+    where it asked for files or tags that nothing writes any more."""
 
     node: ast.alias | ast.expr
     edits: tuple[TextEdit, ...] = ()
     why: str = ""
+    beside: bool = False
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     sites = read_sites(file)
     uses = list(_uses(file, sites))
     why = next((use.why for use in uses if use.why), "") or (_refusal(file, facts, sites, uses) if uses else "")
+    level: Fix = "unsafe" if any(use.beside for use in uses) or (uses and _reads_files(facts)) else "safe"
     for use in uses:
         last = gone()[TEST_TUBE[0]].last
         message = f"`{OLD}` was removed from Lightning after {last}"
@@ -60,7 +70,20 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(use.node), message, "manual", reason, "M060")
         else:
             unit = f"{file.path}:{OLD}"
-            yield Match(file.span(use.node), message, "unsafe", REASON, "M060", use.edits, unit=unit, needs="1.0.0")
+            yield Match(file.span(use.node), message, level, REASON, "M060", use.edits, unit=unit, needs="1.0.0")
+
+
+def _reads_files(facts: Facts) -> bool:
+    """Whether code of the project may read what test-tube wrote besides, or ask an experiment for what no
+    SummaryWriter has."""
+    if OLD not in facts.of_sources:
+        code = [source for source in facts.sources.values() if source.kind in ("python", "notebook", "shell")]
+        texts = (source.unescaped for source in code)
+        facts.of_sources[OLD] = any(
+            BESIDE_FILES.search(text) or WRITER.search(text.decode(errors="replace")) for text in texts
+        )
+    found: bool = facts.of_sources[OLD]
+    return found
 
 
 def _shared(file: PythonFile, node: ast.AST) -> str:
@@ -74,6 +97,8 @@ def _shared(file: PythonFile, node: ast.AST) -> str:
 
 def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[LoggerUse]) -> str:
     """Why no use of a file can be rewritten, though each by itself could."""
+    if TAKEN.search(file.text):
+        return "it is imported from another file of the project"
     if re.search(rf"\b{NEW}\b", file.text):
         return f"the file mentions {NEW} too"
     seen = {id(use.node) for use in uses}
@@ -153,7 +178,9 @@ def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents
     if dropped is None:
         return LoggerUse(node, why="there is a comment between its arguments")
     given = {item.arg for item in parent.keywords}
-    return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)))
+    asked = {item.arg: literal(item.value) for item in parent.keywords if item.arg in BESIDE}
+    beside = any(not known or value not in IDLE[str(name)] for name, (known, value) in asked.items())
+    return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)), beside=beside)
 
 
 def _is_asked(node: ast.AST, parents: dict[int, ast.AST]) -> bool:
@@ -277,10 +304,11 @@ RULE = Rule(
     why=(
         "Lightning 1.7 removed TestTubeLogger (guide row M060, pull request 9065; its own warning since 1.5 names "
         "TensorBoardLogger). Test-tube's experiment was a SummaryWriter of TensorBoard with a table and folders of its "
-        "own: what is logged and drawn is the same, files beside it are not, so this waits for `--unsafe-fixes`. Calls "
-        "that ask for silence by `debug`, which TensorBoardLogger does not have, are left."
+        "own: what is logged and drawn is the same, files beside it are not; where code of the project may read these, "
+        "or ask for git tags and descriptions, this waits for `--unsafe-fixes`. Calls that ask for silence by "
+        "`debug`, which TensorBoardLogger does not have, are left."
     ),
-    fix="unsafe",
+    fix="safe",
     versions="Lightning 0.5 - 1.6 -> 1.7 and later",
     triggers=(OLD.encode(),),
     check=_check,
@@ -288,6 +316,6 @@ RULE = Rule(
     breaks_in="1.7.0",
     needs="1.0.0",
     mentions=(b".experiment.",),
-    rows=partial(best_levels, (("M060", "unsafe"),)),
+    rows=partial(best_levels, (("M060", "safe"),)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/9065",),
 )
