@@ -29,7 +29,7 @@ BESIDE = ("create_git_tag", "description")
 """Those of them that wrote beside what is logged, as test-tube's own files are."""
 OWN = re.compile(r"experiment\.(?:argparse|log|save|tag|get_data_path|get_media_path|add_meta_from_hyperopt)\(")
 """What test-tube's experiment has besides the methods of a SummaryWriter."""
-BESIDE_FILES = re.compile(rb"meta_tags|metrics\.csv|meta\.experiment|\btest_tube\b|/tf\b")
+BESIDE_FILES = re.compile(r"meta_tags|metrics\.csv|meta\.experiment|\btest_tube\b|/tf\b")
 """What speaks of files that test-tube wrote besides, or of the package itself."""
 WRITER = re.compile(r"experiment\.(?!add_|flush\b|close\b|log_dir\b|get_logdir\b)\w")
 """What an experiment is asked for that no SummaryWriter has."""
@@ -75,15 +75,23 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _reads_files(facts: Facts) -> bool:
     """Whether code of the project may read what test-tube wrote besides, or ask an experiment for what no
-    SummaryWriter has."""
+    SummaryWriter has; one of wandb has more."""
     if OLD not in facts.of_sources:
-        code = [source for source in facts.sources.values() if source.kind in ("python", "notebook", "shell")]
-        texts = (source.unescaped for source in code)
+        texts = [_code(facts, path) for path in facts.sources]
         facts.of_sources[OLD] = any(
-            BESIDE_FILES.search(text) or WRITER.search(text.decode(errors="replace")) for text in texts
+            BESIDE_FILES.search(text) or ("wandb" not in text and WRITER.search(text)) for text in texts
         )
     found: bool = facts.of_sources[OLD]
     return found
+
+
+def _code(facts: Facts, path: str) -> str:
+    """The code in a file: of a notebook that of its cells, and nothing of data and documents."""
+    kind = facts.kinds.get(path)
+    if kind == "notebook":
+        file = facts.open(path)
+        return file.text if file else ""
+    return facts.sources[path].data.decode(errors="replace") if kind in ("python", "shell") else ""
 
 
 def _shared(file: PythonFile, node: ast.AST) -> str:

@@ -203,7 +203,7 @@ def _judge(
         "loop",
         given=given,
         kind=kinds.pop() if len(kinds) == 1 else "",
-        skips=item.skips or any(each.skips for each in followers),
+        skips=item.skips or any(_skips(each, item.configured or EMPTY) for each in followers),
         attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
         apart=tuple((each.path, each.name) for each in apart),
     )
@@ -234,9 +234,13 @@ def _optimized(facts: Facts, item: SeveralOptimizers, fact: ClassFact, seen: Tra
     if any(schedule.monitor for schedule in configured.schedules) and (ends or not item.ends):
         name = ends[0].name if ends else item.name
         raise NotPlain(f"ReduceLROnPlateau would step in on_train_epoch_end, which {name} handles in its own way")
+    return replace(item, configured=configured, skips=_skips(item, configured))
+
+
+def _skips(item: SeveralOptimizers, configured: ConfiguredOptimizers) -> bool:
+    """Whether a step may return nothing for one of the optimizers that there are."""
     known = configured.most is not None and configured.most <= FIRST
-    skips = any(index < (configured.most or 0) for index in item.skipped) if known else item.skips
-    return replace(item, configured=configured, skips=skips)
+    return any(index < (configured.most or 0) for index in item.skipped) if known else item.skips
 
 
 def one_optimizer(facts: Facts, fact: ClassFact, code: str) -> bool:
