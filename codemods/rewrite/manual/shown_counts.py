@@ -115,15 +115,21 @@ def _is_returned(
         other = facts.open(path)
         around = _parents(other) if other else {}
         there = _takers(other, above.name, place, around) if other else None
-        if other is None or there is None or _imports(other, stem) or not _are_shown(facts, other, there, around):
+        if other is None or there is None or _imports(other, stem, above.name):
+            return False
+        if not _are_shown(facts, other, there, around):
             return False
     return True
 
 
-def _imports(file: PythonFile, module: str) -> bool:
-    """Whether a file may reach what a module has by the module's own name."""
+def _imports(file: PythonFile, module: str, function: str) -> bool:
+    """Whether a file may reach a function by the module's own name or by another of its own, or hand it on to others
+    that do."""
+    if file.path.endswith("__init__.py"):
+        return True
     taken = [node for node in file.imports if isinstance(node, ast.Import) or not (node.module or "").endswith(module)]
-    return any(alias.name.rpartition(".")[2] == module for node in taken for alias in node.names)
+    renamed = (alias for node in file.imports for alias in node.names if alias.name == function and alias.asname)
+    return any(renamed) or any(alias.name.rpartition(".")[2] == module for node in taken for alias in node.names)
 
 
 def _takers(file: PythonFile, function: str, place: int | None, parents: Mapping[int, ast.AST]) -> set[str] | None:

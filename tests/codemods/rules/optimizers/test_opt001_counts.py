@@ -110,6 +110,7 @@ CARRIED = {
     "the function itself is handed on": (LOADED + "loader = load\n", ""),
     "another file uses the result": (LOADED, CALLED + "late = reached > 9\n"),
     "another file calls it in its own way": (LOADED, "import load\n\nprint(load.load('last.ckpt')[1] > 9)\n"),
+    "another file gives it another name": (LOADED, "from load import load as get\n\nprint(get('last.ckpt')[1] > 9)\n"),
     "it decides": (LOADED.replace("step = state", 'step = 1 if state["global_step"] else state'), ""),
 }
 
