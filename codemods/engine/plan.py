@@ -126,7 +126,8 @@ def _attempted(
             for finding in again
             if finding.applied and (finding.code, finding.path) not in draft.rejected
         }
-        if opened := _opened(looked, again) - late.keys():
+        may = _eased(looked, again) - late.keys() - last
+        if opened := _opened(draft, looked, options, memory, may):
             late = {**late, **dict.fromkeys(opened, 1)}
             continue
         if not unstable:
@@ -138,15 +139,21 @@ def _attempted(
     return draft, looked, again
 
 
-def _opened(looked: Scan, again: Sequence[Finding]) -> set[str]:
-    """The rules that find less in the way of a rewrite in the result than there was: what others rewrite may open it,
-    before pins are moved, by which they judge it too."""
+def _eased(looked: Scan, again: Sequence[Finding]) -> set[str]:
+    """The rules that left a place to a person, and see less in the way of a rewrite in the result."""
     left = {(finding.code, finding.path, finding.message) for finding in looked.findings if finding.fix == "manual"}
-    return {
-        finding.code
-        for finding in again
-        if finding.fix != "manual" and (finding.code, finding.path, finding.message) in left
-    }
+    found = (finding for finding in again if finding.fix != "manual")
+    return {finding.code for finding in found if (finding.code, finding.path, finding.message) in left}
+
+
+def _opened(draft: Draft, looked: Scan, options: Options, memory: Memory, codes: Collection[str]) -> set[str]:
+    """Those of some rules that would rewrite what others left, by the pins that there were: the result is judged by
+    those that there are then, of which the release that code was written for can no longer be told."""
+    if not codes:
+        return set()
+    rules = tuple(rule for rule in options.rules if rule.code in codes)
+    found = _look_again(draft, looked, replace(options, rules=rules), memory).findings
+    return {each.code for each in found if each.applied and (each.code, each.path) not in draft.rejected}
 
 
 def walked(
