@@ -14,8 +14,8 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def is_compared(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
-    """Whether `if value > 1:`, or the like, is always asked before a call: with text, a list or None it would end with
-    a TypeError. Nothing in between may give the value anew."""
+    """Whether `if value > 1:`, or the like, is always asked before a call, or by another argument of it: with text, a
+    list or None it would end with a TypeError. Nothing in between may give the value anew."""
     functions = [item for item in call.within if isinstance(item, Function)]
     space: ast.AST = functions[-1] if functions else file.tree
     text = ast.unparse(node)
@@ -24,7 +24,8 @@ def is_compared(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
         told = told and not _sets(statement, text)
         test = getattr(statement, "test", None)
         told = told or (isinstance(statement, ast.If | ast.Assert) and test is not None and _orders(test, text))
-    return told
+    given = (*call.node.args, *(keyword.value for keyword in call.node.keywords))
+    return told or any(isinstance(item, ast.IfExp) and _orders(item.test, text) for item in given)
 
 
 def _before(space: ast.AST, call: ast.Call) -> Iterator[ast.stmt]:

@@ -115,3 +115,12 @@ def test_what_may_not_be_compared_before_may_be_text(before: str) -> None:
 def test_a_comparison_around_the_call_counts_too() -> None:
     text = HEAD + "def go(args):\n    if args.gpus > 1:\n        return Trainer(gpus=args.gpus)\n"
     assert {level for _, level in findings(text)} == {"safe"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "level"),
+    [("'ddp' if args.gpus > 1 else None", "safe"), ("'ddp' if args.gpus and args.gpus > 1 else None", "unsafe")],
+)
+def test_a_comparison_in_the_call_itself_counts_too(beside: str, level: str) -> None:
+    text = HEAD + f"def go(args):\n    return Trainer(gpus=args.gpus, strategy={beside})\n"
+    assert {found for _, found in findings(text)} == {level}
