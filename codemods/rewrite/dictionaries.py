@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, statements_in_order, targets_of
+from codemods.code.syntax import Function, statements_in_order, targets_of, uses
 from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
@@ -67,7 +67,25 @@ def may_get(file: PythonFile, facts: Facts, call: CallNode, keywords: Collection
     if not any(item.arg is None for item in call.node.keywords):
         return False
     names = names_of(handed(file, facts, call))
-    return not names or not {UNSEEN, *keywords}.isdisjoint(names)
+    return not (names or _is_empty(file, call)) or not {UNSEEN, *keywords}.isdisjoint(names)
+
+
+def _is_empty(file: PythonFile, call: CallNode) -> bool:
+    """Whether all that a call gets by `**` are dictionaries that are made empty in the same function, and that nothing
+    else has to do with."""
+    space = space_of(file, call)
+    if not isinstance(space, Function):
+        return False
+    for given in (item.value for item in call.node.keywords if item.arg is None):
+        name = given.id if isinstance(given, ast.Name) else ""
+        made = [node.value for node in walk(space) if isinstance(node, ast.Assign) and _binds(node, name)]
+        if len(made) != 1 or len(uses(space, name)) != 2 or ast.unparse(made[0]) not in ("{}", "dict()"):
+            return False
+    return True
+
+
+def _binds(node: ast.Assign, name: str) -> bool:
+    return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], names: Collection[str]) -> bool:

@@ -377,3 +377,19 @@ def test_what_is_put_into_the_second_is_not_in_the_first(line: str, levels: list
     text = TWICE.format(second="n", line=line).replace("(model, n)", "(model, n: int)")
     found = run_rules({"a.py": text}, rule("LIT101")).findings
     assert [finding.fix for finding in found] == levels
+
+
+@pytest.mark.parametrize(
+    ("made", "level"),
+    [
+        ("more = dict()", "safe"),
+        ("more = {}", "safe"),
+        ("more = {}\n    look(more)", "unsafe"),
+        ("more = {}\n    more[key] = 1", "unsafe"),
+        ("more = find()", "unsafe"),
+        ("more = {}\n    if key:\n        more = find()", "unsafe"),
+    ],
+)
+def test_what_an_empty_dictionary_gives_is_nothing(made: str, level: str) -> None:
+    text = f"from pytorch_lightning import Trainer\n\n\ndef go(key):\n    {made}\n    return Trainer(gpus=2, **more)\n"
+    assert {finding.fix for finding in run_rules({"a.py": text}, rule("LIT101")).findings} == {level}
