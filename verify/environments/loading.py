@@ -115,7 +115,9 @@ class Repair:
         for asked in self._ideas(name, error):
             if (key := tuple(asked)) not in self._tried:
                 self._tried.add(key)
-                if not self.installer.install(self.folder, asked, self.overrides):
+                moved = canonicalize_name(Requirement(asked[-1]).name)
+                kept = [line for line in self.overrides if canonicalize_name(Requirement(line).name) != moved]
+                if not self.installer.install(self.folder, asked, kept):
                     return True
         return False
 

@@ -92,8 +92,9 @@ class Wheels(Installer):
     """Brings the packages that are written down for it, with no index: a folder of text files by requirement."""
 
     def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        with (folder / "asked.txt").open("a") as stream:
-            stream.write(json.dumps(list(requirements)) + "\n")
+        for name, lines in (("asked.txt", requirements), ("overrides.txt", overrides)):
+            with (folder / name).open("a") as stream:
+                stream.write(json.dumps(list(lines)) + "\n")
         (place,) = folder.glob("lib/*/site-packages")
         for line in requirements:
             text = BROUGHT.get(line)
@@ -154,9 +155,11 @@ def test_what_others_load_late_gets_a_release_that_brings_its_library(tmp_path: 
     tools.create(folder, Path(sys.executable))
     for line in ("base", "soundfile"):
         assert tools.install(folder, [line]) is None
-    assert Repair(folder, tools, (), (), ()).run([], "base") == {}
+    assert Repair(folder, tools, (), (), ("base==1", "soundfile==0.14")).run([], "base") == {}
     asked = [json.loads(line) for line in (folder / "asked.txt").read_text().splitlines()]
     assert asked[-1] == ["soundfile>=0.12,<0.14"]
+    overrides = [json.loads(line) for line in (folder / "overrides.txt").read_text().splitlines()]
+    assert overrides[-1] == ["base==1"], "what holds the package itself would keep it"
 
 
 def test_what_nothing_imports_need_not_load(tmp_path: Path) -> None:
