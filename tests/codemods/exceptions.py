@@ -27,6 +27,7 @@ LOST: dict[tuple[str, str], str] = {
     ("AMP002-1", "spaced call"): OPEN,
     ("AMP002-1", "by an operator"): OPEN,
     ("GRD005-1", "by a caller"): OPEN,
+    ("TBP110-0", "in a string"): OPEN,
     **{
         (name, edit): UNREAD
         for name in ("AMP004-1", "AMP004-2", "COM001-1", "LIT002-0", "PIN002-0")

@@ -22,7 +22,7 @@ CODE = "LIT226"
 LOADS = "load_from_checkpoint"
 LAST = ("validate", "test", "predict")
 RUNS = ("fit", *LAST)
-_SPELLED = re.compile(rf"\.[\s\\]*(?:{'|'.join((LOADS, *RUNS))})\b|(?<![.\w])getattr\(")
+_SPELLED = re.compile(rf"\.[\s\\]*(?:{'|'.join((LOADS, *RUNS))})\b|(?<![.\w])getattr\(|\b(?:methodcaller|attrgetter)\(")
 """How a file may load a checkpoint."""
 PARSES = ("parse_args", "parse_known_args")
 MAKES = ("argparse.Namespace", "omegaconf.")
