@@ -95,3 +95,8 @@ def walked(tree: ast.AST) -> tuple[ast.AST, ...]:
     if below is None:
         below = _WALKED[tree] = tuple(islice(walk(tree), 1, None))  # with the tree itself it would never be freed
     return tree, *below
+
+
+def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """The node around each node of a tree."""
+    return {child: node for node in walk(tree) for child in ast.iter_child_nodes(node)}

@@ -61,10 +61,12 @@ class Callers:
         dotted = f"{file.module}.{name}"
         method = isinstance(owner, ast.ClassDef) and owner.name != name
         for other in self._speaking(name):
-            near = other.near([name])
+            names = {name, *(() if method else _other_names(other, name))}
+            near = other.near(sorted(names))
             calls = {id(call.node.func): call for call in near.calls}
             found: list[ast.expr] = [item for item in near.attributes if item.attr == name]
-            found += [node for node, _ in other.nodes_near([name]) if isinstance(node, ast.Name) and node.id == name]
+            spoken = (node for node, _ in other.nodes_near(sorted(names)) if isinstance(node, ast.Name))
+            found += [node for node in spoken if node.id in names]
             for use in found:
                 if not isinstance(use.ctx, ast.Load):  # type: ignore[attr-defined]
                     continue
@@ -97,6 +99,12 @@ class Callers:
         for path in known[name]:
             if (opened := self.open(path)) is not None:
                 yield opened
+
+
+def _other_names(file: PythonFile, name: str) -> Iterator[str]:
+    """The names that a file imports a function or class under instead of its own."""
+    for node in file.imports:
+        yield from (item.asname for item in node.names if item.asname and item.name.rpartition(".")[2] == name)
 
 
 def called_name(function: ast.FunctionDef | ast.AsyncFunctionDef, owner: object) -> str:

@@ -58,6 +58,19 @@ def configured(file: PythonFile, call: CallNode) -> DictionaryEdits | None:
     return found
 
 
+def is_section(file: PythonFile, call: CallNode, section: str) -> bool:
+    """Whether the dictionary that the options of a call are made of is read of a section of a configuration alone, as
+    by `config.get(section)`."""
+    values = [item.node.value for item in file.assignments_to(_dictionary(file, call) or "")]
+    return bool(values) and all(value is not None and _names_section(value, section) for value in values)
+
+
+def _names_section(value: ast.expr, section: str) -> bool:
+    below = list(walk(value))
+    named = any(isinstance(node, ast.Attribute) and node.attr == section for node in below)
+    return named or any(isinstance(node, ast.Constant) and node.value == section for node in below)
+
+
 def _dictionary(file: PythonFile, call: CallNode) -> str | None:
     """The name of the dictionary that the options of a call are made of."""
     given = call.node.args[0] if call.node.args else None

@@ -1,89 +1,92 @@
-"""Counts of steps that a script takes out of a checkpoint and only shows: in its messages, or in the names of files."""
+"""Counts of steps that a script takes out of a checkpoint and only shows in its messages."""
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Mapping
 
-from codemods.code.nodes import children, walked
+from codemods.code.nodes import parents_of, walked
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
+from codemods.lightning.callers import Callers
 from codemods.lightning.facts import Facts
 
 SAYS = frozenset({"print", "info", "debug", "warning"})
 """The last parts of the names of functions that write their arguments out."""
+Parents = dict[ast.AST, ast.AST]
 
 
 def shown_alone(facts: Facts, file: PythonFile, word: str) -> frozenset[int]:
     """The ids of the constants that are the key by which a file asks for a count, or whether there is one, where the
-    count comes into nothing but text; none of them where one name may carry it elsewhere."""
-    parents = _parents(file)
+    count comes into nothing but messages; none of them where one name may carry it elsewhere."""
+    parents = parents_of(file.tree)
     keys = [node for node in walked(file.tree) if isinstance(node, ast.Constant) and node.value == word]
     asked = [key for key in keys if _is_asked_for(key, parents)]
     taken = [key for key in keys if (read := _read(key, parents)) and _is_shown(facts, file, read, parents)]
     return frozenset(map(id, [*asked, *taken]))
 
 
-def _parents(file: PythonFile) -> Mapping[int, ast.AST]:
-    return {id(child): node for node in (file.tree, *walked(file.tree)) for child in children(node)}
-
-
-def _is_asked_for(key: ast.Constant, parents: Mapping[int, ast.AST]) -> bool:
+def _is_asked_for(key: ast.Constant, parents: Parents) -> bool:
     """`"global_step" in checkpoint`."""
-    test = parents.get(id(key))
+    test = parents.get(key)
     return isinstance(test, ast.Compare) and test.left is key and isinstance(test.ops[0], ast.In | ast.NotIn)
 
 
-def _read(key: ast.Constant, parents: Mapping[int, ast.AST]) -> ast.Subscript | None:
+def _read(key: ast.Constant, parents: Parents) -> ast.Subscript | None:
     """`checkpoint["global_step"]`, read."""
-    node = parents.get(id(key))
+    node = parents.get(key)
     return node if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and node.slice is key else None
 
 
-def _is_shown(facts: Facts, file: PythonFile, value: ast.expr, parents: Mapping[int, ast.AST]) -> bool:
+def _is_shown(facts: Facts, file: PythonFile, value: ast.expr, parents: Parents) -> bool:
     """Whether a value is only written out, by itself or by the names that it is handed on by."""
     names: set[str] = set()
-    return _goes_into_text(facts, file, value, parents, names) and _are_shown(facts, file, names, parents)
+    return _goes_into_messages(facts, file, value, parents, names) and _are_shown(facts, file, names, parents)
 
 
-def _are_shown(facts: Facts, file: PythonFile, names: set[str], parents: Mapping[int, ast.AST]) -> bool:
+def _are_shown(facts: Facts, file: PythonFile, names: set[str], parents: Parents) -> bool:
     """Whether whatever bears one of some names in a file, whatever it stands for there, is only written out."""
     seen: set[str] = set()
     while left := names - seen:
         seen |= left
         for node in walked(file.tree):
             if isinstance(node, ast.Name) and node.id in left and isinstance(node.ctx, ast.Load):
-                if not _goes_into_text(facts, file, node, parents, names):
+                if not _goes_into_messages(facts, file, node, parents, names):
                     return False
             elif isinstance(node, ast.arg | ast.keyword) and node.arg in left:
                 return False
     return True
 
 
-def _goes_into_text(
-    facts: Facts, file: PythonFile, value: ast.expr, parents: Mapping[int, ast.AST], names: set[str]
-) -> bool:
+def _goes_into_messages(facts: Facts, file: PythonFile, value: ast.expr, parents: Parents, names: set[str]) -> bool:
     """Whether a value goes into a message, or to names, which are added; what a function returns goes to the names
     that take its result."""
-    element, above = value, parents.get(id(value))
+    element, above = value, parents.get(value)
     if isinstance(above, ast.IfExp) and above.test is not element:
-        element, above = above, parents.get(id(above))
-    place = above.elts.index(element) if isinstance(above, ast.Tuple) else None
-    above = parents.get(id(above)) if isinstance(above, ast.Tuple) else above
+        element, above = above, parents.get(above)
+    if _is_said(element, parents):
+        return True
+    place = above.elts.index(element) if isinstance(above, ast.Tuple) and isinstance(element, ast.expr) else None
+    above = parents.get(above) if isinstance(above, ast.Tuple) else above
     if isinstance(above, ast.Assign):
         return _is_taken(above, names)
-    if isinstance(above, ast.Call) and place is None:
-        return element is not above.func and _writes(above.func)
-    if isinstance(above, ast.Return):
-        return _is_returned(facts, file, above, place, parents, names)
-    return isinstance(above, ast.FormattedValue)
+    return isinstance(above, ast.Return) and _is_returned(facts, file, above, place, parents, names)
 
 
-def _writes(function: ast.expr) -> bool:
-    """`print`, `logger.info`, `"{:06}".format`."""
-    template = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant)
-    return ast.unparse(function).rpartition(".")[2] in (("format",) if template else SAYS)
+def _is_said(value: ast.AST, parents: Parents) -> bool:
+    """Whether a value is an argument of what writes it out, by itself or as a part of a text; a file may be read."""
+    above = parents.get(value)
+    while above is not None and (isinstance(above, ast.FormattedValue | ast.JoinedStr) or _fills(value, above)):
+        value, above = above, parents.get(above)
+    if not isinstance(above, ast.Call) or value not in above.args or any(item.arg == "file" for item in above.keywords):
+        return False
+    return ast.unparse(above.func).rpartition(".")[2] in SAYS
+
+
+def _fills(value: ast.AST, call: ast.AST) -> bool:
+    """`"{:06}".format(value)`."""
+    template = call.func if isinstance(call, ast.Call) and value in call.args else None
+    known = isinstance(template, ast.Attribute) and isinstance(template.value, ast.Constant)
+    return known and template.attr == "format"  # type: ignore[union-attr]
 
 
 def _is_taken(node: ast.Assign, names: set[str]) -> bool:
@@ -96,69 +99,43 @@ def _is_taken(node: ast.Assign, names: set[str]) -> bool:
 
 
 def _is_returned(
-    facts: Facts, file: PythonFile, node: ast.Return, place: int | None, parents: Mapping[int, ast.AST], names: set[str]
+    facts: Facts, file: PythonFile, node: ast.Return, place: int | None, parents: Parents, names: set[str]
 ) -> bool:
     """Whether what a function returns is taken by names that are only written out, in every file that calls it."""
     above: ast.AST | None = node
     while above is not None and not isinstance(above, Function):
-        above = parents.get(id(above))
-    if above is None or not isinstance(parents.get(id(above)), ast.Module):
+        above = parents.get(above)
+    if above is None or parents.get(above) is not file.tree:
         return False
-    if (here := _takers(file, above.name, place, parents)) is None:
-        return False
-    names |= here
-    stem = file.path.rpartition("/")[2].removesuffix(".py")
-    named = re.compile(rb"\b%b\b" % stem.encode())
-    for path, source in facts.holding(above.name):
-        if path == file.path or not named.search(source.data) or not path.endswith((".py", ".ipynb")):
+    there: dict[str, tuple[PythonFile, set[str]]] = {}
+    for other, use, _ in Callers(facts, file, facts.open).of(file, None, above.name):
+        around = parents if other is file else parents_of(other.tree)
+        if _is_wrapped(use, around):
             continue
-        other = facts.open(path)
-        around = _parents(other) if other else {}
-        there = _takers(other, above.name, place, around) if other else None
-        if other is None or there is None or _imports(other, stem, above.name):
+        target = _target_of(use, around, place)
+        if not isinstance(target, ast.Name):
             return False
-        if not _are_shown(facts, other, there, around):
-            return False
-    return True
+        there.setdefault(other.path, (other, set()))[1].add(target.id)
+    names |= there.pop(file.path, (file, set()))[1]
+    return all(_are_shown(facts, other, taken, parents_of(other.tree)) for other, taken in there.values())
 
 
-def _imports(file: PythonFile, module: str, function: str) -> bool:
-    """Whether a file may reach a function by the module's own name or by another of its own, or hand it on to others
-    that do."""
-    if file.path.endswith("__init__.py"):
-        return True
-    taken = [node for node in file.imports if isinstance(node, ast.Import) or not (node.module or "").endswith(module)]
-    renamed = (alias for node in file.imports for alias in node.names if alias.name == function and alias.asname)
-    return any(renamed) or any(alias.name.rpartition(".")[2] == module for node in taken for alias in node.names)
-
-
-def _takers(file: PythonFile, function: str, place: int | None, parents: Mapping[int, ast.AST]) -> set[str] | None:
-    """The names that take the result of a function in a file, or the element of it that has a place; None where
-    something else does."""
-    named = [node for node in walked(file.tree) if isinstance(node, ast.Name) and node.id == function]
-    called = [use for use in named if not _is_bound_again(use, parents)]
-    targets = [_target_of(use, parents, place) for use in called]
-    names = {target.id for target in targets if isinstance(target, ast.Name)}
-    return names if all(isinstance(target, ast.Name) for target in targets) else None
-
-
-def _is_bound_again(use: ast.Name, parents: Mapping[int, ast.AST]) -> bool:
+def _is_wrapped(use: ast.expr, parents: Parents) -> bool:
     """`load = cached(load)`: the name stands for what gives the same."""
-    if isinstance(use.ctx, ast.Store):
-        return True
-    call = parents.get(id(use))
-    taken = parents.get(id(call))
+    call = parents.get(use)
+    taken = parents.get(call) if call else None
     wrapped = isinstance(call, ast.Call) and call.args[:1] == [use] and isinstance(taken, ast.Assign)
-    return wrapped and [ast.unparse(target) for target in taken.targets] == [use.id]  # type: ignore[union-attr]
+    return wrapped and [ast.unparse(item) for item in taken.targets] == [ast.unparse(use)]  # type: ignore[union-attr]
 
 
-def _target_of(use: ast.Name, parents: Mapping[int, ast.AST], place: int | None) -> ast.expr | None:
+def _target_of(use: ast.expr, parents: Parents, place: int | None) -> ast.expr | None:
     """What takes the result of a call of a function, or the element of it that has a place."""
-    call = parents.get(id(use))
-    taken = parents.get(id(call))
-    if not isinstance(call, ast.Call) or call.func is not use or not isinstance(taken, ast.Assign):
+    call = parents.get(use)
+    taken = parents.get(call) if isinstance(call, ast.Call) and call.func is use else None
+    if not isinstance(taken, ast.Assign) or len(taken.targets) > 1:
         return None
     target = taken.targets[0]
-    if place is None or len(taken.targets) > 1 or not isinstance(target, ast.Tuple):
-        return target if place is None and len(taken.targets) == 1 else None
-    return target.elts[place] if place < len(target.elts) else None
+    if place is None:
+        return target
+    inside = isinstance(target, ast.Tuple) and place < len(target.elts)
+    return target.elts[place] if inside else None  # type: ignore[attr-defined]

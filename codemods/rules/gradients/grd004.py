@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
@@ -134,7 +134,7 @@ def _is_handled(item: ClassNode, name: str) -> bool:
     """Whether the class does something else to the layer than use it: freezes it, copies weights into it."""
     for method in item.methods.values():
         me = self_name(method)
-        parents = {child: node for node in walk(method) for child in ast.iter_child_nodes(node)}
+        parents = parents_of(method)
         for node in walk(method):
             if isinstance(node, ast.Attribute) and is_self_attribute(node, name, me):
                 parent = parents.get(node)

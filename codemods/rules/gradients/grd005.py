@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import Facts
@@ -113,7 +113,7 @@ class Mention:
 
 def _uses(held: ModuleContainer) -> Iterator[Mention]:
     for method in held.item.methods.values():
-        parents = {child: node for node in walk(method) for child in ast.iter_child_nodes(node)}
+        parents = parents_of(method)
         for node in walk(method):
             if isinstance(node, ast.Attribute) and is_self_attribute(node, held.name, self_name(method)):
                 around = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import Facts
@@ -63,7 +63,7 @@ def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
     found = []
     for function in method.item.methods.values():
         own = replace(method, node=function)
-        parents = {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
+        parents = parents_of(function)
         for node in walk(function):
             if _is_kept(node, names, function) and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 uses = _uses(node, parents)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
-from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.rewrite.advice import brief
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
@@ -29,10 +28,6 @@ BESIDE = ("create_git_tag", "description")
 """Those of them that wrote beside what is logged, as test-tube's own files are."""
 OWN = re.compile(r"experiment\.(?:argparse|log|save|tag|get_data_path|get_media_path|add_meta_from_hyperopt)\(")
 """What test-tube's experiment has besides the methods of a SummaryWriter."""
-BESIDE_FILES = re.compile(r"meta_tags|metrics\.csv|meta\.experiment|\btest_tube\b|/tf\b")
-"""What speaks of files that test-tube wrote besides, or of the package itself."""
-WRITER = re.compile(r"experiment\.(?!add_|flush\b|close\b|log_dir\b|get_logdir\b)\w")
-"""What an experiment is asked for that no SummaryWriter has."""
 TAKEN = re.compile(rf"^\s*from\s+(?!(?:pytorch_)?lightning\b)[\w.]+\s+import\b[^\n]*\b{OLD}\b", re.MULTILINE)
 """An import of it from elsewhere than Lightning."""
 REASON = (
@@ -48,20 +43,17 @@ HANDED = "the class is passed on from here, and fixer cannot tell what it is bui
 
 @dataclass(frozen=True)
 class LoggerUse:
-    """A place that names the class, and the edits after which it names the other one; `why` it cannot. `beside` holds
-    where it asked for files or tags that nothing writes any more."""
+    """A place that names the class, and the edits after which it names the other one; `why` it cannot."""
 
     node: ast.alias | ast.expr
     edits: tuple[TextEdit, ...] = ()
     why: str = ""
-    beside: bool = False
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     sites = read_sites(file)
     uses = list(_uses(file, sites))
     why = next((use.why for use in uses if use.why), "") or (_refusal(file, facts, sites, uses) if uses else "")
-    level: Fix = "unsafe" if any(use.beside for use in uses) or (uses and _reads_files(facts)) else "safe"
     for use in uses:
         last = gone()[TEST_TUBE[0]].last
         message = f"`{OLD}` was removed from Lightning after {last}"
@@ -70,28 +62,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(use.node), message, "manual", reason, "M060")
         else:
             unit = f"{file.path}:{OLD}"
-            yield Match(file.span(use.node), message, level, REASON, "M060", use.edits, unit=unit, needs="1.0.0")
-
-
-def _reads_files(facts: Facts) -> bool:
-    """Whether code of the project may read what test-tube wrote besides, or ask an experiment for what no
-    SummaryWriter has; one of wandb has more."""
-    if OLD not in facts.of_sources:
-        texts = [_code(facts, path) for path in facts.sources]
-        facts.of_sources[OLD] = any(
-            BESIDE_FILES.search(text) or ("wandb" not in text and WRITER.search(text)) for text in texts
-        )
-    found: bool = facts.of_sources[OLD]
-    return found
-
-
-def _code(facts: Facts, path: str) -> str:
-    """The code in a file: of a notebook that of its cells, and nothing of data and documents."""
-    kind = facts.kinds.get(path)
-    if kind == "notebook":
-        file = facts.open(path)
-        return file.text if file else ""
-    return facts.sources[path].data.decode(errors="replace") if kind in ("python", "shell") else ""
+            yield Match(file.span(use.node), message, "unsafe", REASON, "M060", use.edits, unit=unit, needs="1.0.0")
 
 
 def _shared(file: PythonFile, node: ast.AST) -> str:
@@ -123,7 +94,7 @@ def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[Logger
 
 
 def _uses(file: PythonFile, sites: Sites) -> Iterator[LoggerUse]:
-    parents = {id(child): node for node in walk(file.tree) for child in ast.iter_child_nodes(node)}
+    parents = parents_of(file.tree)
     both = False
     for node, scope, arms in sites.imports:
         for alias in node.names if isinstance(node, ast.ImportFrom) and not node.level else ():
@@ -167,9 +138,9 @@ def _imported(file: PythonFile, node: ast.ImportFrom, alias: ast.alias, arms: Ar
     return LoggerUse(alias, moved(file, node, {alias: ImportTarget(module, NEW, alias.asname or NEW)}, frozenset()))
 
 
-def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents: dict[int, ast.AST]) -> LoggerUse:
+def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents: dict[ast.AST, ast.AST]) -> LoggerUse:
     """A use of the class: what it is built of has to mean the same to the other."""
-    parent = parents.get(id(node))
+    parent = parents.get(node)
     if isinstance(parent, ast.ClassDef):
         return LoggerUse(node, why="a class derives from it")
     if isinstance(parent, ast.Attribute):
@@ -186,19 +157,17 @@ def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents
     if dropped is None:
         return LoggerUse(node, why="there is a comment between its arguments")
     given = {item.arg for item in parent.keywords}
-    asked = {item.arg: literal(item.value) for item in parent.keywords if item.arg in BESIDE}
-    beside = any(not known or value not in IDLE[str(name)] for name, (known, value) in asked.items())
-    return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)), beside=beside)
+    return LoggerUse(node, (*edits, *dropped, *_named(file, parent, given)))
 
 
-def _is_asked(node: ast.AST, parents: dict[int, ast.AST]) -> bool:
+def _is_asked(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """Whether a place only asks what the class is, as a type test, an annotation, a comparison and the key of a
     dictionary do, or binds its name."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         return True
-    parent = parents.get(id(node))
+    parent = parents.get(node)
     while isinstance(parent, ast.Tuple | ast.List | ast.Subscript | ast.BinOp | ast.BoolOp | ast.UnaryOp):
-        node, parent = parent, parents.get(id(parent))
+        node, parent = parent, parents.get(parent)
     match parent:
         case ast.arg(annotation=place) | ast.AnnAssign(annotation=place):
             return place is node
@@ -257,9 +226,9 @@ def _named(file: PythonFile, call: ast.Call, given: set[str | None]) -> list[Tex
     return [TextEdit(at, at, f'{separator}name="default"')]
 
 
-def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int, ast.AST]) -> LoggerUse:
+def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[ast.AST, ast.AST]) -> LoggerUse:
     """The dotted name in a dictionary beside its arguments, or beside a dictionary of them."""
-    around = parents.get(id(node))
+    around = parents.get(node)
     pairs = list(zip(around.keys, around.values, strict=True)) if isinstance(around, ast.Dict) else []
     own = [key for key, item in pairs if item is node]
     inner = [item for _, item in pairs if isinstance(item, ast.Dict)]
@@ -312,11 +281,10 @@ RULE = Rule(
     why=(
         "Lightning 1.7 removed TestTubeLogger (guide row M060, pull request 9065; its own warning since 1.5 names "
         "TensorBoardLogger). Test-tube's experiment was a SummaryWriter of TensorBoard with a table and folders of its "
-        "own: what is logged and drawn is the same, files beside it are not; where code of the project may read these, "
-        "or ask for git tags and descriptions, this waits for `--unsafe-fixes`. Calls that ask for silence by "
-        "`debug`, which TensorBoardLogger does not have, are left."
+        "own: what is logged and drawn is the same, files beside it are not, so this waits for `--unsafe-fixes`. Calls "
+        "that ask for silence by `debug`, which TensorBoardLogger does not have, are left."
     ),
-    fix="safe",
+    fix="unsafe",
     versions="Lightning 0.5 - 1.6 -> 1.7 and later",
     triggers=(OLD.encode(),),
     check=_check,
@@ -324,6 +292,6 @@ RULE = Rule(
     breaks_in="1.7.0",
     needs="1.0.0",
     mentions=(b".experiment.",),
-    rows=partial(best_levels, (("M060", "safe"),)),
+    rows=partial(best_levels, (("M060", "unsafe"),)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/9065",),
 )

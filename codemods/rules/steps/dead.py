@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
 from codemods.rule import NodeEdit, touches
-from codemods.rules.steps.modules import parents_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import parents_of
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes, parameters
 from codemods.rule import Match
-from codemods.rules.steps.modules import manual, parents_of
+from codemods.rules.steps.modules import manual
 from codemods.rules.steps.step_count_terms import TermReader
 
 BATCH_NAMES = ("batch_idx", "batch_nb")

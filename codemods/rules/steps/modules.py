@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, self_name
 from codemods.lightning.facts import Facts
@@ -67,11 +66,6 @@ def bare(text: str) -> str:
     while len(parts) > 1 and parts[0] in HOLDERS:
         parts = parts[1:]
     return ".".join(parts)
-
-
-def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    """The node around each node of a tree."""
-    return {child: node for node in walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 def manual(file: PythonFile, place: ast.expr | ast.stmt | ast.keyword, message: str, reason: str) -> Match:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.finding import Fix
@@ -16,7 +16,7 @@ from codemods.lightning.facts import KINDS, MODULE, Facts
 from codemods.lightning.optimization import FLAG
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.steps.dead import dead_after
-from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
+from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual
 from codemods.rules.steps.onecycle import with_total
 from codemods.rules.steps.optimization import SCHEDULERS, stepped_by_hand, stepping, times_scheduled
 from codemods.rules.steps.step_count_terms import GONE, Leaf

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import every_node, walk
+from codemods.code.nodes import every_node, parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
@@ -15,7 +15,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.steps.call_context import CallContext
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.epoch_counters import BATCH_NAMES, TRIGGERS, anew
-from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
+from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, reader_of
 from codemods.rules.steps.optimization import held_by, optimized, steps_of
 from codemods.rules.steps.step_count_terms import TermReader
 from codemods.rules.steps.totals import is_told, whole_method

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, self_name
 from codemods.lightning.calls import last_name
-from codemods.rules.steps.modules import parents_of, reader_of
+from codemods.rules.steps.modules import reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES
 from codemods.rules.steps.step_count_terms import ROUNDS, Count, Leaf, TermReader

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name, uses
 
@@ -79,7 +79,7 @@ def helpers(classes: Iterable[ClassNode]) -> Iterator[BatchHelper]:
 
 def as_batch(function: Function, name: str) -> BatchUse:
     """How a function uses a parameter that holds the batch."""
-    parents = _parents(function)
+    parents = parents_of(function)
     found = [_batch_use(use, parents, function) for use in uses(function, name)]
     elements = sorted({element for use in uses(function, name) for element in _elements(use, parents)})
     found += [BatchUse(refusal=LENGTHS) for element in elements if LENGTH.search(element)]
@@ -89,10 +89,6 @@ def as_batch(function: Function, name: str) -> BatchUse:
 def _as_part(use: BatchUse) -> BatchUse:
     """What the use of an element says of the batch."""
     return BatchUse(refusal=use.refusal, sequences=use.sequences, parts=use.whole)
-
-
-def _parents(function: Function) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in walk(function) for child in ast.iter_child_nodes(node)}
 
 
 def _batch_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Function) -> BatchUse:
@@ -171,7 +167,7 @@ def _elements(use: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> Iterator[str
 
 def as_element(function: Function, name: str) -> BatchUse:
     """How a function uses a value that is an element of the batch."""
-    parents = _parents(function)
+    parents = parents_of(function)
     loaded = [use for use in uses(function, name) if isinstance(use.ctx, ast.Load)]
     return merged(_element_use(use, parents, function) for use in loaded)
 

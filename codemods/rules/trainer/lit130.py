@@ -31,13 +31,13 @@ from codemods.lightning.argparse_methods import (
     spoken,
 )
 from codemods.lightning.arguments import current
-from codemods.lightning.configurations.trainer_keys import trainer_keys
+from codemods.lightning.configurations.trainer_keys import SECTION, trainer_keys
 from codemods.lightning.facts import KINDS, TRAINER, Facts
 from codemods.lightning.instance_types import ReadingPlace
 from codemods.lightning.keyword_flow import UNSEEN as MORE
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import keywords
-from codemods.lightning.namespace_from_dict import configured
+from codemods.lightning.namespace_from_dict import configured, is_section
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.dictionaries import names_of
@@ -213,8 +213,10 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     told = spoken(file, frozenset(idle))
     untold = [site for site in sites if _is_untold(file, site)]
     unseen = [site for site in sites if _is_unseen(file, facts, site)]
-    foreign = sorted(trainer_keys(facts) - current() - {"gpus", RESUMED}) if made else []
-    assumed = foreign or told or untold or unseen or any(site.level == "unsafe" for site in sites)
+    given = trainer_keys(facts) if made else frozenset()
+    foreign = sorted(given - current() - {"gpus", RESUMED})
+    unread = made and not (given and all(is_section(file, site.call, SECTION) for site in sites if not site.adds))
+    assumed = foreign or unread or told or untold or unseen or any(site.level == "unsafe" for site in sites)
     level: Fix = "unsafe" if assumed else "safe"
     home = _home(file, facts)
     if idle:
@@ -389,8 +391,8 @@ RULE = Rule(
         "one package share a module of it; a script alone gets the functions itself. Without an option for it 1.x "
         "trained on the CPU, which stays the default. A Trainer of a dictionary of options, which a configuration "
         "fills, is given all of them, so that it names those of 1.x that are not seen here, and those that were never "
-        "its own, which 1.x left out; where a configuration or command of the project gives it such a one, that waits "
-        "for `--unsafe-fixes`."
+        "its own, which 1.x left out; unless it is the section `trainer`, and the configurations and commands of the "
+        "project give that none of these, this waits for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.code.nodes import walk
+from codemods.code.nodes import parents_of, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, self_name, takes
@@ -61,19 +61,19 @@ def _statement(file: PythonFile, call: CallNode) -> ast.Assign | None:
 def _given(space: ast.AST, trainer: str, statement: ast.stmt) -> dict[str, ast.Name] | None:
     """What the runs of a Trainer are given besides loaders, by name; None where some use of it, or what it is given,
     cannot be followed."""
-    parents = {id(child): node for node in walk(space) for child in ast.iter_child_nodes(node)}
+    parents = parents_of(space)
     found: dict[str, ast.Name] = {}
     for node in walk(space):
         if not isinstance(node, ast.Name) or node.id != trainer:
             continue
         if not isinstance(node.ctx, ast.Load):
-            if parents.get(id(node)) is not statement:
+            if parents.get(node) is not statement:
                 return None
             continue
-        method = parents.get(id(node))
+        method = parents.get(node)
         if not isinstance(method, ast.Attribute):
             return None
-        run = parents.get(id(method))
+        run = parents.get(method)
         if method.attr not in RUNS:
             continue
         if not isinstance(run, ast.Call) or run.func is not method:

@@ -138,27 +138,6 @@ def test_an_experiment_of_another_logger_is_not_test_tubes() -> None:
     assert "b.py calls experiment.log(" in refusals({**files, "b.py": own}, "LIT004")[0]
 
 
-@pytest.mark.parametrize(
-    ("given", "files", "level"),
-    [
-        ("'logs', debug=False", {}, "safe"),
-        ("'logs', create_git_tag=False, description=None", {}, "safe"),
-        ("'logs', create_git_tag=True", {}, "unsafe"),
-        ("'logs', description=note", {}, "unsafe"),
-        ("'logs'", {"b.py": "logger.experiment.add_scalar('a', 1)\nlogger.experiment.flush()\n"}, "safe"),
-        ("'logs'", {"b.py": "print(logger.experiment.version)\n"}, "unsafe"),
-        ("'logs'", {"b.py": "rows = open(folder + '/metrics.csv')\n"}, "unsafe"),
-        ("'logs'", {"b.py": "from test_tube import HyperOptArgumentParser\n"}, "unsafe"),
-        ("'logs'", {"show.sh": "tensorboard --logdir logs/version_0/tf\n"}, "unsafe"),
-        ("'logs'", {"README.md": "metrics.csv holds the numbers\n", "requirements.txt": "test-tube\n"}, "safe"),
-    ],
-)
-def test_files_that_nothing_writes_any_more_wait(given: str, files: dict[str, str], level: str) -> None:
-    made = run_rules({"a.py": f"{HEAD}logger = TestTubeLogger({given})\n", **files}, rule("LIT004"))
-    assert {finding.fix for finding in made.findings} == {level}
-    assert bool(made.changes) == (level == "safe")
-
-
 def test_a_name_that_another_file_takes_from_here_is_left() -> None:
     files = {"a.py": HEAD, "b.py": "from a import TestTubeLogger\n\nlogger = TestTubeLogger('logs')\n"}
     assert "from here" in refusals(files, "LIT004")[0]

@@ -83,7 +83,7 @@ def load(path):
 
 state, step = load("last.ckpt")
 print("step", step)
-folder = "{:06}".format(step)
+print("at {:06}".format(step))
 """
 CALLED = "from load import load\n\n_, reached = load('last.ckpt')\nprint(f'{reached:06}')\n"
 
@@ -103,6 +103,11 @@ def test_a_count_that_is_shown_alone_counts_nothing(loaded: str, caller: str) ->
 
 
 CARRIED = {
+    "it names a file": (LOADED + "open(f'{step:06}.txt', 'w')\n", ""),
+    "a folder is named after it": (LOADED + "folder = '{:06}'.format(step)\n", ""),
+    "it is written into a file": (LOADED + "print(step, file=table)\n", ""),
+    "another file names a folder after it": (LOADED, CALLED + "folder = f'{reached:06}'\n"),
+    "another file prints an attribute of the module": (LOADED, "import load\n\nprint(load.load('a.ckpt')[1])\n"),
     "it is compared": (LOADED + "late = step > 9\n", ""),
     "it goes into a name of another kind": (LOADED + "def late(step):\n    return 9 > step\n", ""),
     "it is handed to a function": (LOADED + "late(step)\n", ""),

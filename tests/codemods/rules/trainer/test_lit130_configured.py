@@ -103,19 +103,25 @@ def test_a_checkpoint_callback_for_old_releases_stays() -> None:
 KNOWN = "lightning:\n  trainer:\n    benchmark: true\n    gpus: 0,1\n  callbacks:\n    mine: 1\n"
 
 
+SECTION = script().replace("config = dict(read)", 'config = read.get("trainer", {})')
+
+
 @pytest.mark.parametrize(
     ("files", "level"),
     [
-        ({}, "safe"),
+        ({}, "unsafe"),
+        ({"conf/a.yaml": KNOWN, "a.py": script()}, "unsafe"),
+        ({"conf/a.yaml": KNOWN, "a.py": SECTION.replace('"trainer"', '"model"')}, "unsafe"),
         ({"conf/a.yaml": KNOWN, "run.sh": "python a.py lightning.trainer.max_epochs=3\n"}, "safe"),
         ({"conf/a.yaml": KNOWN, "conf/b.yaml": "trainer:\n  amp_level: O1\n"}, "unsafe"),
         ({"conf/a.yaml": KNOWN, "README.md": "python a.py lightning.trainer.my_own=3\n"}, "unsafe"),
         ({"conf/a.yaml": "lightning: {trainer: [\n"}, "unsafe"),
-        ({"conf/a.yaml": "model:\n  amp_level: O1\n"}, "safe"),
+        ({"conf/a.yaml": "model:\n  amp_level: O1\n"}, "unsafe"),
+        ({"conf/a.yaml": KNOWN, "conf/b.yaml": "model:\n  amp_level: O1\n"}, "safe"),
     ],
 )
 def test_the_level(files: dict[str, str], level: str) -> None:
-    made = run_rules({"a.py": script(), **files}, rule("LIT130"))
+    made = run_rules({"a.py": SECTION, **files}, rule("LIT130"))
     assert {finding.fix for finding in made.findings} == {level}
     assert bool(made.changes) == (level == "safe")
 
