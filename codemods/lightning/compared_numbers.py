@@ -18,6 +18,8 @@ def is_compared(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
     list or None it would end with a TypeError. Nothing in between may give the value anew."""
     functions = [item for item in call.within if isinstance(item, Function)]
     space: ast.AST = functions[-1] if functions else file.tree
+    if any(item is call.node for each in walk(space) if isinstance(each, ast.Lambda) for item in walk(each)):
+        return False  # it runs later
     text = ast.unparse(node)
     told = False
     for statement in _before(space, call.node):
@@ -30,7 +32,7 @@ def is_compared(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
 
 def _before(space: ast.AST, call: ast.Call) -> Iterator[ast.stmt]:
     """The statements that have run before a call wherever it runs: those in front of it in its own block, and in the
-    blocks around, with the tests of these."""
+    blocks around, with the tests of these. Any part of a loop, `with` or `try` around it may have run: it is first."""
     block: list[ast.stmt] = getattr(space, "body", [])
     while block:
         inner: list[ast.stmt] = []
@@ -38,8 +40,8 @@ def _before(space: ast.AST, call: ast.Call) -> Iterator[ast.stmt]:
             if not any(item is call for item in walk(statement)):
                 yield statement
                 continue
-            if isinstance(statement, ast.If):
-                yield ast.copy_location(ast.Assert(test=statement.test, msg=None), statement)
+            test = ast.Assert(test=statement.test, msg=None) if isinstance(statement, ast.If) else None
+            yield ast.copy_location(test, statement) if test else statement
             for name in _BLOCKS:
                 part = getattr(statement, name, [])
                 if any(item is call for each in part for item in (each, *walk(each))):

@@ -14,6 +14,7 @@ from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
 from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
+from codemods.lightning.kinds import stated_once
 from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
 from codemods.rule import NodeEdit
@@ -77,15 +78,10 @@ def _is_empty(file: PythonFile, call: CallNode) -> bool:
     if not isinstance(space, Function):
         return False
     for given in (item.value for item in call.node.keywords if item.arg is None):
-        name = given.id if isinstance(given, ast.Name) else ""
-        made = [node.value for node in walk(space) if isinstance(node, ast.Assign) and _binds(node, name)]
-        if len(made) != 1 or len(uses(space, name)) != 2 or ast.unparse(made[0]) not in ("{}", "dict()"):
+        made = stated_once(file, call, given.id) if isinstance(given, ast.Name) else None
+        if made is None or ast.unparse(made) not in ("{}", "dict()") or len(uses(space, ast.unparse(given))) != 2:
             return False
     return True
-
-
-def _binds(node: ast.Assign, name: str) -> bool:
-    return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[HandedKeyword], names: Collection[str]) -> bool:

@@ -68,7 +68,7 @@ _REMEDIES = (
     (r"numpy\.exceptions", "numpy>=1.25,<2"),
     (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core|'numpy' has no attribute", "numpy<2"),
     (r"'pkg_resources'", "setuptools<82"),
-    (r"sndfile", "soundfile>=0.12,<0.14"),
+    (r"sndfile", "soundfile>=0.12"),
 )
 LATE = ("soundfile",)
 """Packages that others load when they are used, not when they are imported, and whose releases do not all bring the

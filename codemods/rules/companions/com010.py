@@ -16,7 +16,7 @@ _LINES = Path(__file__).with_name("numpy_lib_names.txt").read_text(encoding="asc
 MODULES: Mapping[str, frozenset[str]] = {words[0]: frozenset(words[1:]) for line in _LINES if (words := line.split())}
 """The modules that are gone, with the names that are `numpy.<name>` as well: in NumPy 1.26 the same object, and there
 in 2 still (listed by running both)."""
-SAME = "numpy itself has it by that name, in every release."
+SAME = "numpy itself has it by that name: in NumPy 1.26 the same object, and there in 2 still."
 OTHERWISE = (
     "Not rewritten: {} is no name of numpy's own. Keep NumPy 1 by `numpy<2` in the requirements, or do without it."
 )
@@ -66,8 +66,8 @@ RULE = Rule(
     summary="Names of modules that NumPy dropped are imported from numpy itself",
     why=(
         "NumPy 2 made the modules private in which it defines its functions: `from numpy.lib.function_base import "
-        "average`, which editors write by themselves, ends with a ModuleNotFoundError where the file is imported. "
-        "The functions are NumPy's own by the same names, in every release."
+        "average` ends with a ModuleNotFoundError where the file is imported. NumPy itself has the functions by the "
+        "same names: in 1.26 they are the same objects, and 2 has them still."
     ),
     fix="safe",
     versions="NumPy 2.0 and later",

@@ -136,9 +136,8 @@ def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> 
     place = facts, file.path, item.qualname
     if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
         hooks = [hook for hook in hooks if not hook.stage.train]
-    if facts.kind(fact) != MODULE:
-        hooks = [hook for hook in hooks if not hook.stage.later and not hook.stage.half]
-    return hooks
+    module = facts.kind(fact) == MODULE
+    return [hook for hook in hooks if module or not (hook.stage.later or hook.stage.half)]
 
 
 def _may_be_module(facts: Facts, fact: ClassFact) -> bool:
@@ -417,13 +416,12 @@ RULE = Rule(
         "Lightning 2.0 removed the hooks that were given the outputs of every step (guide rows M179-M181, pull "
         "request 16520): fit raises NotImplementedError, and test_epoch_end only when test() runs. The step now "
         "keeps its result in a list on self, and the hook takes the list and leaves an empty one, so that early "
-        "returns and kept references are safe. Where the step is not the class's own, or is too "
-        "complex, and for training, the hook after each batch keeps them: "
-        "on_train_batch_end gets the dict with the detached loss, "
-        "divided by the accumulated batches, that 1.x handed over. Where the step may be given the index of one of "
-        "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several. "
-        "validation_end and test_end, as two of the hooks were called up to 0.6 and could be until 1.0, become the "
-        "same; where no pin allows a release that called them, this waits for `--unsafe-fixes`."
+        "returns and kept references are safe. Where the step is not the class's own, or too complex, and for "
+        "training, the hook after each batch keeps them: on_train_batch_end gets the dict with the detached loss, "
+        "divided by the accumulated batches, that 1.x handed over. Where the step may get the index of one of several "
+        "dataloaders, there is a list for each, and the hook gets a list of lists if there are several. validation_end "
+        "and test_end, as two of the hooks were called up to 0.6 and could be until 1.0, become the same; where no "
+        "pin allows a release that called them, this waits for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",

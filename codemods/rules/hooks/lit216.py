@@ -26,7 +26,7 @@ HOOKS = frozenset(stage.old for stage in (*STAGES, *OLDEST)) | {f"{step}_end" fo
 """Hooks that were handed a result."""
 REASON = (
     "The module logs it, with the same defaults, and the step returns its loss; what is logged by step and by epoch is "
-    "called `name_step` and `name_epoch` now (0.9: `step_name`, `epoch_name`)."
+    "called `name_step` and `name_epoch` (in 0.9 it was `step_name` and `epoch_name`)."
 )
 MONITORED = (
     " ModelCheckpoint and EarlyStopping watched checkpoint_on and early_stop_on by themselves: give them monitor=."
@@ -98,6 +98,8 @@ def _arguments(call: ast.Call, kind: str) -> dict[str, ast.expr] | None:
     if call.args:
         found |= {MINIMIZED if kind == TRAIN else WATCHED[1]: call.args[0]}
     allowed = {*WATCHED, *((MINIMIZED,) if kind == TRAIN else ())}
+    if any(isinstance(found.get(name), ast.Constant) for name in WATCHED):
+        return None  # 0.10 took True and False for watching what is minimized, or nothing
     whole = len(call.args) <= 1 and len(found) == len(call.args) + len(call.keywords) and found.keys() <= allowed
     return found if whole and (kind == EVAL or MINIMIZED in found) else None
 
@@ -187,8 +189,8 @@ RULE = Rule(
     why=(
         "Lightning 0.9 and 0.10 had steps return a TrainResult or an EvalResult that they logged by (pull request 3968 "
         "took them out in 1.0): a step that makes one ends with an AttributeError since. `self.log` has the same "
-        "arguments and, in a step, the same defaults. No release that had results installs today, so that nothing of "
-        "this was run beside it: it waits for `--unsafe-fixes`."
+        "arguments and, in a step, the same defaults, as the sources of 0.9.0 and 0.10.0 have them. No release that "
+        "had results installs today, so that nothing of this was run beside it: it waits for `--unsafe-fixes`."
     ),
     fix="unsafe",
     versions="Lightning 0.9 and 0.10 -> 1.0 and later",

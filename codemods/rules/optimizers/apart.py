@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from codemods.code.source import ClassNode
-from codemods.lightning.class_family import family, speaks
+from codemods.lightning.class_family import speaks
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import FLAG
 from codemods.rewrite.manual.optimizer_factories import METHOD, Made, configured_by
@@ -41,7 +41,7 @@ def _is_apart(
     own = STEP in other.methods and METHOD in other.methods and other.methods & WATCHED == {STEP, METHOD}
     if not own or (other.path, other.name) in items or next(facts.subclasses(other), None) is not None:
         return False
-    if any(each not in (fact, *family(facts, fact)) for each in facts.ancestry(other)[1:]):
+    if not {*facts.ancestry(other)[1:]} <= {fact, *facts.ancestry(fact)}:
         return False
     try:
         configured = configured_by(facts, other, made)

@@ -55,6 +55,19 @@ def test_what_a_result_minimizes_is_returned(old: str, new: str) -> None:
     assert after(text) == wanted
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("minimize=loss)", "minimize=loss, checkpoint_on=True)"),
+        ("pl.EvalResult(checkpoint_on=loss)", "pl.EvalResult(early_stop_on=None)"),
+    ],
+)
+def test_what_is_watched_by_true_and_false_is_no_metric(old: str, new: str) -> None:
+    assert old in BEFORE
+    made = after(BEFORE.replace(old, new))
+    assert new in made and made.count("Result(") == 1
+
+
 def test_a_loss_that_is_bound_again_is_kept_by_the_old_name() -> None:
     again = '        loss = loss.detach()\n        result.log("train'
     made = after(BEFORE.replace('        result.log("train', again))

@@ -73,6 +73,14 @@ def test_what_is_not_apart_forbids_the_loop(body: str) -> None:
     assert refusals(before, "OPT001")
 
 
+def test_one_with_another_base_forbids_the_loop() -> None:
+    before = with_below(f"{SINGLE}\n{ONE}")
+    mixin = "class Hooks:\n    def on_before_zero_grad(self, optimizer):\n        pass\n\n\nclass Alone(Hooks, Base)"
+    before["alone.py"] = before["alone.py"].replace("class Alone(Base)", mixin)
+    assert rewritten(before, OPT, unsafe=True) == before
+    assert refusals(before, "OPT001")
+
+
 def test_what_the_trainer_gives_both_forbids_the_loop() -> None:
     before = with_below(f"{SINGLE}\n{ONE}")
     before["train.py"] = before["train.py"].replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.2")

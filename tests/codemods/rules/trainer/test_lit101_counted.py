@@ -112,6 +112,26 @@ def test_what_may_not_be_compared_before_may_be_text(before: str) -> None:
     assert [level for _, level in findings(HEAD + COMPARED.format(before))] == ["unsafe"]
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "    assert gpus > 1\n    for each in args:\n        Trainer(gpus=gpus)\n        gpus = each\n",
+        "    assert gpus > 1\n    while args:\n        Trainer(gpus=gpus)\n        gpus = args.pop()\n",
+        "    assert gpus > 1\n    with args as gpus:\n        Trainer(gpus=gpus)\n",
+        "    assert gpus > 1\n    try:\n        gpus = args()\n    except OSError:\n        Trainer(gpus=gpus)\n",
+        "    assert gpus > 1\n    made = lambda: Trainer(gpus=gpus)\n    gpus = args()\n    return made()\n",
+        "    assert gpus > 1\n    made = lambda gpus: Trainer(gpus=gpus)\n    return made(args)\n",
+    ],
+)
+def test_what_is_given_anew_after_the_comparison_may_be_text(around: str) -> None:
+    assert [level for _, level in findings(f"{HEAD}def go(gpus, args):\n{around}")] == ["unsafe"]
+
+
+def test_a_comparison_before_a_loop_that_leaves_it_alone_counts() -> None:
+    text = f"{HEAD}def go(gpus, args):\n    assert gpus > 1\n    for each in args:\n        Trainer(gpus=gpus)\n"
+    assert [level for _, level in findings(text)] == ["safe"]
+
+
 def test_a_comparison_around_the_call_counts_too() -> None:
     text = HEAD + "def go(args):\n    if args.gpus > 1:\n        return Trainer(gpus=args.gpus)\n"
     assert {level for _, level in findings(text)} == {"safe"}
