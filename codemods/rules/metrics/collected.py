@@ -5,39 +5,59 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
 from codemods.rule import TextEdit
 from codemods.rules.metrics.metric_attributes import method_of
 from codemods.rules.metrics.table import is_of_torchmetrics
 
 COLLECTION = "MetricCollection"
 BY_CLASS = f"`{COLLECTION}` names it by its class, which is another one now: give it a dict with names"
+IN_ORDER = "The collection has them in the order of their names now."
 _BETWEEN = re.compile(r"(?:\s|,|#[^\n]*\n)*")
 
 
-def named_as_before(file: PythonFile, call: CallNode) -> tuple[TextEdit, ...] | None:
-    """The edits after which the collection around a metric has the names that it gave by class written out; none where
-    there is no such collection, None where it cannot be told what it named."""
+@dataclass(frozen=True)
+class WrittenNames:
+    """The edits after which a collection has the names that it gave by class written out, and whether it then has its
+    metrics in another order: a dict is sorted by its names, where a list is not."""
+
+    edits: tuple[TextEdit, ...] = ()
+    sorted_now: bool = False
+
+    def judged(self, level: Fix, reason: str) -> tuple[Fix, str]:
+        """How surely a metric of the collection does the same, and why, where it would be of some level by itself."""
+        if not self.sorted_now:
+            return level, reason
+        return "unsafe", f"{reason} {IN_ORDER}"
+
+
+def named_as_before(file: PythonFile, call: CallNode) -> WrittenNames | None:
+    """How the collection around a metric gets the names that it gave by class; no edits where there is no such
+    collection, None where it cannot be told what it named."""
     collection = _around(file, call)
     if collection is None:
-        return ()
+        return WrittenNames()
     metrics, listed = _members(collection)
     names, places = [_name(item, call) for item in metrics], [file.offsets(item) for item in metrics]
     start, end = file.offsets(listed or collection)
     start = start if listed else file.text.index("(", file.offsets(collection.func)[1])
     gaps = [file.text[first[1] : second[0]] for first, second in pairwise([(start, start + 1), *places])]
-    if not all(names) or names != sorted({*names}) or not all(map(_BETWEEN.fullmatch, gaps)) or _is_by_name(collection):
-        return None  # a dict is sorted by its names, where a list is not
+    unlike = all(names) and len({*names}) == len(names)
+    if not unlike or not all(map(_BETWEEN.fullmatch, gaps)) or _is_by_name(collection):
+        return None
     keys = [f'"{name}": ' for name in names]
     if listed:
         edits = [TextEdit(start, start + 1, "{"), TextEdit(end - 1, end, "}")]
     else:
         keys[0] = f"{{{keys[0]}"
         edits = [TextEdit(places[-1][1], places[-1][1], "}")]
-    return (*edits, *(TextEdit(place[0], place[0], key) for place, key in zip(places, keys, strict=True)))
+    edits += [TextEdit(place[0], place[0], key) for place, key in zip(places, keys, strict=True)]
+    return WrittenNames(tuple(edits), names != sorted(names))
 
 
 def _around(file: PythonFile, call: CallNode) -> ast.Call | None:

@@ -31,7 +31,7 @@ from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOri
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
-from codemods.rules.metrics.two_classes import of_two_classes
+from codemods.rules.metrics.two_classes import AREAS, of_several, of_two_classes
 
 CODE = "MET001"
 ROW = "M008"
@@ -39,7 +39,11 @@ ADVICE = 'write it with `task="multiclass", num_classes=...`, `task="binary"`, o
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+LOGITS = "of logits it gives other numbers now; give it probabilities, such as torch.softmax of them"
 STATED = "fixer assumes that it is given classes, of which one holds, and no labels, of which several may."
+STATED_AREA = (
+    "fixer assumes that it is given probabilities of classes, of which one holds: of logits it takes softmax now."
+)
 ONE_OF = re.compile(r"cross_?entropy|nll_?loss|softmax|argmax", re.IGNORECASE)
 SEVERAL_OF = re.compile(r"bce|binary_cross|sigmoid|multi_?label", re.IGNORECASE)
 GONE = frozenset({
@@ -130,7 +134,7 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
     if known.reason or not (known.given or place.binary):
         return _of_stated_classes(file, place, given) or _left(file, place, message, known.reason)
-    return _tasked(file, place, message, given, known)
+    return _tasked(file, facts, place, message, given, known)
 
 
 def _spread_task(file: PythonFile, call: CallNode) -> bool:
@@ -194,7 +198,9 @@ def _as_all_call(file: PythonFile, facts: Facts, known: MetricInput) -> MetricIn
     return MetricInput(reason=f"`{name}`, which passes it on, may be called from elsewhere") if name else known
 
 
-def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments, known: MetricInput) -> Match:
+def _tasked(
+    file: PythonFile, facts: Facts, place: _MetricCall, message: str, given: Arguments, known: MetricInput
+) -> Match:
     task, classes_given = known.task, given.named("num_classes")
     if task == "binary" and classes_given and not _is_number(classes_given, 1):
         pair = _is_number(classes_given, 2) and (place.metric, "binary") in proven() and place.metric in PAIRED
@@ -205,19 +211,32 @@ def _tasked(file: PythonFile, place: _MetricCall, message: str, given: Arguments
     refused = _refusal(place.metric, task, given, known)
     if refused or not row:
         return _left(file, place, message, refused or f"it gives other numbers for a {task} task")
+    level, reason = row.level_of(_average(given)) or row.level, ""
+    if task == "multiclass" and place.metric in AREAS:
+        told = of_several(file, facts, place.call, place.metric, given.data or ())
+        if told is None:
+            return _left(file, place, message, LOGITS)
+        level, reason = told
     size = ast.unparse(classes_given) if classes_given else None
     size = _size(file, place, given, known) if task == "multiclass" else size
     if task == "multiclass" and size is None:
-        keys = named_as_before(file, place.call)
-        edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
-        if edits and keys is not None:
-            edits = (*edits, *keys)
-            return Match(file.span(place.call.node), message, row.level, REASON, ROW, edits, torchmetrics=NEEDED)
-        return _left(file, place, message, BY_CLASS if edits else "fixer cannot tell how many classes there are")
-    reason = f"Its input is {task}: it gave the same numbers before and after in a run."
-    if row.level == "unsafe":
-        reason = f"Its input is {task}; {NOTES[task]}."
-    return _written(file, place, given, (task, size), row.level, reason)
+        unsized = _of_any_size(file, place, given, level, REASON)
+        return unsized or _left(file, place, message, "fixer cannot tell how many classes there are")
+    same = f"Its input is {task}: it gave the same numbers before and after in a run."
+    reason = reason or (f"Its input is {task}; {NOTES[task]}." if level == "unsafe" else same)
+    return _written(file, place, given, (task, size), level, reason)
+
+
+def _of_any_size(file: PythonFile, place: _MetricCall, given: Arguments, level: Fix, reason: str) -> Match | None:
+    """A call that makes the metric that need not be told how many classes there are; None where it has to be."""
+    edits = of_any_size(file, place.call, place.metric, given) if place.any_size else ()
+    if not edits:
+        return None
+    message, keys = _message(place.metric), named_as_before(file, place.call)
+    if keys is None:
+        return _left(file, place, message, BY_CLASS)
+    told = keys.judged(level, reason)
+    return Match(file.span(place.call.node), message, *told, ROW, (*edits, *keys.edits), torchmetrics=NEEDED)
 
 
 def _of_stated_classes(file: PythonFile, place: _MetricCall, given: Arguments) -> Match | None:
@@ -230,7 +249,8 @@ def _of_stated_classes(file: PythonFile, place: _MetricCall, given: Arguments) -
         return None
     if _refusal(place.metric, "multiclass", given, MetricInput(task="multiclass")):
         return None
-    match = _written(file, place, given, ("multiclass", ast.unparse(classes_given)), "unsafe", STATED)
+    stated = STATED_AREA if place.metric in AREAS else STATED
+    match = _written(file, place, given, ("multiclass", ast.unparse(classes_given)), "unsafe", stated)
     return match if match.edits else None
 
 
@@ -241,8 +261,8 @@ def _written(
     message, keys, text = _message(place.metric), named_as_before(file, place.call), given.written(*said)
     if text is None or keys is None:
         return _left(file, place, message, BY_CLASS if keys is None else "there is a comment among its arguments")
-    edits = (TextEdit(*given.extent, text), *keys)
-    return Match(file.span(place.call.node), message, level, reason, ROW, edits, unit=unit_of(file, place.call))
+    edits, judged = (TextEdit(*given.extent, text), *keys.edits), keys.judged(level, reason)
+    return Match(file.span(place.call.node), message, *judged, ROW, edits, unit=unit_of(file, place.call))
 
 
 PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")
@@ -258,14 +278,19 @@ def _refusal(metric: str, task: str, given: Arguments, known: MetricInput) -> st
         return f"since 0.11 it gives other numbers or another type for a {task} task"
     if known.logits and metric != "AUROC":
         return "it is given logits, which were compared with the threshold as they are; give it torch.sigmoid of them"
-    average = given.named("average")
-    said = ast.literal_eval(average) if isinstance(average, ast.Constant) else "?" if average else "-"
-    if str(said) not in row.averages:
+    said = _average(given)
+    if row.level_of(said) is None:
         return f"average={said} gives other numbers now" if said != "?" else "fixer cannot tell its average"
     allowed = {*row.keeps, *given.handled}
     allowed |= row.plain_keeps if said in ("-", "micro") else set()
     other = sorted(given.names() - allowed)
     return f"`{other[0]}=` has no counterpart with the same numbers" if other else None
+
+
+def _average(given: Arguments) -> str:
+    """The average that a metric is given, `-` where none is said, and `?` where it is not written out."""
+    average = given.named("average")
+    return str(average.value) if isinstance(average, ast.Constant) else "?" if average else "-"
 
 
 def _size(file: PythonFile, place: _MetricCall, given: Arguments, known: MetricInput) -> str | None:
@@ -380,7 +405,8 @@ RULE = Rule(
         "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
         "be the same with torchmetrics 0.3 to 0.10 and 1.9. Where nothing tells the number, accuracy, precision and "
         "recall over all predictions become the metrics of torchmetrics.classification, which do without since 1.6.2. "
-        "AUROC and AveragePrecision without num_classes= were for two classes, whatever they are given. "
+        "AUROC and AveragePrecision without num_classes= were for two classes, whatever they are given, and with it "
+        "give the same for probabilities alone. "
         "Everything else is left with the advice."
     ),
     fix="safe",

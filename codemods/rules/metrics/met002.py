@@ -29,7 +29,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         calls = _calls(file, dotted)
         if every[0].name.level == "task" and calls:
             continue
-        keys = [named_as_before(file, call) for call in calls]
+        named = [named_as_before(file, call) for call in calls]
+        keys = [each.edits if each and not each.sorted_now else None for each in named]
         refusal = _refusal(file, dotted, every, calls) or (BY_CLASS if None in keys else None)
         unit = f"{file.path}:{dotted}"
         for site in every:

@@ -1,10 +1,12 @@
 """The metrics that want `task=` since torchmetrics 0.11, and where they then give what they gave before.
 
 Each row of `metrics.csv` was run: torchmetrics 0.3 to 0.10 against 1.9 on logits, probabilities and labels, with
-classes that do not occur. `averages` are those with the same numbers (`-` where none is said), `keeps` the arguments
-that are passed on, `plain_keeps` those that may be there with the default average alone. A binary or multilabel one is
-`unsafe`: a probability that is the threshold itself was counted as 1 and is counted as 0; JaccardIndex leaves out
-classes that do not occur. Rows without a task have other numbers in some ordinary case.
+classes that do not occur; AUROC and AveragePrecision of several classes on probabilities, as 0.6 and later take them.
+`averages` are those with the same numbers (`-` where none is said), `unsafe_averages` those that now leave out classes
+that do not occur, `keeps` the arguments that are passed on, `plain_keeps` those that may be there with the default
+average alone. A binary or multilabel one is `unsafe`: a probability that is the threshold itself was counted as 1 and
+is counted as 0; JaccardIndex leaves out classes that do not occur. Rows without a task have other numbers in some
+ordinary case.
 """
 
 from __future__ import annotations
@@ -33,9 +35,16 @@ class Proven:
     """A metric with a task: with which averages and other arguments it gives the same numbers, and how surely."""
 
     averages: frozenset[str]
+    unsafe_averages: frozenset[str]
     keeps: frozenset[str]
     plain_keeps: frozenset[str]
     level: Fix
+
+    def level_of(self, average: str) -> Fix | None:
+        """How surely the numbers are the same with an average (`-` where none is said); None where they are others."""
+        if average in self.averages:
+            return self.level
+        return "unsafe" if average in self.unsafe_averages else None
 
 
 @cache
@@ -45,6 +54,7 @@ def proven() -> Mapping[tuple[str, str], Proven]:
     return {
         (row["metric"], row["task"]): Proven(
             frozenset(row["averages"].split()),
+            frozenset(row["unsafe_averages"].split()),
             frozenset(row["keeps"].split()),
             frozenset(row["plain_keeps"].split()),
             levels[row["level"]],

@@ -1,12 +1,15 @@
-"""The areas under curves, which without a number of classes took predictions of two classes alone.
+"""The areas under curves: of two classes, which they took alone without a number of classes, and of several.
 
 Run with torchmetrics 0.3 to 0.10: what is given for several classes, or labels, was refused by AUROC without
-`num_classes=`, and taken as one row of two classes by AveragePrecision; with `pos_label=1` as without it.
+`num_classes=`, and taken as one row of two classes by AveragePrecision; with `pos_label=1` as without it. With
+`num_classes=` both took what they were given for several classes as it is, where 1.9 takes softmax of logits: they give
+the same numbers for probabilities alone.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
@@ -14,12 +17,17 @@ from codemods.code.syntax import results
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rules.metrics.arguments import Arguments
-from codemods.rules.metrics.metric_attributes import feeds
+from codemods.rules.metrics.metric_attributes import feeds, method_of
 from codemods.rules.metrics.prediction_kind import DEEPEST, Method, origin
 
-AREA, PRECISION = "AUROC", "AveragePrecision"
+AREA, PRECISION = AREAS = "AUROC", "AveragePrecision"
 BINARY = "Without num_classes= it took two classes alone, and gave the same numbers before and after in a run"
 CAUGHT = f"{BINARY}; where all targets are of one class it gives 0 now, and releases before 0.7 raised what is caught."
+SEVERAL = "Its input is multiclass probabilities: it gave the same numbers before and after in a run."
+CAUGHT_OF_SEVERAL = (
+    "Its input is multiclass probabilities; where a class does not occur it gives 0 for that now, and releases "
+    "before 0.6 raised what is caught."
+)
 LOGITS = (
     f"{BINARY}; fixer assumes that it is given probabilities: logits are taken for them where all of a batch lie "
     "between 0 and 1."
@@ -36,7 +44,7 @@ def of_two_classes(
     """How surely a metric is one of two classes by the way it is called alone, and why; None for any other."""
     classes = given.named("num_classes")
     alone = classes is None or (isinstance(classes, ast.Constant) and classes.value == 1)
-    if metric not in (AREA, PRECISION) or not alone or given.named("average") or given.names() - given.handled:
+    if metric not in AREAS or not alone or given.named("average") or given.names() - given.handled:
         return None
     if function and not given.data:
         return None
@@ -46,9 +54,25 @@ def of_two_classes(
         return "unsafe", CAUGHT
     if function:
         return "safe", f"{BINARY}."
-    found = feeds(file, facts, call)
-    sure = found.found and all(each.call.args and _are_probable(each.call.args[0], each.method) for each in found.found)
-    return ("safe", f"{BINARY}.") if sure else ("unsafe", LOGITS)
+    return ("safe", f"{BINARY}.") if is_fed_probabilities(file, facts, call) else ("unsafe", LOGITS)
+
+
+def of_several(
+    file: PythonFile, facts: Facts, call: CallNode, metric: str, given: Sequence[ast.expr]
+) -> tuple[Fix, str] | None:
+    """How surely the area under a curve is the same for several classes, and why; `given` are the arguments of a
+    function. None for logits, and for what may be such."""
+    method = method_of(file, call) if given else None
+    sure = _are_probable(given[0], method) if method else not given and is_fed_probabilities(file, facts, call)
+    if not sure:
+        return None
+    return ("unsafe", CAUGHT_OF_SEVERAL) if metric == AREA and _catches(file) else ("safe", SEVERAL)
+
+
+def is_fed_probabilities(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether all that a metric is given is seen to be probabilities."""
+    found = feeds(file, facts, call).found
+    return bool(found) and all(each.call.args and _are_probable(each.call.args[0], each.method) for each in found)
 
 
 def _catches(file: PythonFile) -> bool:

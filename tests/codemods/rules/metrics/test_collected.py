@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import torchmetrics
 
-from tests.codemods.support import refusals, rewritten, rule
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = """\
 import torch
@@ -84,11 +85,29 @@ def test_names_that_torchmetrics_gave_up() -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        "MetricCollection([Precision(), Accuracy()])",
+        "MetricCollection([Accuracy(), Accuracy()])",
         "MetricCollection(metrics=Accuracy())",
         "MetricCollection([Accuracy() for _ in range(1)])",
         "MetricCollection(Accuracy() for _ in range(1))",
     ],
 )
-def test_a_collection_whose_order_or_names_would_change_is_left(made: str) -> None:
+def test_a_collection_whose_names_would_change_is_left(made: str) -> None:
     assert refusals({"a.py": HEAD.format(made=made)}, "MET001")
+
+
+def test_a_collection_that_is_sorted_by_its_names_is_for_who_accepts_that() -> None:
+    before = HEAD.format(made="MetricCollection([Precision(), Accuracy()])")
+    made = run_rules({"a.py": before}, rule("MET001"))
+    assert made.changes == ()
+    assert [item.fix for item in made.findings] == ["unsafe", "unsafe"]
+    assert all("in the order of their names" in item.reason for item in made.findings)
+    after = rewritten({"a.py": before}, rule("MET001"), unsafe=True)["a.py"]
+    assert f'MetricCollection({{"Precision": Precision{TOLD}, "Accuracy": Accuracy{TOLD}}})' in after
+    given = {"Precision": torchmetrics.MeanMetric(), "Accuracy": torchmetrics.MeanMetric()}
+    assert [*torchmetrics.MetricCollection(given)] == sorted(given)
+
+
+def test_a_new_name_alone_sorts_no_collection() -> None:
+    before = "from torchmetrics import MetricCollection, PSNR, MeanMetric\n\n"
+    before += "all = MetricCollection([PSNR(data_range=1.0), MeanMetric()])\n"
+    assert any("names it by its class" in reason for reason in refusals({"train.py": before}, "MET002"))

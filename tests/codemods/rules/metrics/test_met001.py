@@ -274,7 +274,7 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
         (module("self.metric = Accuracy(multiclass=False)", "self.metric(out, y)"), "multiclass"),
         (module("self.metric = F1Score(average=None)", "self.metric(out, y)"), "average=None"),
         (module("self.metric = F1Score(average=how)", "self.metric(out, y)"), "cannot tell its average"),
-        (module("self.metric = torchmetrics.AUROC(num_classes=10)", "self.metric(out, y)"), "gives other numbers"),
+        (module("self.metric = torchmetrics.AUROC(num_classes=10)", "self.metric(out, y)"), "of logits it gives other"),
         (module("self.metric = torchmetrics.HammingDistance()", "self.metric(out, y)"), "gives other numbers"),
         (module("self.metric = torchmetrics.IoU(absent_score=1.0)", "self.metric(out, y)"), "JaccardIndex"),
         (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torchmetrics
 
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
@@ -90,14 +92,12 @@ def test_a_function_gets_all_at_once(fed: str, fix: str) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        "AUROC(num_classes=2)",
-        "AUROC(num_classes=n)",
-        "AUROC(3)",
         'AUROC(average="macro")',
         "AUROC(pos_label=0)",
         "AUROC(pos_label=n)",
         "AUROC(max_fpr=0.5)",
         "AveragePrecision(num_classes=5)",
+        "AUROC(num_classes=n, average=None)",
         'AveragePrecision(average="weighted")',
         "AUROC(**more)",
     ],
@@ -109,3 +109,34 @@ def test_left_to_a_person(made: str) -> None:
 @pytest.mark.parametrize("fed", ["auroc(*batch)", "auroc(out, y, None)", "auroc(out)"])
 def test_functions_left_to_a_person(fed: str) -> None:
     assert refusals({"train.py": module("None", fed)}, "MET001")
+
+
+@pytest.mark.parametrize(
+    ("made", "fed", "fix"),
+    [
+        ("AUROC(num_classes=3)", "self.metric(torch.softmax(out, 1), y)", "safe"),
+        (
+            "AUROC(num_classes=3)",
+            "try:\n            self.metric(torch.softmax(out, 1), y)\n        except ValueError:\n            pass",
+            "unsafe",
+        ),
+        ('AUROC(num_classes=3, average="weighted")', "self.metric(torch.softmax(out, 1), y)", "safe"),
+        ('AveragePrecision(num_classes=3, average="macro")', "self.metric(torch.softmax(out, 1), y)", "safe"),
+        ("AUROC(num_classes=3)", "self.metric(self.unknown(out), y)", "unsafe"),
+        ("AUROC(num_classes=3)", "self.metric(out, y)", "manual"),
+        ('AveragePrecision(num_classes=3, average="macro")', "self.metric(out, y)", "manual"),
+        ("None", "auroc(torch.softmax(out, 1), y, num_classes=3)", "safe"),
+        ("None", "auroc(out, y, num_classes=3)", "manual"),
+    ],
+)
+def test_of_several_classes_they_want_probabilities(made: str, fed: str, fix: str) -> None:
+    text = module(made, f"{fed}\n        self.log('loss', torch.nn.functional.cross_entropy(out, y))")
+    assert level(text) == fix
+
+
+def test_of_logits_they_take_softmax() -> None:
+    """torchmetrics 0.6.2 and 0.10.3 took them as they are: the area of a class was that of its own column."""
+    logits, target = torch.tensor([[2.0, 5.0], [1.0, -3.0], [3.0, 3.5]]), torch.tensor([0, 1, 0])
+    area = torchmetrics.AUROC(task="multiclass", num_classes=2, average="none")
+    assert area(logits, target)[0] == area(logits.softmax(1), target)[0] == 0
+    assert torchmetrics.AUROC(task="binary")(logits[:, 0] / 3, (target == 0).int()) == 1
