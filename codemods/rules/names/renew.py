@@ -5,9 +5,10 @@ module of one release defined, or imported from Lightning, and that the newest h
 release that had it, and its new place: what `moved.csv` says of it, of what it stood for, or of its module.
 Run it where the newest release is installed: names that it still answers to by other means are left out, unless
 `moved.csv` speaks of them. Kept by hand are the two names of 0.4.8, which is not among the wheels, and
-`loggers.neptune.NeptuneLogger`, of which the newest has no more than an error; the two of `strategies.bagua` that are
-Bagua's own are left out by hand, for a release defined them as None alone, and so are the two strategies that
-`serve.servable_module_validator` imported, for it needs a library that Lightning does not ask for.
+`loggers.neptune.NeptuneLogger`, of which the newest has no more than an error, and the new places of the two of
+`metrics.functional.reduction`; the two of `strategies.bagua` that are Bagua's own are left out by hand, for a release
+defined them as None alone, and so are the two strategies that `serve.servable_module_validator` imported, for it needs
+a library that Lightning does not ask for.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ SHORT = {"pytorch_lightning": "pl", "lightning_fabric": "fabric", "lightning_uti
 FOREIGN = "?"
 """Says of a name that a release imported it from another library. It counts where another release defined it, as None
 where that library was missing."""
+PRIVATE = "private names change without notice"
 Table = Mapping[str, Mapping[str, str]]
 
 
@@ -100,20 +102,26 @@ def _given(found: Mapping[str, str]) -> list[str]:
 
 def new_place(dotted: str, table: Table, moved: Mapping[str, Mapping[str, str]], newest: set[str]) -> Mapping[str, str]:
     """What `moved` says of a name, of what it was imported from, or of the module that it stood in."""
+    caution = _caution(dotted.rpartition(".")[2])
     for _ in range(6):
         if short(dotted) in moved:
             return moved[short(dotted)]
         module, _, last = dotted.rpartition(".")
         parent = moved.get(short(module))
         if parent and f"{parent['new']}.{last}" in newest:
-            return {**parent, "new": f"{parent['new']}.{last}"}
+            return {**parent, "new": f"{parent['new']}.{last}", "caution": parent["caution"] or caution}
         origin = table.get(module, {}).get(last, "")
         if origin in ("", FOREIGN):
             break
         if short(origin) in newest:
-            return {"new": short(origin), "row": "", "caution": ""}
+            return {"new": short(origin), "row": "", "caution": caution}
         dotted = origin
     return {"new": "", "row": "", "caution": ""}
+
+
+def _caution(name: str) -> str:
+    """What is said of a private function or class, which may have been changed under the same name."""
+    return PRIVATE if name.startswith("_") and not name.isupper() else ""
 
 
 def short(dotted: str) -> str:
@@ -205,10 +213,8 @@ def _offers(module: str, table: Table) -> bool:
 
 def _listed(module: str, name: str) -> bool:
     """Whether a project may have taken a name from there: projects import what a module imported itself, too, as
-    `MisconfigurationException` from `trainer.trainer`; private names are those of the utilities alone."""
-    utilities = module.startswith("pytorch_lightning.utilities")
-    private = name.startswith("__") or (name.startswith("_") and not utilities)
-    return not private and "_graveyard" not in module and not name.startswith(("new_", "New"))
+    `MisconfigurationException` from `trainer.trainer`, and private ones."""
+    return not name.startswith("__") and "_graveyard" not in module and not name.startswith(("new_", "New"))
 
 
 if __name__ == "__main__":
