@@ -23,25 +23,40 @@ SPEAKING = re.compile(r"\bdm\b|data_?module", re.IGNORECASE)
 """What a file says that may have a data module."""
 SURE = "It gave `dims`, which the data module sets itself."
 LATER = "It gave `dims`, and an empty tuple where none were set; {name} may be asked before it sets them."
+CALLED = "Not rewritten: it gave `dims`, or one of them; write that where it is called."
+UNSURE = "Not rewritten: fixer cannot tell whether it is asked of a data module; if it is, write `dims`, which it gave."
 GONE = (
     "Not rewritten: it gave `dims`, which {name} does not set: keep the shape of a sample in an attribute of your own."
 )
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    calls = {id(call.node.func): call for call in file.calls_near(["size"]) if _is_asked(call.node)}
-    for node, within in file.nodes_near(["size"]) if calls else ():
-        if id(node) not in calls or not isinstance(node, ast.Attribute):
+    near = {id(call.node.func): call.node for call in file.calls_near(["size"])}
+    asked, modules = Instances(file, facts, _is_owner, PACKAGES), None
+    for node, within in file.nodes_near(["size"]):
+        if not (isinstance(node, ast.Attribute) and node.attr == "size" and isinstance(node.ctx, ast.Load)):
             continue
-        modules = [item for item in facts.classes() if _is_data_module(facts, item)]
-        asked = Instances(file, facts, _is_owner, PACKAGES)
-        if any("size" in item.methods for item in modules) or not asked.holds(node.value, within):
+        held = asked.holds(node.value, within)
+        if held is False or not (held or _may_be_one(file, node.value)):
             continue
-        call = calls[id(node)].node
-        made = _made(file, facts, node.value)
-        fix, reason = _judged(facts, [made] if made in modules else modules)
-        edits = (TextEdit(*file.offsets(call), _written(file, call, node)),) if fix != "manual" else ()
-        yield Match(file.span(call), MESSAGE, fix, reason, ROW, edits)
+        modules = modules or [item for item in facts.classes() if _is_data_module(facts, item)]
+        if not any("size" in item.methods for item in modules):
+            call = near.get(id(node))
+            yield _match(file, facts, call if call and _is_asked(call) else node, modules, bool(held))
+
+
+def _match(
+    file: PythonFile, facts: Facts, node: ast.Call | ast.Attribute, modules: list[ClassFact], held: bool
+) -> Match:
+    """What is said of a call, or of the method where it is not called with one dimension at most."""
+    asked = node.func if isinstance(node, ast.Call) else node
+    assert isinstance(asked, ast.Attribute)
+    made = _made(file, facts, asked.value)
+    fix, reason = _judged(facts, [made] if made in modules else modules)
+    if not held or isinstance(node, ast.Attribute):
+        fix, reason = "manual", CALLED if held else UNSURE
+    edits = (TextEdit(*file.offsets(node), _written(file, node, asked)),) if isinstance(node, ast.Call) else ()
+    return Match(file.span(node), MESSAGE, fix, reason, ROW, edits if fix != "manual" else ())
 
 
 def _speaks(text: str) -> bool:
@@ -69,6 +84,15 @@ def _is_owner(dotted: str) -> bool:
 
 def _is_data_module(facts: Facts, item: ClassFact) -> bool:
     return any(_is_owner(base) for member in facts.ancestry(item) for base in member.bases if base)
+
+
+def _may_be_one(file: PythonFile, node: ast.expr) -> bool:
+    """Whether an expression has the name of a data module, and is no tensor that the file makes."""
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    values = [item.node.value for item in file.assignments_to(name)]
+    calls = [value.func for value in values if isinstance(value, ast.Call)]
+    made = [(file.scope.resolve(func) or "").partition(".")[0] for func in calls]
+    return SPEAKING.search(name) is not None and "torch" not in made
 
 
 def _made(file: PythonFile, facts: Facts, node: ast.expr) -> ClassFact | None:
@@ -120,13 +144,16 @@ class Digits(LightningDataModule):
 
 
 dm = Digits()
-model = Model(*dm.size(), width=dm.size(-1))
+width = dm.size(-1)
+model = Model(*dm.size(), width=width)
 Trainer().fit(model, dm)
 """
 AFTER = BEFORE.replace("dm.size()", "dm.dims").replace("dm.size(-1)", "dm.dims[-1]")
 MIXED = f"""{BEFORE}
 print(dm.loaded.size(), torch.ones(3).size())
 """
+
+OWN = BEFORE.replace("\n\n\ndm", "\n\n    def size(self, dim=None):\n        return self.dims[dim or 0]\n\n\ndm")
 
 RULE = Rule(
     code="LIT232",
@@ -144,7 +171,7 @@ RULE = Rule(
     collect=lambda file: _speaks(file.text) or None,
     context=lambda collected: (DATA.encode(),) if collected else (),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(MIXED, MIXED.replace(BEFORE, AFTER))),
+    examples=(Example(BEFORE, AFTER), Example(MIXED, MIXED.replace(BEFORE, AFTER)), Example(OWN, OWN)),
     breaks_in="1.7.0",
     rows=lambda: ((ROW, "safe"),),
 )

@@ -77,23 +77,37 @@ def test_how_surely_they_are_set(data: str, level: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        USE.format("x.size(), dm.batch.size(0), dm.size"),
-        USE.format("dm.size(1, 2)"),
-        USE.format("dm.size(*more)"),
+        USE.format("x.size(), dm.batch.size(0), size(dm)"),
+        USE.format("dm.shape"),
         "import torch\n\ndm = torch.ones(3)\nprint(dm.size(0))\n",
-        "def shape(dm):\n    return dm.size()\n",
+        "def shape(batch, datamodule):\n    return batch.size()\n",
     ],
 )
 def test_what_is_no_data_module_or_asks_otherwise_stays(text: str) -> None:
     assert not run_rules({"data.py": DATA, "train.py": text}, rule("LIT232")).findings
 
 
-@pytest.mark.parametrize(("made", "levels"), [("Digits()", ["safe"]), ("Other()", ["manual"]), ("x or Digits()", [])])
+@pytest.mark.parametrize(
+    ("made", "levels"), [("Digits()", ["safe"]), ("Other()", ["manual"]), ("x or Digits()", ["manual"])]
+)
 def test_the_data_module_that_is_asked_tells(made: str, levels: list[str]) -> None:
     other = "\n\nclass Other(LightningDataModule):\n    pass\n"
     use = USE.format("dm.size()").replace("Digits()", made).replace("import Digits", "import Digits, Other")
     found = run_rules({"data.py": f"{DATA}{other}", "train.py": use}, rule("LIT232")).findings
     assert [item.fix for item in found] == levels
+
+
+@pytest.mark.parametrize("use", ["dm.size", "dm.size(1, 2)", "dm.size(*more)", "apply(dm.size, 1)"])
+def test_what_is_asked_for_otherwise_is_for_a_person(use: str) -> None:
+    text = USE.format(f"{use}, x.size()")
+    found = run_rules({"data.py": DATA, "train.py": text}, rule("LIT232")).findings
+    assert [(item.fix, item.span.line) for item in found] == [("manual", 4)]
+
+
+def test_what_may_be_a_data_module_by_its_name_is_for_a_person() -> None:
+    text = "def shape(dm):\n    return dm.size()\n"
+    [found] = run_rules({"data.py": DATA, "train.py": text}, rule("LIT232")).findings
+    assert found.fix == "manual" and "cannot tell" in found.reason
 
 
 def test_one_of_its_own_stays() -> None:
