@@ -73,6 +73,11 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
     return None
 
 
+def folder_and_name(file: PythonFile, value: ast.expr) -> tuple[str, str] | None:
+    """The texts of the folder and of the name of a path whose name is written out."""
+    return _parts(file, _unwrapped(value))
+
+
 def _unwrapped(node: ast.expr) -> ast.expr:
     """What is made a text of, or a path."""
     plain = isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords

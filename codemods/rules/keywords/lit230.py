@@ -26,6 +26,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.filepath import parted
+from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.positions import PROFILERS, by_position
 from codemods.rules.keywords.prefix import prefixed
 
@@ -53,6 +54,8 @@ WATCHED = {
     ),
 }
 """What EarlyStopping watched by default, and why it is to be said."""
+UNSAID = ("manual", "empty", "path", "flag", "depth", "report")
+"""The levels of rows that do not say what a keyword becomes, whatever its value is."""
 AUTO = '`mode="auto"` was removed in Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
@@ -228,6 +231,9 @@ def _match(
     ):
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
         return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,), path.imports)
+    if other := said_otherwise(file, row, keyword.value, given):
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=other.new))
+        return Match(file.span(keyword), message, other.level, other.reason, row.row, (edit,))
     if row.level == "flag" and isinstance(value, bool) and row.becomes not in given:
         new = ((row.becomes, "1" if value else "-1"),)
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
@@ -244,7 +250,7 @@ def _match(
         old = not admits_from(facts, LIGHTNING, "1.0.0")
         level: Fix = "safe" if old else "unsafe"
         return Match(file.span(keyword), message, level, EVERY_CHECK if old else NO_PERIOD, row.row, drop)
-    if row.level in ("manual", "empty", "path", "flag") or row.becomes in given:
+    if row.level in UNSAID or row.becomes in given:
         clash = f"`{row.becomes}=` is given too: keep one of the two"
         why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
@@ -401,7 +407,8 @@ OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     levels: list[tuple[str | None, Fix]] = [("M021", "safe")]
-    levels += [(row.row, "manual" if row.level == "manual" else "safe") for row in keywords().values()]
+    lower: Mapping[str, Fix] = {"manual": "manual", "report": "unsafe"}
+    levels += [(row.row, lower.get(row.level, "safe")) for row in keywords().values()]
     return best_levels(levels)
 
 

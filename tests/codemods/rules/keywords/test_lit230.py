@@ -16,6 +16,7 @@ from codemods.lightning.object_arguments import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 RENAMED = {"profiler": "profilers", "BaseProfiler": "Profiler"}
+MOVED = {"core.memory.ModelSummary": "utilities.model_summary.ModelSummary"}
 
 
 def owner(dotted: str) -> Callable[..., Any] | None:
@@ -24,7 +25,7 @@ def owner(dotted: str) -> Callable[..., Any] | None:
     if first == "self":
         return getattr(LightningModule, rest)  # type: ignore[no-any-return]
     found: Any = importlib.import_module("lightning.pytorch")
-    for part in dotted.split("."):
+    for part in MOVED.get(dotted, dotted).split("."):
         found = getattr(found, RENAMED.get(part, part))
     return found  # type: ignore[no-any-return]
 
