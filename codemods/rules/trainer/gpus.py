@@ -118,8 +118,14 @@ def _reads_alike(value: object) -> bool:
 
 
 def _number_of_first(call: CallNode, node: ast.expr) -> ast.expr | None:
-    """The `n` of `list(range(n))`."""
+    """The `n` of `list(range(n))`, `[*range(n)]` and `[i for i in range(n)]`."""
     inner = _argument_of(call, node, "list")
+    if isinstance(node, ast.List) and len(node.elts) == 1 and isinstance(node.elts[0], ast.Starred):
+        inner = node.elts[0].value
+    elif isinstance(node, ast.ListComp) and len(node.generators) == 1:
+        turn = node.generators[0]
+        plain = isinstance(turn.target, ast.Name) and ast.unparse(node.elt) == turn.target.id
+        inner = turn.iter if plain and not turn.ifs and not turn.is_async else None
     return _argument_of(call, inner, "range") if inner else None
 
 
@@ -140,7 +146,8 @@ def _first(file: PythonFile, ids: ast.expr, number: ast.expr) -> Devices | None:
     text = file.source_of(number if counts else ids)
     if not is_repeatable(number) or "\n" in text:
         return None
-    return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
+    some = text if counts or not isinstance(number, FIRM) else f"{file.source_of(number)} > 0"
+    return Devices(f'"gpu" if {some} else "cpu"', f"{text} or 1", True)
 
 
 def _asks_for_one(call: CallNode, node: ast.expr) -> bool:

@@ -68,7 +68,15 @@ def test_examples(example: Example) -> None:
         ),
         (
             "Trainer(gpus=list(range(n)))",
-            'Trainer(accelerator="gpu" if list(range(n)) else "cpu", devices=list(range(n)) or 1)',
+            'Trainer(accelerator="gpu" if n > 0 else "cpu", devices=list(range(n)) or 1)',
+        ),
+        (
+            "Trainer(gpus=[i for i in range(n)])",
+            'Trainer(accelerator="gpu" if n > 0 else "cpu", devices=[i for i in range(n)] or 1)',
+        ),
+        (
+            "Trainer(gpus=[*range(a.n)])",
+            'Trainer(accelerator="gpu" if a.n > 0 else "cpu", devices=[*range(a.n)] or 1)',
         ),
         ("Trainer(gpus=list(range(4)))", 'Trainer(accelerator="gpu", devices=list(range(4)))'),
         (
@@ -140,6 +148,10 @@ def test_rewritten(before: str, after: str) -> None:
         "Trainer(gpus=find())",
         "Trainer(gpus=list(range(find())))",
         "Trainer(gpus=list(range(1, n)))",
+        "Trainer(gpus=[i for i in range(n) if i])",
+        "Trainer(gpus=[i + 1 for i in range(n)])",
+        "Trainer(gpus=[i for i in range(n) for _ in m])",
+        "Trainer(gpus=[*range(n), 8])",
         "Trainer(gpus=list(range(0)))",
         "Trainer(gpus=1.0 if x else 0)",
         "Trainer(gpus=2, accelerator='ddp_cpu')",
