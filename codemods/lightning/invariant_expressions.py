@@ -15,7 +15,10 @@ from codemods.lightning.configured_values import is_set
 from codemods.lightning.facts import Facts
 from codemods.lightning.options import kind_of_option
 
-_PARTS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp)
+_PARTS = (
+    ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.BoolOp,
+    ast.UnaryOp,
+)  # fmt: skip
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _BY_NAME = re.compile(rb"\bsetattr\(|\.__dict__\b|\bvars\([^()]*\)\s*[.\[]")
 _READING = frozenset({"get", "items", "keys", "values", "copy"})
@@ -27,11 +30,11 @@ _TELLING = frozenset({"print", "len", "repr", "str", "bool", "isinstance", "hasa
 def is_steady(
     file: PythonFile, call: CallNode, node: ast.expr, uses: Sequence[CallNode], facts: Facts | None = None
 ) -> bool:
-    """Whether an expression of names, attributes, items and literals in a call has the same value at some later calls.
-    What is given to others whole on the way may be changed there, unless its parts are attributes of what a command
-    line gave, and the facts tell of nothing that sets one of that name."""
+    """Whether an expression of names, attributes, items, literals and conditions in a call has the same value at some
+    later calls. What is given to others whole on the way may be changed there, unless its parts are attributes of what
+    a command line gave, and the facts tell of nothing that sets one of that name."""
     parts = [item for item in every_node(node) if isinstance(item, ast.expr)]
-    if not all(isinstance(item, _PARTS) for item in parts):
+    if not all(isinstance(item, _PARTS) or _is_plain_test(item) for item in parts):
         return False
     names = {item.id for item in parts if isinstance(item, ast.Name)}
     if not names:
@@ -46,6 +49,15 @@ def is_steady(
     parsed = facts is not None and _is_parsed(facts, file, call, parts)
     way = _NameEvents(node, space, parsed)
     return not any(way.may_change(item) for item in _between(space, call.node, [use.node for use in uses]))
+
+
+def _is_plain_test(node: ast.expr) -> bool:
+    """Whether a comparison asks for no more than identity, or compares with what is written out: what other objects
+    hold may be another later."""
+    if not isinstance(node, ast.Compare):
+        return False
+    identity = all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
+    return identity or all(isinstance(item, ast.Constant) for item in node.comparators)
 
 
 def _is_set_by_others(file: PythonFile, space: Space, parts: Sequence[ast.expr], names: Collection[str]) -> bool:
@@ -116,6 +128,9 @@ class _NameEvents:
         self.names = {item.id for item in parts if isinstance(item, ast.Name)}
         owners = [item.value for item in parts if isinstance(item, ast.Attribute | ast.Subscript)]
         owners += [item.test for item in parts if isinstance(item, ast.IfExp)]  # a list is true by what it holds
+        owners += [value for item in parts if isinstance(item, ast.BoolOp) for value in item.values]
+        owners += [item.operand for item in parts if isinstance(item, ast.UnaryOp)]
+        owners += [value for item in parts if isinstance(item, ast.Compare) for value in (item.left, *item.comparators)]
         self.owners = {ast.unparse(item) for item in owners}
         self.keys = {item.attr for item in parts if isinstance(item, ast.Attribute)}
         self.slices = {ast.unparse(item.slice) for item in parts if isinstance(item, ast.Subscript)}

@@ -109,6 +109,18 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
     )
 
 
+def is_only_given_back(facts: Facts, file: PythonFile, call: CallNode, name: str, method: str) -> bool:
+    """Whether a name leaves the function that binds it by a `return` of it alone or in a tuple, and in no other way."""
+    space = space_of(file, call)
+    given = [node.value for node in own_nodes(space) if isinstance(node, ast.Return)]
+    back = {id(part) for value in given for part in (value.elts if isinstance(value, ast.Tuple) else [value])}
+    held = {id(node.value) for node in every_node(space) if isinstance(node, ast.Attribute)}
+    loose = [node for node in _readings(file, call, name) if id(node) not in held]
+    other = [node for node in loose if not is_only_read(facts, file, node, method)]
+    unseen = is_called_unseen(file, call, name, method) or isinstance(space, ast.Module)
+    return bool(other) and not unseen and all(id(node) in back for node in other)
+
+
 def is_called_unseen(file: PythonFile, call: CallNode, name: str, method: str) -> bool:
     """Whether the function of a call, or a nested one, speaks of a method otherwise than by `calls_of`."""
     seen = {id(other.node.func) for other in calls_of(file, call, name, method)}

@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
-from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
+from codemods.lightning.trainer_variables import calls_of, escapes, is_only_given_back, kept_in
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.dictionary_checkpoint import KEY as NAME
@@ -30,6 +30,7 @@ MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
 SAFE = "It is an argument of fit since 1.5."
 ASSUMED = "fixer assumes that the arguments before it do not change it; it is worked out first now."
+KEPT_BY_OTHERS = "fixer assumes that who gets the Trainer back does not fit it again."
 PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 """What may stand beside `or`: fit's own argument won where it was anything (read in 1.5.10 to 1.9.5)."""
 
@@ -65,6 +66,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             level, reason = _surely(facts, item)
             yield Match(file.span(item), MESSAGE, level, reason, ROW, (dropped, *given), unit=unit)
             continue
+        back_again = _fitted_and_given_back(file, facts, call, item) if isinstance(fits, str) and whole else []
+        fits = back_again or fits
         if isinstance(fits, str):
             text = file.source_of(item.value)
             advice = f"write `fit(..., ckpt_path={text})`"
@@ -74,11 +77,24 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         edits = (dropped, *_given(file, fits, text))
         edits = (*edits, kept) if kept else edits
         unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
-        reason = f"{SAFE} {ASSUMED}" if assumed else SAFE
-        yield Match(file.span(item), MESSAGE, "unsafe" if assumed else "safe", reason, ROW, edits, unit=unit)
+        doubts = [text for text, holds in ((ASSUMED, assumed), (KEPT_BY_OTHERS, back_again)) if holds]
+        reason = " ".join([SAFE, *doubts])
+        yield Match(file.span(item), MESSAGE, "unsafe" if doubts else "safe", reason, ROW, edits, unit=unit)
     for kept_by_key in keyed(file, facts):
         yield Match(file.span(kept_by_key.statement), MESSAGE, "safe", SAFE, ROW, kept_by_key.edits)
     yield from _of_others(file, facts)
+
+
+def _fitted_and_given_back(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> list[Fit]:
+    """The `fit` calls of a function that builds a Trainer, fits it and gives it back, where they all get no checkpoint
+    so far and the one of the Trainer is the same there."""
+    name = kept_in(file, call)
+    if name is None or not is_only_given_back(facts, file, call, name, "fit"):
+        return []
+    here = calls_of(file, call, name, "fit")
+    open_ended = any(other.arg in (None, "ckpt_path") for fit in here for other in fit.node.keywords)
+    same = is_steady(file, call, item.value, here, facts) or keeping(file, call, item, assumed=True) is not None
+    return [(file, fit) for fit in here] if same and not open_ended else []
 
 
 def _kept(

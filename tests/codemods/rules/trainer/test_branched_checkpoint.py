@@ -113,7 +113,7 @@ def test_trainers_of_a_script_that_may_be_fitted_at_one_place() -> None:
     assert rewritten({"a.py": made}, rule("LIT112"))["a.py"] == made
 
 
-@pytest.mark.parametrize("test", ["len(path) != 0", "path in seen", "path == last"])
+@pytest.mark.parametrize("test", ["len(path) != 0", "path in seen", "seen == last"])
 def test_what_an_object_holds_may_be_another_where_it_is_fitted(test: str) -> None:
     asked = SCRIPT.replace("=path", f"=path if {test} else None")
     assert len(refusals({"a.py": asked}, "LIT112")) == 2
@@ -130,7 +130,20 @@ def train(model, runs, path):
 """
 
 
-@pytest.mark.parametrize("test", ["runs", "not runs", "len(runs) > 0", "path in runs", "runs == [path]"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "runs",
+        "not runs",
+        "len(runs) > 0",
+        "path in runs",
+        "runs == [path]",
+        "path and runs",
+        "path and not runs",
+        "runs is not None",
+        "len(runs) == 0 or not path",
+    ],
+)
 def test_a_choice_by_what_a_list_holds_is_made_where_it_was(test: str) -> None:
     """Run before and after: the list is longer when the Trainer is fitted."""
     text = CHOSEN.format(test=test)
@@ -182,3 +195,40 @@ def test_trainers_that_are_not_alike_are_left(old: str, new: str) -> None:
 
 def test_a_trainer_that_another_file_takes_is_left() -> None:
     assert refusals({"a.py": SCRIPT, "b.py": "from a import trainer\n\ntrainer.fit(1)\n"}, "LIT112")
+
+
+CONDITIONS = """\
+from pytorch_lightning import Trainer
+
+
+def train(model, config):
+    trainer = Trainer(max_epochs=config.epochs, resume_from_checkpoint={})
+    if not config.test:
+        trainer.fit(model)
+"""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "config.path if not config.tune and not config.warm else None",
+        "config.path if config.mode == 'resume' else None",
+        "config.path if config.path is not None else None",
+        "config.path or None",
+    ],
+)
+def test_a_choice_by_attributes_that_nothing_changes_moves_as_it_is(value: str) -> None:
+    before = CONDITIONS.format(value)
+    wanted = before.replace(f", resume_from_checkpoint={value}", "").replace(
+        "fit(model", f"fit(model, ckpt_path={value}"
+    )
+    assert rewritten({"a.py": before}, rule("LIT112"))["a.py"] == wanted
+
+
+@pytest.mark.parametrize("between", ["config.tune = True", "prepare(config)", "config.update(other)"])
+def test_a_choice_by_attributes_that_may_change_is_made_where_it_was(between: str) -> None:
+    value = "config.path if not config.tune else None"
+    before = CONDITIONS.format(value).replace("    if not", f"    {between}\n    if not")
+    after = rewritten({"a.py": before}, rule("LIT112"), unsafe=True)["a.py"]
+    assert f"    ckpt_path = {value}\n    trainer = Trainer(" in after
+    assert "trainer.fit(model, ckpt_path=ckpt_path)" in after

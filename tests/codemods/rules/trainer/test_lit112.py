@@ -462,3 +462,41 @@ def test_a_trainer_of_an_instance_keeps_the_checkpoint_beside_it() -> None:
 def test_a_trainer_of_an_instance_that_is_left(change: tuple[str, str]) -> None:
     given = RUNNER.replace(*change)
     assert given != RUNNER and after(given, unsafe=True) == given
+
+
+GIVEN_BACK = """\
+from pytorch_lightning import Trainer
+
+
+def run(model, args):
+    trainer = Trainer(resume_from_checkpoint=args.path)
+    trainer.fit(model)
+    return {}
+"""
+
+
+@pytest.mark.parametrize("back", ["trainer", "trainer, model", "model, trainer"])
+def test_a_trainer_that_is_given_back_behind_its_fit(back: str) -> None:
+    before = GIVEN_BACK.format(back)
+    made = run_rules({"a.py": before}, rule("LIT112"))
+    assert made.changes == ()
+    [found] = made.findings
+    assert found.fix == "unsafe" and "does not fit it again" in found.reason
+    wanted = before.replace("resume_from_checkpoint=args.path", "").replace(
+        "fit(model", "fit(model, ckpt_path=args.path"
+    )
+    assert rewritten({"a.py": before}, rule("LIT112"), unsafe=True)["a.py"] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GIVEN_BACK.format("keep(trainer)"),
+        GIVEN_BACK.format("[trainer]"),
+        GIVEN_BACK.format("trainer").replace("    return", "    keep(trainer)\n    return"),
+        GIVEN_BACK.format("trainer").replace("    trainer.fit(model)\n", ""),
+        GIVEN_BACK.format("trainer").replace("fit(model)", "fit(model, **more)"),
+    ],
+)
+def test_a_trainer_that_leaves_in_another_way_is_for_a_person(text: str) -> None:
+    assert refusals({"a.py": text}, "LIT112")
