@@ -75,7 +75,7 @@ def named(findings: Iterable[Mapping[str, object]], skipped: Iterable[str]) -> C
 
     def asked(each: Violation) -> bool:
         spoken = re.compile(rf"\b{re.escape(each.subject)}\b")
-        quoted = re.compile(rf"`(?:\w+\.)*{re.escape(each.subject)}`")
+        quoted = re.compile(rf"`(?:\w+\.)*{re.escape(each.subject)}=?`")
         for start, end, told in places[each.path, each.cell]:
             here = start <= each.line <= end
             near = any(start - NEAR <= line <= end + NEAR for line in (each.line, each.also))
