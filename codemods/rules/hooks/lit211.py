@@ -312,7 +312,7 @@ def _refusal(
         return own
     expected = hook.takes + (2 if kind == CALLBACK else 0)
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
-    if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:
+    if not _takes(method, expected, bool(hook.adds)) or method.args.vararg or method.args.kwonlyargs or decorated:
         return "it is not an ordinary method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
@@ -322,6 +322,12 @@ def _refusal(
     ):
         return "it calls its base class"
     return None
+
+
+def _takes(method: Function, number: int, more: bool) -> bool:
+    """Whether a method takes what a hook is given, and of anything else a default, where `more` is not added to it."""
+    taken = len(parameters(method))
+    return taken == number or (not more and taken - len(method.args.defaults) <= number <= taken)
 
 
 def _hands_on(decorator: ast.expr, scope: Scope) -> bool:

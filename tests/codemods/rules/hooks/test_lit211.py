@@ -400,3 +400,26 @@ def test_what_cannot_be_done_in_setup_is_left(old: str, new: str) -> None:
     after = rewritten({"a.py": text}, rule("LIT211"), unsafe=True)["a.py"]
     assert "def on_init_end(" in after
     assert [each for each in run_rules({"a.py": text}, rule("LIT211")).findings if "on_init_end" in each.message]
+
+
+@pytest.mark.parametrize(
+    ("given", "ordinary"),
+    [("self, n=3", True), ("self, n=3, m=4", True), ("self, n", False), ("self, *, n=3", False), ("self, *n", False)],
+)
+def test_a_hook_may_take_more_that_has_a_default(given: str, ordinary: bool) -> None:
+    before = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+        "    def training_step(self, batch, batch_idx):\n        return 1\n\n"
+        f"    def on_epoch_end({given}):\n        self.draw(1)\n"
+    )
+    after = before.replace("on_epoch_end", "on_train_epoch_end") if ordinary else before
+    assert rewritten({"a.py": before}, rule("LIT211"))["a.py"] == after
+    assert ordinary or any("not an ordinary" in reason for reason in refusals({"a.py": before}, "LIT211"))
+
+
+def test_a_hook_that_gets_more_now_takes_no_more_of_its_own() -> None:
+    before = (
+        "from pytorch_lightning import Callback\n\n\nclass Draw(Callback):\n"
+        "    def on_batch_end(self, trainer, pl_module, n=3):\n        print(n)\n"
+    )
+    assert any("not an ordinary" in reason for reason in refusals({"a.py": before}, "LIT211"))
