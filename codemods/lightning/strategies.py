@@ -55,6 +55,19 @@ BY_PROCESSES = (
     "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
     "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
 )
+UNSHARDED = (
+    "FairScale's sharding was removed in 2.0; in plain DDP each device holds all of the optimizer's state, and needs "
+    'the memory for it: strategy="fsdp" shards, with other checkpoints'
+)
+SUCCESSORS = {
+    "dp": ("ddp", BY_PROCESSES),
+    "ddp2": ("ddp", BY_PROCESSES),
+    "ddp_sharded": ("ddp", UNSHARDED),
+    "ddp_sharded_find_unused_parameters_false": ("ddp_find_unused_parameters_false", UNSHARDED),
+    "ddp_sharded_spawn": ("ddp_spawn", UNSHARDED),
+    "ddp_sharded_spawn_find_unused_parameters_false": ("ddp_spawn_find_unused_parameters_false", UNSHARDED),
+}
+"""What strategies that are gone are nearest to, and what is not the same."""
 ONE = "DataParallel hands everything to the module where it has one device"
 LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
 """The releases in which those went that 2.0 still had."""
@@ -95,11 +108,14 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName:
     return StrategyName(None)
 
 
-def succeeded(file: PythonFile, node: ast.expr) -> str | None:
-    """What takes the place of DataParallel, where an expression names that by itself; no notebook starts processes."""
-    if literal(node)[1] not in ("dp", "ddp2") or file.path.endswith(".ipynb"):
+def succeeded(file: PythonFile, node: ast.expr) -> StrategyName | None:
+    """What takes the place of DataParallel or of FairScale's sharding, where an expression names that by itself, and
+    what is then not the same; no notebook starts processes."""
+    value = literal(node)[1]
+    if not isinstance(value, str) or value not in SUCCESSORS or file.path.endswith(".ipynb"):
         return None
-    return file.source_of(node).replace("ddp2", "dp").replace("dp", "ddp")
+    new, why = SUCCESSORS[value]
+    return StrategyName(file.source_of(node).replace(value, new), GONE[value][0], why)
 
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:

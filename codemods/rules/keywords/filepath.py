@@ -25,6 +25,7 @@ PLAIN = (
     "Its last part names the files, the rest their folder; fixer assumes "
     "that what is added after the last slash has none."
 )
+SLASH = "It is a folder; where there was none of that name when the callback was made, 1.x gave the files no name."
 ASKED = "As 1.x did, it asks whether there is such a folder, and else takes its last part for a name; it is no None."
 _QUOTES = "'\""
 
@@ -63,6 +64,8 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
         return FilepathKeywords((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
     if file.source_of(value) in _made(file):
         return FilepathKeywords((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
+    if _ends_in_slash(value):
+        return FilepathKeywords((("dirpath", None),), "unsafe", SLASH)
     parts = _parts(file, value)
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
         return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
@@ -71,6 +74,17 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
     if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
         return FilepathKeywords(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
     return None
+
+
+def _ends_in_slash(node: ast.expr) -> bool:
+    """Whether a path ends in a slash that is written out, or joins nothing behind its last folder."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _ends_in_slash(node.right)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join" and len(node.args) > 1:
+        last = node.args[-1]
+        return (isinstance(last, ast.Constant) and last.value == "") or _ends_in_slash(last)
+    last = node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else node
+    return isinstance(last, ast.Constant) and isinstance(last.value, str) and last.value.endswith("/")
 
 
 def folder_and_name(file: PythonFile, value: ast.expr) -> tuple[str, str] | None:

@@ -12,8 +12,8 @@ from codemods.lightning.keyword_flow import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of
-from codemods.lightning.strategies import BY_PROCESSES, ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
+from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
 from codemods.rewrite.dictionaries import may_get
 from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
@@ -106,6 +106,8 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacem
             None, "manual", "plugins can no longer be given by name; give that strategy as strategy="
         )
     strategy = named(file, facts, several[0])
+    if new := succeeded(file, several[0]):
+        return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is None:
         return ArgumentReplacement(
             None, "manual", strategy.why or "it names a strategy; give that as strategy=", strategy.row
@@ -130,8 +132,8 @@ def _backend(
     if _is_single(node, given):
         return ArgumentReplacement((), "safe", ONE)
     strategy = named(file, facts, node)
-    if text := succeeded(file, node):
-        return ArgumentReplacement((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
+    if new := succeeded(file, node):
+        return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
         return ArgumentReplacement((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
     if strategy.why:
@@ -281,8 +283,8 @@ def _strategy(
             reason = "it may be None, which is a ValueError in 2.x; it meant that Lightning chooses"
             return ArgumentReplacement((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
-    if text := succeeded(file, node):
-        return ArgumentReplacement((("strategy", text),), "unsafe", BY_PROCESSES, strategy.row)
+    if new := succeeded(file, node):
+        return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is None:
         return (
             ArgumentReplacement(None, "manual", strategy.why, strategy.row)

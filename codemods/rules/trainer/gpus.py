@@ -84,6 +84,8 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
         return _first(file, node, number)
     if _asks_for_one(call, node):
         return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
+    if test := _counted_test(call, node):
+        return Devices(f'"gpu" if {file.source_of(test)} else "cpu"', "1") if "\n" not in text else None
     kind = kind_of(facts, file, call, node)
     if kind == "ids":
         return Devices("gpu", None, True)
@@ -159,6 +161,13 @@ def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
         return names == ["torch.cuda.is_available"]
     one = any(literal(item) == (True, 1) for item in node.args)
     return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
+
+
+def _counted_test(call: CallNode, node: ast.expr) -> ast.expr | None:
+    """The comparison in `int(device == "cuda")`, which is 1 or 0."""
+    inner = _argument_of(call, node, "int")
+    negated = isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not)
+    return inner if isinstance(inner, ast.Compare) or negated else None
 
 
 def _read_choice(facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp) -> Devices | None:

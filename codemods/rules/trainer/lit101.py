@@ -17,7 +17,6 @@ from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.strategies import (
-    BY_PROCESSES,
     ONE,
     StrategyName,
     held,
@@ -209,7 +208,8 @@ def _with_strategy(
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
         return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
-    text = succeeded(file, given) or strategy.text
+    new = succeeded(file, given)
+    text = new.text if new else strategy.text
     if text is None or "ddp_cpu" in old:
         why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
         return f"accelerator={old} named a strategy", why
@@ -218,7 +218,7 @@ def _with_strategy(
     return Rewrite(
         (*devices, ("strategy", text)),
         replaced_by,
-        strategy.why if strategy.text else f"accelerator={old} named it: {BY_PROCESSES}",
+        f"accelerator={old} named it: {new.why}" if new else strategy.why,
     )
 
 

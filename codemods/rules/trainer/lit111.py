@@ -82,7 +82,9 @@ def _match(
     if name in TPUS and is_taken_along(file, facts, call):
         return
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
-    if taken:
+    if taken and _is_said(end, given[taken]):
+        end = replace(end, new=())
+    elif taken:
         end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep one of the two", end.row)
     if end.new == () and is_commented(file, call.node, item, beside=False):
         end = ArgumentReplacement(None, "manual", "there is a comment next to it; delete both by hand", end.row)
@@ -95,6 +97,12 @@ def _match(
         end = replace(end, level="unsafe", reason=f"{end.reason}; fixer assumes that `**` does not give it too")
     edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
+
+
+def _is_said(end: ArgumentReplacement, value: ast.expr) -> bool:
+    """Whether an argument that takes the place of one has that value already."""
+    [*_, (_, text)] = end.new or (("", None),)
+    return text is not None and literal(ast.parse(text, mode="eval").body) == literal(value) != (False, None)
 
 
 def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
@@ -274,8 +282,8 @@ RULE = Rule(
             ("M169", "manual"),
             ("M178", "manual"),
             ("M199", "manual"),
-            ("M200", "manual"),
-            ("M201", "manual"),
+            ("M200", "unsafe"),
+            ("M201", "unsafe"),
             ("M230", "manual"),
             ("M231", "manual"),
             ("G19445", "manual"),

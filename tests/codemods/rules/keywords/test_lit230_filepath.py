@@ -89,7 +89,6 @@ def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
         "where()",
         "os.path.join(root, where())",
         "os.path.join(*parts)",
-        '"a/b/"',
         'f"{root}/{name}"',
         'f"{root}"',
         'root + "x-{epoch}"',
@@ -207,3 +206,15 @@ def test_a_path_that_is_given_by_position_is_told_of(given: str, pin: str, found
     pins = (f"pytorch-lightning{pin}",) if pin else ()
     made = run_rules({"a.py": f"{HEAD}ModelCheckpoint({given})\n"}, rule("LIT230"), pins=pins)
     assert [item.fix for item in made.findings] == (["manual"] if found else [])
+
+
+@pytest.mark.parametrize(
+    "path", ['"a/b/"', 'f"{root}/"', 'root + "/x/"', 'os.path.join(root, "x/")', 'os.path.join(root, "")']
+)
+def test_a_path_that_ends_in_a_slash_is_a_folder(path: str) -> None:
+    text = f"{HEAD}ModelCheckpoint(filepath={path}, monitor='loss')\n"
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert (made.changes, [item.fix for item in made.findings]) == ((), ["unsafe"])
+    assert call(path, unsafe=True) == f"ModelCheckpoint(dirpath={path})"
+    space: dict[str, Any] = {"os": os, "root": "r", "ModelCheckpoint": ModelCheckpoint}
+    assert eval(call(path, unsafe=True), space).dirpath == os.path.realpath(eval(path, space))

@@ -83,6 +83,8 @@ def test_examples(example: Example) -> None:
             "Trainer(gpus=list(range(len(ids))))",
             'Trainer(accelerator="gpu" if len(ids) else "cpu", devices=len(ids) or 1)',
         ),
+        ("Trainer(gpus=int(kind == 'cuda'))", """Trainer(accelerator="gpu" if kind == 'cuda' else "cpu", devices=1)"""),
+        ("Trainer(gpus=int(not cpu))", 'Trainer(accelerator="gpu" if not cpu else "cpu", devices=1)'),
         ("Trainer(gpus=1, accelerator='dp')", 'Trainer(devices=1, accelerator="gpu")'),
         ("Trainer(gpus=[3], accelerator='dp')", 'Trainer(devices=[3], accelerator="gpu")'),
         ("Trainer(gpus=[0,1])", 'Trainer(accelerator="gpu", devices=[0,1])'),

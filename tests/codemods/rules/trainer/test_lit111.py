@@ -144,10 +144,10 @@ def test_written(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("before", "why"),
     [
-        ("Trainer(strategy='ddp_sharded')", "FairScale"),
+        ("Trainer(strategy='ddp_fully_sharded')", "FairScale"),
         ("Trainer(strategy='colossalai')", "lightning-colossalai"),
         ("Trainer(distributed_backend='horovod')", "archived"),
-        ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
+        ("Trainer(distributed_backend='ddp', strategy='ddp_spawn')", "given too"),
         ("Trainer(distributed_backend=find())", "only known when"),
         ("Trainer(auto_select_gpus=True)", "find_usable_cuda_devices"),
         ("Trainer(auto_select_gpus=n > 1, gpus=-1)", "find_usable_cuda_devices"),

@@ -41,7 +41,6 @@ def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ("plugins='ddp_sharded'", "it was FairScale's"),
         ("plugins=['deepspeed', environment]", "give that strategy as strategy="),
         ("plugins='native'", "plugins can no longer be given by name"),
         ("plugins='fsdp'", "plugins can no longer be given by name"),
@@ -57,3 +56,36 @@ def test_what_is_left_to_a_person(arguments: str, why: str) -> None:
 @pytest.mark.parametrize("plugins", ["None", "[]", "environment", "[environment, precision]"])
 def test_what_names_none_stays(plugins: str) -> None:
     assert run_rules({"train.py": f"{HEAD}Trainer(plugins={plugins})\n"}, rule("LIT111")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Trainer(plugins='ddp_sharded')", "Trainer(strategy='ddp')"),
+        ("Trainer(plugins=['ddp_sharded'])", "Trainer(strategy='ddp')"),
+        ("Trainer(strategy='ddp_sharded')", "Trainer(strategy='ddp')"),
+        ("Trainer(strategy='ddp_sharded_spawn')", "Trainer(strategy='ddp_spawn')"),
+        (
+            "Trainer(strategy='ddp_sharded_find_unused_parameters_false')",
+            "Trainer(strategy='ddp_find_unused_parameters_false')",
+        ),
+        ("Trainer(strategy='ddp', plugins='ddp_sharded')", "Trainer(strategy='ddp')"),
+    ],
+)
+def test_sharding_that_went_is_plain_ddp_for_who_accepts_that(before: str, after: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT111"))
+    assert made.changes == ()
+    [found] = made.findings
+    assert found.fix == "unsafe" and "all of the optimizer's state" in found.reason
+    assert rewritten({"train.py": f"{HEAD}{before}\n"}, rule("LIT111"), unsafe=True)["train.py"] == f"{HEAD}{after}\n"
+
+
+def test_a_strategy_that_is_named_twice_alike_is_named_once() -> None:
+    before = f"{HEAD}Trainer(distributed_backend='ddp', strategy=\"ddp\")\n"
+    assert rewritten({"train.py": before}, rule("LIT111"))["train.py"] == f'{HEAD}Trainer(strategy="ddp")\n'
+
+
+def test_sharding_beside_gpus_and_a_strategy_named_as_accelerator() -> None:
+    before = f"{HEAD}Trainer(gpus=2, accelerator='ddp', plugins='ddp_sharded')\n"
+    after = rewritten({"train.py": before}, rule("LIT101"), rule("LIT111"), unsafe=True)["train.py"]
+    assert after == f"{HEAD}Trainer(devices=2, strategy='ddp', accelerator=\"gpu\")\n"
