@@ -320,7 +320,11 @@ def _checks_sanity(node: ast.Attribute, within: Within) -> bool:
 
 
 def _asks_for_several(node: ast.Attribute, parent: ast.AST) -> bool:
-    """`trainer.devices > 1`, which a CPU answers as it did, whatever it is told to hold."""
+    """`trainer.devices > 1` and `max(trainer.devices, 1)`, which a CPU answers as it did, whatever it is told to
+    hold."""
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "max":
+        others = [literal(item) for item in parent.args if item is not node]
+        return others == [(True, 1)] and not parent.keywords
     if not isinstance(parent, ast.Compare) or parent.left is not node or len(parent.ops) != 1:
         return False
     least = {ast.Gt: 1, ast.GtE: 2, ast.LtE: 1, ast.Lt: 2}.get(type(parent.ops[0]))
