@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.rewrite.whole_statements import removal
 from codemods.rule import Example, Match, Rule
 
 _OWN_NAME = "store the value under another name, such as `self.own_{} = ...`"
@@ -22,6 +24,17 @@ PROPERTIES = {
     "on_gpu": "delete `self.{} = ...`: `self.device` says it",
 }
 """What has no setter, and what to do instead."""
+DEVICE = "device"
+TOLD = (
+    "Lightning says it: the CPU until it moves the module, and where that is from then on. What __init__ puts there by "
+    "it goes along where it is a parameter, a buffer or a module; check other tensors."
+)
+ASKED = ("torch.device", "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.current_device")
+"""Calls that only say where something may be."""
+PLAIN = (
+    ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call,
+    ast.JoinedStr, ast.FormattedValue,
+)  # fmt: skip
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -36,7 +49,23 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             for node in places:
                 message = f"self.{name} cannot be set in Lightning 2: it is a property of LightningModule"
-                yield Match(file.span(node), message, "manual", f"Not rewritten: {advice.format(name)}.")
+                statement = _idle_statement(file, node) if name == DEVICE else None
+                if statement is not None:
+                    yield Match(file.span(node), message, "unsafe", TOLD, edits=(removal(file, statement),))
+                else:
+                    yield Match(file.span(node), message, "manual", f"Not rewritten: {advice.format(name)}.")
+
+
+def _idle_statement(file: PythonFile, node: ast.Attribute) -> ast.Assign | None:
+    """The statement that sets an attribute and does nothing besides, with no comment to go with it."""
+    for item in file.assignments:
+        if isinstance(item.node, ast.Assign) and item.node.targets == [node]:
+            parts = [part for part in walk(item.node.value) if isinstance(part, ast.Call)]
+            asked = all((file.scope.resolve(part.func) or "") in ASKED for part in parts)
+            plain = all(isinstance(part, PLAIN) for part in walk(item.node.value) if isinstance(part, ast.expr))
+            lines = range(item.node.lineno, (item.node.end_lineno or item.node.lineno) + 1)
+            return item.node if asked and plain and not any(map(file.comment, lines)) else None
+    return None
 
 
 def _set_on_self(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
@@ -70,6 +99,8 @@ class Model(LightningModule):
         super().__init__()
         self.device = device
 """
+AFTER = BEFORE.replace("        self.device = device\n", "")
+COUNTED = BEFORE.replace("self.device = device", "self.global_step = 0")
 OWN = BEFORE.replace("    def __init__", "    device = None\n\n    def __init__")
 
 RULE = Rule(
@@ -79,12 +110,12 @@ RULE = Rule(
     why=(
         "Where a LightningModule is, which process it is in, what its Trainer counts and who logs for it are "
         "properties without a setter: setting one is an AttributeError. Some were plain attributes up to 0.7, or had a "
-        "setter until later."
+        "setter until later. A device that is only set goes with --unsafe-fixes; the rest is named."
     ),
-    fix="manual",
+    fix="unsafe",
     versions="written for Lightning < 2.0",
     triggers=tuple(f".{name}".encode() for name in PROPERTIES),
     check=_check,
-    examples=(Example(BEFORE, BEFORE), Example(OWN, OWN)),
+    examples=(Example(BEFORE, AFTER), Example(COUNTED, COUNTED), Example(OWN, OWN)),
     breaks_in="2.0.0",
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from lightning.pytorch import LightningModule
 
 from codemods.rules.modules.lit229 import BEFORE, PROPERTIES
-from tests.codemods.support import rule, run_rules
+from tests.codemods.support import rewritten, rule, run_rules
 
 LIT = rule("LIT229")
 
@@ -16,7 +17,7 @@ def test_the_newest_release_refuses_it(name: str) -> None:
     with pytest.raises(AttributeError):
         setattr(LightningModule(), name, None)
     [found] = run_rules({"a.py": BEFORE.replace("self.device", f"self.{name}")}, LIT).findings
-    assert found.fix == "manual" and f"self.{name}" in found.message
+    assert found.fix == ("unsafe" if name == "device" else "manual") and f"self.{name}" in found.message
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,43 @@ def test_a_base_of_another_file_may_have_it() -> None:
     assert run_rules({"base.py": base, "a.py": child}, LIT).findings == ()
     named = run_rules({"base.py": base.replace("    device = None", "    pass"), "a.py": child}, LIT).findings
     assert [found.path for found in named] == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "device",
+        "torch.device('cuda' if torch.cuda.is_available() else 'cpu')",
+        "config['device'] or 'cpu'",
+        "f'cuda:{n}'",
+    ],
+)
+def test_a_device_that_is_only_set_goes_for_who_accepts_that(value: str) -> None:
+    before = "import torch\n" + BEFORE.replace("= device", f"= {value}")
+    made = run_rules({"a.py": before}, LIT)
+    assert (made.changes, [item.fix for item in made.findings]) == ((), ["unsafe"])
+    after = rewritten({"a.py": before}, LIT, unsafe=True)["a.py"]
+    assert after == before.replace(f"        self.device = {value}\n", "")
+
+
+@pytest.mark.parametrize(
+    "statement", ["self.device = find(device)", "self.device = device  # the GPU", "self.device = (seen := device)"]
+)
+def test_a_device_that_is_found_or_explained_is_for_a_person(statement: str) -> None:
+    [found] = run_rules({"a.py": BEFORE.replace("self.device = device", statement)}, LIT, unsafe=True).findings
+    assert found.fix == "manual"
+
+
+def test_the_module_says_where_it_is() -> None:
+    """What is read of `self.device` once nothing sets it."""
+    seen: list[str] = []
+
+    class Model(LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1, device=self.device)
+            seen.append(str(self.device))
+
+    module = Model()
+    assert seen == ["cpu"]
+    assert module.to(torch.float64).device == module.layer.weight.device
