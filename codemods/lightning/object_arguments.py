@@ -16,8 +16,8 @@ MONITORS = ("EarlyStopping", "ModelCheckpoint")
 @dataclass(frozen=True)
 class Keyword:
     """A row of `keywords.csv`: what the keyword `becomes` (as a number, 1 or -1, where it is a `flag`), or that it goes
-    (`drop`, `empty` where it says nothing), is a `path` to be parted, the `depth` of a summary or the `report` of a
-    profiler, or is left to a person."""
+    (`drop`, `doubt` where that is unsafe, `empty` where it says nothing), is a `path` to be parted, the `depth` of a
+    summary or the `report` of a profiler, or is left to a person."""
 
     since: str
     row: str | None

@@ -216,8 +216,9 @@ def _match(
         reason = f"Not rewritten: {wish(row)}, here and everywhere else where it is called with it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
     drop = (NodeEdit(call.node, partial(_without, name=str(keyword.arg))),)
-    if row.level == "drop":
-        return Match(file.span(keyword), message, "safe", row.advice, row.row, drop)
+    if row.level in ("drop", "doubt"):
+        level: Fix = "safe" if row.level == "drop" else "unsafe"
+        return Match(file.span(keyword), message, level, row.advice, row.row, drop)
     known, value = literal(keyword.value)
     if row.level == "empty" and known and not value:
         return Match(file.span(keyword), message, "safe", "It had no effect.", row.row, drop)
@@ -248,7 +249,7 @@ def _match(
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
     if below:
         old = not admits_from(facts, LIGHTNING, "1.0.0")
-        level: Fix = "safe" if old else "unsafe"
+        level = "safe" if old else "unsafe"
         return Match(file.span(keyword), message, level, EVERY_CHECK if old else NO_PERIOD, row.row, drop)
     if row.level in UNSAID or row.becomes in given:
         clash = f"`{row.becomes}=` is given too: keep one of the two"
@@ -407,7 +408,7 @@ OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     levels: list[tuple[str | None, Fix]] = [("M021", "safe")]
-    lower: Mapping[str, Fix] = {"manual": "manual", "report": "unsafe"}
+    lower: Mapping[str, Fix] = {"manual": "manual", "report": "unsafe", "doubt": "unsafe"}
     levels += [(row.row, lower.get(row.level, "safe")) for row in keywords().values()]
     return best_levels(levels)
 
@@ -434,6 +435,7 @@ RULE = Rule(
         b"WandbLogger",
         *(name.encode() for name in (*SAVED, AVERAGING)),
         b"ProgressBar",
+        b"DeviceStatsMonitor",
         b"ModelSummary",
         b"BackboneFinetuning",
         b"summarize",

@@ -107,3 +107,13 @@ def test_each_stage_writes_a_file_of_its_own(tmp_path: Path) -> None:
     profiler.describe()
     profiler.teardown("fit")
     assert [path.name for path in (tmp_path / "logs").iterdir()] == ["fit-profile.txt"]
+
+
+@pytest.mark.parametrize("given", ["", "intra_step_time=True", "memory_utilization=False, gpu_utilization=True"])
+def test_what_a_gpu_monitor_was_told_goes_with_its_name(given: str) -> None:
+    before = "from pytorch_lightning.callbacks import GPUStatsMonitor\n\nmonitor = GPUStatsMonitor({})\n"
+    made = run_rules({"a.py": before.format(given)}, rule("LIT001"), rule("LIT230"))
+    assert made.changes == ()
+    assert {item.fix for item in made.findings} == {"unsafe"}
+    after = rewritten({"a.py": before.format(given)}, rule("LIT001"), rule("LIT230"), unsafe=True)["a.py"]
+    assert after == before.replace("GPUStatsMonitor", "DeviceStatsMonitor").format("")
