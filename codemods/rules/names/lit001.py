@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from codemods.code.scopes import canonical
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
@@ -36,12 +37,19 @@ WORDS = re.compile(r"\w+")
 IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 
 
+OTHERWISE_MADE = (".accelerators.CUDAAccelerator",)
+"""New places of classes whose members are others since 1.6, as the strategies have what accelerators had."""
+DERIVED = "a class is made of it, and what it overrides and reads is the strategy's since 1.6"
+
+
 @dataclass(frozen=True)
 class LightningNames:
-    """The table of Lightning's names, for a release to move to and the uses of metrics in a file."""
+    """The table of Lightning's names, for a release to move to, the uses of metrics in a file and the bases of its
+    classes."""
 
     target: tuple[int, ...]
     levels: Levels
+    bases: frozenset[str] = frozenset()
 
     def covers(self, dotted: str) -> bool:
         return is_lightning(dotted)
@@ -65,6 +73,8 @@ class LightningNames:
         return None if parts and found and found.old in {spelled(name, parts[0]) for name in TEST_TUBE} else found
 
     def sure(self, found: MovedName, dotted: str) -> MovedName:
+        if canonical(dotted) in self.bases and found.new.endswith(OTHERWISE_MADE):
+            return replace(found, refusal=DERIVED)
         return as_sure_as_used(found, self.levels, dotted)
 
     def reached(self, found: MovedName, dotted: str) -> MovedName:
@@ -94,7 +104,9 @@ def _told(namespace: str, entry: Gone) -> MovedName:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if _present(file):
         target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
-        yield from moved_names(file, facts, read_sites(file), LightningNames(target, use_levels(file, facts)))
+        bases = {dotted for item in file.classes for base in item.node.bases if (dotted := item.scope.resolve(base))}
+        names = LightningNames(target, use_levels(file, facts), frozenset(bases))
+        yield from moved_names(file, facts, read_sites(file), names)
 
 
 def _present(file: PythonFile) -> bool:

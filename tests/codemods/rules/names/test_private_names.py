@@ -67,3 +67,14 @@ def test_what_is_gone_or_may_be_another_is_named(name: str, level: str) -> None:
     [found] = run_rules({"a.py": text}, rule("LIT001")).findings
     assert found.fix == level
     assert last in found.message
+
+
+DERIVED = "from pytorch_lightning.accelerators import GPUAccelerator\n\n\nclass Mine(GPUAccelerator):\n    pass\n"
+
+
+def test_an_accelerator_that_a_class_is_made_of_is_for_a_person() -> None:
+    """Its members are the strategy's since 1.6: under a new name alone the class would still do nothing."""
+    [reason] = [item.reason for item in run_rules({"a.py": DERIVED}, rule("LIT001"), unsafe=True).findings]
+    assert "a class is made of it" in reason
+    asked = DERIVED.replace("class Mine(GPUAccelerator):\n    pass", "print(isinstance(a, GPUAccelerator))")
+    assert "CUDAAccelerator)" in rewritten({"a.py": asked}, rule("LIT001"))["a.py"]
