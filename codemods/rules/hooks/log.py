@@ -40,18 +40,21 @@ def logging_itself(
 
 def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: ReturnedLog, kept: bool) -> list[Any]:
     lines: list[Any] = edits.statements("".join(f"{call}\n" for call in found.calls))
+    above = [*line.leading_lines]
     if not found.emptied:
         left = last if kept and not found.spread else _spread(_without(last), found.spread)
         lines.append(line.with_changes(body=[left], leading_lines=[]))
     elif not found.last:
         lines.append(line.with_changes(body=[cst.Return()], leading_lines=[]))
-    else:
+    elif isinstance(lines[-1], cst.SimpleStatementLine):
         lines[-1] = lines[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
+    elif comment := line.trailing_whitespace.comment:  # a loop keeps none behind it
+        above.append(cst.EmptyLine(comment=comment))
     before = list(line.body[:-1])
     if before:
         before[-1] = edits.without_semicolon(before[-1])
         lines.insert(0, line.with_changes(body=before, trailing_whitespace=cst.TrailingWhitespace()))
-    lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
+    lines[0] = lines[0].with_changes(leading_lines=above)
     return lines
 
 

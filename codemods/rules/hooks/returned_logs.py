@@ -22,6 +22,7 @@ from codemods.code.syntax import (
 )
 from codemods.rules.hooks.dict_uses import DictUses, bound_by, is_name, keys_of
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
+from codemods.rules.hooks.shared_keys import is_same_surely, shared_calls
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
 
 APART = {stage.helper: stage.new for stage in (*STAGES, *OLDEST)}
@@ -191,6 +192,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     if spread and named:
         return f"{AGAIN[0]} reads `{min(asked)}`, which it returns under `log` or `progress_bar`"
     called = node.value.id if isinstance(node.value, ast.Name) else None
+    sure = sure and (log is None or bar is None or is_same_surely(shown, log, bar))
     return ReturnedLog(node, called, tuple(calls), sure, hook, method.body[-1] is node, _spread(file, spread))
 
 
@@ -358,5 +360,5 @@ def _calls(shown: DictUses, log: ast.expr | None, bar: ast.expr | None) -> list[
     if shown.alike(logged, barred):
         return [f"self.log_dict({text(log)}, prog_bar=True)"]
     if logged.keys() & barred.keys():
-        return "`log` and `progress_bar` share keys"
+        return shared_calls(shown, log, bar) or "`log` and `progress_bar` share keys"
     return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)", f"self.log_dict({text(log)})"]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import torch
+from pytorch_lightning import Trainer
+from torch.utils.data import DataLoader, TensorDataset
 
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
@@ -316,3 +321,90 @@ def test_a_dict_that_is_logged_and_spread_beside_is_logged_once() -> None:
 def test_what_is_spread_for_others_stays(name: str, given: str, made: str) -> None:
     [reason] = refusals({"train.py": ENDS.format(name, given, made)}, "LIT213")
     assert "not written out as a dict" in reason
+
+
+SHARED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss, acc = self(batch), self.rate(batch)
+        bar = {bar}
+        logs = {log}
+        return {{"loss": loss, "log": logs, "progress_bar": bar}}
+"""
+WITHIN = """\
+        for name, value in logs.items():
+            self.log(name, value, prog_bar=name in bar)
+"""
+BESIDE = """\
+        for name, value in {**bar, **logs}.items():
+            self.log(name, value, prog_bar=name in bar, logger=name in logs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("bar", "log", "level", "loop"),
+    [
+        ('{"loss": loss}', '{"loss": loss, "acc": acc}', "safe", WITHIN),
+        ('{"loss": loss, "acc": acc}', '{"loss": loss, "n": 1}', "safe", BESIDE),
+        ('{"loss": loss.mean()}', '{"loss": loss.mean(), "acc": acc}', "unsafe", WITHIN),
+        ('{"loss": loss}', '{"loss": acc, "n": 1}', "manual", ""),
+    ],
+)
+def test_what_only_some_of_both_hold_is_logged_in_turn(bar: str, log: str, level: str, loop: str) -> None:
+    text = SHARED.format(bar=bar, log=log)
+    assert [item.fix for item in run_rules({"a.py": text}, LIT).findings] == [level]
+    after = rewritten({"a.py": text}, LIT, unsafe=True)["a.py"]
+    ending = '        return {"loss": loss, "log": logs, "progress_bar": bar}\n'
+    assert after == (text.replace(ending, f'{loop}        return {{"loss": loss}}\n') if loop else text)
+    assert rewritten({"a.py": after}, LIT, unsafe=True)["a.py"] == after
+
+
+def test_names_that_the_method_has_are_not_taken() -> None:
+    text = SHARED.format(bar='{"a": loss}', log='{"a": loss, "b": acc}').replace("self(batch)", "self(name)")
+    assert "        for key, number in logs.items():\n" in rewritten({"a.py": text}, LIT)["a.py"]
+
+
+def test_dicts_that_are_written_out_are_logged_in_parts() -> None:
+    text = STEP.replace(
+        '{"a": loss}, "progress_bar": {"b": loss}', '{"a": loss, "c": 1}, "progress_bar": {"b": 2, "a": loss}'
+    )
+    after = rewritten({"train.py": text}, LIT)["train.py"]
+    assert (
+        '        self.log_dict({"b": 2}, prog_bar=True, logger=False)\n'
+        '        self.log_dict({"a": loss}, prog_bar=True)\n'
+        '        self.log_dict({"c": 1})\n'
+        '        return {"loss": loss}\n'
+    ) in after
+
+
+def test_a_comment_behind_the_return_of_a_hook_stands_in_front_of_the_loop() -> None:
+    text = SHARED.format(bar='{"a": loss}', log='{"a": loss, "b": acc}')
+    text = text.replace("training_step(self, batch, batch_idx)", "test_epoch_end(self, batch)")
+    text = text.replace('"loss": loss, "log": logs, "progress_bar": bar}', '"log": logs, "progress_bar": bar}  # both')
+    after = rewritten({"a.py": text}, LIT)["a.py"]
+    assert after.endswith(f"        # both\n{WITHIN}")
+
+
+def test_each_of_both_goes_where_it_went() -> None:
+    """Run on the newest release: what is logged, and what the progress bar shows."""
+    text = SHARED.format(bar='{"loss": loss, "acc": acc}', log='{"loss": loss, "n": 1.0}')
+    text = text.replace("        loss, acc =", "        batch = batch[0]\n        loss, acc =")
+    text += (
+        "\n    def forward(self, x):\n        return self.layer(x).mean()\n\n"
+        "    def rate(self, x):\n        return x.mean()\n\n"
+        "    def configure_optimizers(self):\n        return torch.optim.SGD(self.parameters(), 0.1)\n"
+    )
+    space: dict[str, Any] = {"torch": torch}
+    exec(rewritten({"a.py": text}, LIT)["a.py"], space)
+    module = space["Model"]()
+    module.layer = torch.nn.Linear(2, 1)
+    loader = DataLoader(TensorDataset(torch.ones(2, 2)))
+    trainer = Trainer(
+        max_epochs=1, logger=False, enable_checkpointing=False, enable_model_summary=False, accelerator="cpu"
+    )
+    trainer.fit(module, loader)
+    assert trainer.logged_metrics.keys() == {"loss", "n"}
+    assert trainer.progress_bar_metrics.keys() == {"loss", "acc"}
