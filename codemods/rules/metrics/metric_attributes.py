@@ -14,7 +14,9 @@ from codemods.rules.metrics.prediction_kind import Method
 
 HOLDERS = ("MetricCollection", "ModuleDict", "ModuleList")
 FEEDING = ("update", "forward")
-KNOWN = ("compute", "reset", "clone", "to", "cpu", "plot", "keys", *FEEDING)
+KNOWN = ("compute", "reset", "clone", "to", "cpu", "cuda", "plot", "keys", *FEEDING)
+MOVING = ("to", "cpu", "cuda")
+"""Methods that give the metric itself, elsewhere."""
 ITERATING = ("values", "items")
 
 
@@ -130,6 +132,10 @@ def _uses(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.Call] | No
             return [above]
         if parent.attr in ITERATING:
             return _iterated(above, parent.attr, parents) if above else None
+        if parent.attr in MOVING and isinstance(above, ast.Call) and above.func is parent:
+            moved = parents.get(above)
+            used = isinstance(moved, ast.Attribute) or (isinstance(moved, ast.Call) and moved.func is above)
+            return _uses(above, parents) if used else []
         return [] if parent.attr in KNOWN[: -len(FEEDING)] else None
     logged = isinstance(parent, ast.Dict) or (isinstance(parent, ast.keyword) and parent.arg == "value")
     return [] if logged else None

@@ -92,6 +92,9 @@ def test_predictions_that_a_mask_leaves(fed: str) -> None:
         "for name, metric in self.metrics.items():\n            metric.update(preds, labels)\n"
         "            self.log(name, metric)",
         "for metric in self.metrics.values():\n            metric(preds, labels)\n            metric.reset()",
+        "for metric in self.metrics.values():\n            metric.to(self.device)(preds, labels)",
+        "for metric in self.metrics.values():\n            metric.cpu().update(preds, labels)",
+        "return {name: metric.to(preds.device)(preds, labels) for name, metric in self.metrics.items()}",
     ],
 )
 @pytest.mark.parametrize("kept", [DICT, DICT.replace("{", "nn.ModuleDict({").replace("}", "})")])
@@ -120,6 +123,8 @@ LOOP = "for name, metric in self.metrics.items():\n            "
         module(DICT, LOOP + "helper(metric, preds)"),
         module(DICT, LOOP + "metric = metric.to(preds.device)\n            metric(preds, labels)"),
         module(DICT, LOOP + "metric(preds, labels)\n        helper(metric)"),
+        module(DICT, LOOP + "metric.to(preds.device)(self.more(preds), labels)"),
+        module(DICT, LOOP + "metric.clone()(preds, labels)"),
         module(DICT, LOOP + "metric(preds, labels)\n        self.first(torch.sigmoid(preds), labels)"),
         module(DICT, "for pair in self.metrics.items():\n            pair[1](preds, labels)"),
         module(DICT, "for metric in list(self.metrics.values()):\n            metric(preds, labels)"),
