@@ -69,11 +69,42 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
     parts = _parts(file, value)
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
         return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
+    if named := _formatted(file, value):
+        level: Fix = "safe" if _has_field(named[1]) else "unsafe"
+        return FilepathKeywords(
+            (("dirpath", named[0]), ("filename", named[1])), level, SPLIT if level == "safe" else TAKEN
+        )
+    local = isinstance(value, ast.BinOp) and "://" not in file.source_of(value)
+    if local and _is_text_of_names(value) and not _hides_os(file):
+        return FilepathKeywords(_split(file.source_of(value)), "unsafe", TAKEN, (("os", None),))
     if joined := _joined(file, value):
         return FilepathKeywords((("dirpath", joined[0]), ("filename", joined[1])), "unsafe", TAKEN)
     if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
         return FilepathKeywords(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
     return None
+
+
+def _formatted(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
+    """The texts of the folder and of the name in `"%s/name" % value`, where nothing is filled in behind the last
+    slash."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)):
+        return None
+    text = file.source_of(node.left)
+    cut = _cut(text) if isinstance(node.left.value, str) and "/" in text else None
+    if cut is None or "%" in cut[1] or "%" not in cut[0]:
+        return None
+    return f"{cut[0]} % {file.source_of(node.right)}", cut[1]
+
+
+def _is_text_of_names(node: ast.expr) -> bool:
+    """Whether an expression puts texts and names together, so that it means the same wherever it stands."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+        sides = (node.left, node.right)
+        written = any(isinstance(each, ast.Constant | ast.JoinedStr | ast.BinOp) for each in sides)
+        return written and all(_is_text_of_names(each) or is_repeatable(each) for each in sides)
+    if isinstance(node, ast.Tuple):
+        return all(is_repeatable(each) for each in node.elts)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _ends_in_slash(node: ast.expr) -> bool:

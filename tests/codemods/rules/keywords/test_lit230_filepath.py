@@ -91,9 +91,8 @@ def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
         "os.path.join(*parts)",
         'f"{root}/{name}"',
         'f"{root}"',
-        'root + "x-{epoch}"',
         '"a/" "b-{epoch}"',
-        '"%s/{epoch}" % root',
+        '"%s" % where()',
         'os.path.join(*parts, "{epoch}")',
         'join(root, "{epoch}")',
     ],
@@ -170,9 +169,6 @@ def test_a_sum_is_parted_at_the_last_slash_that_is_written(path: str, folder: st
 @pytest.mark.parametrize(
     "path",
     [
-        "'/' + kind + '{epoch}'",
-        "kind + '{epoch}'",
-        "'m/' + kind",
         "root + kind",
         "'s3://' + kind + '{epoch}'",
         "root + f'{1/2}' + '{epoch}'",
@@ -218,3 +214,24 @@ def test_a_path_that_ends_in_a_slash_is_a_folder(path: str) -> None:
     assert call(path, unsafe=True) == f"ModelCheckpoint(dirpath={path})"
     space: dict[str, Any] = {"os": os, "root": "r", "ModelCheckpoint": ModelCheckpoint}
     assert eval(call(path, unsafe=True), space).dirpath == os.path.realpath(eval(path, space))
+
+
+@pytest.mark.parametrize(
+    ("path", "level"),
+    [
+        ("'%s/{epoch}' % root", "safe"),
+        ("'a/%s/{epoch}' % root", "safe"),
+        ("'%s/best' % root", "unsafe"),
+        ("'%s/%s' % (root, root)", "unsafe"),
+        ("root + 'x-{epoch}'", "unsafe"),
+        ("root + '.ckpt'", "unsafe"),
+        ("'/' + root + '{epoch}'", "unsafe"),
+        ("'m/' + root", "unsafe"),
+    ],
+)
+def test_texts_that_names_are_put_into_are_parted_as_they_come_to(path: str, level: str) -> None:
+    text = f"{HEAD}ModelCheckpoint(filepath={path})\n"
+    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT230")).findings] == [level]
+    space: dict[str, Any] = {"os": os, "root": "r/s", "ModelCheckpoint": lambda **given: given}
+    made = eval(call(path, unsafe=True), space)
+    assert (made["dirpath"], made["filename"]) == os.path.split(eval(path, space))
