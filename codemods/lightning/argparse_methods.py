@@ -311,6 +311,21 @@ def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
     return found
 
 
+def parser_of(file: PythonFile, site: ArgparseCall) -> str | None:
+    """The name of the parser that a call adds options to: the one that it is given, or that its result gets."""
+    if isinstance(site.given, ast.Name):
+        return site.given.id
+    targets = next(
+        (
+            item.node.targets
+            for item in file.assignments
+            if item.node.value is site.call.node and isinstance(item.node, ast.Assign)
+        ),
+        [],
+    )
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
 def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
     """Why a file is left as it is, going by itself; `kept` are the options of 1.x that have to stay."""
     if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
@@ -328,7 +343,7 @@ def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
         )
         if wide or site.given is None or isinstance(site.given, ast.Starred):
             return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
-        if not isinstance(site.given, ast.Name) and site.adds:
+        if site.adds and parser_of(file, site) is None:
             return "the parser is not in a variable"
     clash = sorted(NEW & read_options(file).kinds.keys())
     if clash:

@@ -19,6 +19,7 @@ from codemods.lightning.argparse_methods import (
     kinds_of_gpus,
     only_defaults,
     own_read,
+    parser_of,
     statement_of,
 )
 from codemods.lightning.keywords import keywords
@@ -119,7 +120,7 @@ def option_edits(file: PythonFile, site: ArgparseCall, kept: Collection[str]) ->
         return []
     start, end = file.offsets(statement)
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-    parser = _parsed(file, site)
+    parser = parser_of(file, site) or _parsed(file, site)
     newline = "\r\n" if "\r\n" in file.text else "\n"
     lines = {
         "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',

@@ -425,3 +425,27 @@ def test_hardware_that_the_call_gives_too_leaves_them() -> None:
     given = LISTED.replace("args, max_steps=1", "args, accelerator='cpu', devices=2, max_steps=1")
     (*_, reason) = refusals({"a.py": given}, "LIT130")
     assert "read nowhere" in reason
+
+
+MADE = SCRIPT.replace("    parser = ArgumentParser()\n    parser = Trainer.add_argparse_args(parser)\n", "    {}\n")
+
+
+def test_a_parser_that_a_call_makes_is_known_by_the_name_of_the_result() -> None:
+    text = MADE.format("parser = Trainer.add_argparse_args(ArgumentParser())")
+    assert run(text, ["--max_epochs", "3", "--accelerator", "cpu"]).max_epochs == 3
+    kept = text.replace("return Trainer", "print(args.gpus)\n    return Trainer")
+    after = rewritten({"a.py": kept}, rule("LIT130"))["a.py"]
+    assert "parser = add_arguments(Trainer, ArgumentParser()" in after
+    assert '    parser.add_argument("--gpus", type=plain_value, default=None)\n    args' in after
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "keep(parser := Trainer.add_argparse_args(ArgumentParser()))",
+        "parsers[0] = Trainer.add_argparse_args(ArgumentParser())",
+        "args = Trainer.add_argparse_args(ArgumentParser()).parse_args()",
+    ],
+)
+def test_a_parser_without_a_name_is_for_a_person(made: str) -> None:
+    assert "the parser is not in a variable" in refusals({"a.py": MADE.format(made)}, "LIT130")[0]
