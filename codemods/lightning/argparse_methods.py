@@ -117,6 +117,10 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> ArgparseCall | 
     if isinstance(owner, ast.Call):
         owner = owner.func
         dotted = call.scope.resolve(owner)
+        if dotted == TRAINER:
+            return ArgparseCall(
+                call, function.attr, owner, True, "safe" if is_idle_trainer(function.value) else "unsafe"
+            )
     if ast.unparse(owner) in ("super", "self", "cls"):
         return None
     fact = facts.find_class(dotted, file.path) or _reexported(facts, dotted, file.path) if dotted else None
@@ -173,12 +177,22 @@ def kept_options(file: PythonFile) -> frozenset[str]:
 
 def _of_trainer(file: PythonFile) -> list[ArgparseCall]:
     return [
-        ArgparseCall(call, call.node.func.attr, call.node.func.value, True, "safe")
+        ArgparseCall(call, call.node.func.attr, class_of(call.node.func.value), True, "safe")
         for call in file.calls_near(WORDS)
         if isinstance(call.node.func, ast.Attribute)
         and _is_call(call)
-        and call.scope.resolve(call.node.func.value) == TRAINER
+        and call.scope.resolve(class_of(call.node.func.value)) == TRAINER
     ]
+
+
+def class_of(owner: ast.expr) -> ast.expr:
+    """What a method is called of: the class, also where an instance is made for that alone."""
+    return owner.func if isinstance(owner, ast.Call) else owner
+
+
+def is_idle_trainer(node: ast.expr) -> bool:
+    """Whether a Trainer is made with nothing given, and so of no use but to call a method of its class."""
+    return isinstance(node, ast.Call) and not node.args and not node.keywords
 
 
 def configurations(file: PythonFile) -> list[DictionaryEdits]:

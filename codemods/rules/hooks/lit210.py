@@ -176,7 +176,7 @@ def _bare(file: PythonFile, method: Function) -> Match | None:
 def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
     rule = SHORTER.get(name)
     method = item.methods[name]
-    if rule is None or kind not in rule.kinds or _is_bound_otherwise(method) or not _is_owned(facts, fact, rule):
+    if rule is None or kind not in rule.kinds or _is_unlike(method) or not _is_owned(facts, fact, rule):
         return None
     count = rule.count + PREFIX[kind]
     extra = parameters(method)[count:]
@@ -256,8 +256,13 @@ def _is_owned(facts: Facts, fact: ClassFact, rule: ShorterHook) -> bool:
 
 
 def _is_bound_otherwise(method: Function) -> bool:
+    return bool(method.args.vararg) or _is_unlike(method)
+
+
+def _is_unlike(method: Function) -> bool:
+    """Whether a method is none of an instance, or takes arguments by position alone."""
     decorators = {ast.unparse(node) for node in method.decorator_list}
-    return bool(method.args.vararg or method.args.posonlyargs or decorators & {"staticmethod", "classmethod"})
+    return bool(method.args.posonlyargs or decorators & {"staticmethod", "classmethod"})
 
 
 def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:

@@ -21,9 +21,12 @@ from codemods.rules.names.table import gone, split
 
 VERSION = f"{ROOT}.__version__"
 MISSING = ("ImportError", "ModuleNotFoundError", "Exception")
+APPS = ("LightningApp", "LightningFlow", "LightningWork", "LightningPlugin", "CloudCompute", "BuildConfig")
+"""What `lightning` itself gave of lightning.app."""
 PACKAGES = {
     "lightning.app": ("M316", "lightning.app was removed in Lightning 2.4"),
     "lightning_app": ("M316", "lightning_app has no release that goes with Lightning 2.4 or later"),
+    **{f"lightning.{name}": ("M316", "lightning.app, which it is of, was removed in Lightning 2.4") for name in APPS},
     **dict.fromkeys(("lightning.lite", "lightning_lite"), ("M177", "")),
     "torchdistx": ("M317", "Lightning does not support torchdistx since 2.1; build large layers in configure_model"),
 }
@@ -42,6 +45,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _fallback(file, node)
     if facts.uses_lightning:
         yield from _packages(file)
+        yield from _apps(file)
 
 
 def _versions(file: PythonFile, target: str) -> Iterator[Match]:
@@ -182,6 +186,16 @@ def _packages(file: PythonFile) -> Iterator[Match]:
                 break
 
 
+def _apps(file: PythonFile) -> Iterator[Match]:
+    """What is read of `lightning` that was of lightning.app."""
+    for name in APPS if "lightning" in file.text else ():
+        for node in file.attributes(name):
+            if file.scope.resolve(node) in (f"lightning.{name}", f"{ROOT}.{name}"):
+                row, advice = PACKAGES[f"lightning.{name}"]
+                message = f"`lightning.{name}` no longer works with Lightning"
+                yield Match(file.span(node), message, "manual", f"{advice}.", row)
+
+
 CHECKED = """\
 import pytorch_lightning as pl
 from packaging import version
@@ -216,6 +230,7 @@ RULE = Rule(
         b"lightning.lite",
         b"lightning_lite",
         b"torchdistx",
+        *(name.encode() for name in APPS),
     ),
     check=_check,
     examples=(Example(CHECKED, CHECKED), Example(LATER, LATER)),

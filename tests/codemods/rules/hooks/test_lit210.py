@@ -394,3 +394,19 @@ def test_what_is_handed_on_to_a_base_by_its_name_is_left_with_its_arguments() ->
     made = run_rules({"a.py": text}, rule("LIT210"))
     assert [item.fix for item in made.findings] == ["manual"]
     assert made.bugs == () and not made.final()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("batch_idx, dataloader_idx, *args, **kwargs", "batch_idx, *args, **kwargs"),
+        ("batch_idx, dataloader_idx=0, *args", "batch_idx, dataloader_idx=0, *args"),
+        ("batch_idx, *args", "batch_idx, *args"),
+    ],
+)
+def test_an_index_that_more_may_follow(before: str, after: str) -> None:
+    text = (
+        "from pytorch_lightning import Callback\n\n\nclass Draw(Callback):\n"
+        "    def on_train_batch_end(self, trainer, pl_module, outputs, batch, {}):\n        print(batch)\n"
+    )
+    assert rewritten({"a.py": text.format(before)}, rule("LIT210"))["a.py"] == text.format(after)

@@ -449,3 +449,12 @@ def test_a_parser_that_a_call_makes_is_known_by_the_name_of_the_result() -> None
 )
 def test_a_parser_without_a_name_is_for_a_person(made: str) -> None:
     assert "the parser is not in a variable" in refusals({"a.py": MADE.format(made)}, "LIT130")[0]
+
+
+def test_a_trainer_that_is_made_to_call_the_method_alone() -> None:
+    text = SCRIPT.replace("Trainer.from_argparse_args", "Trainer().from_argparse_args")
+    assert run(text, ["--max_epochs", "3", "--accelerator", "cpu"]).max_epochs == 3
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    assert after == rewritten({"a.py": SCRIPT}, rule("LIT130"))["a.py"]
+    told = text.replace("Trainer()", "Trainer(max_epochs=1)")
+    assert {item.fix for item in run_rules({"a.py": told}, rule("LIT130")).findings} == {"unsafe"}
