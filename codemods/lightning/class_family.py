@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.reaching import definitions as definitions_of
 from codemods.code.scopes import ROOT, canonical
-from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, taken
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, self_name, taken
 from codemods.lightning.facts import ClassFact, Facts
 
 PLAIN_BASES = frozenset({"torch.nn.Module", "abc.ABC", "object", "typing.Generic"})
@@ -67,6 +68,28 @@ def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[
         if file and asked and not _are_of_others(file, facts, fact, name, asked):
             return f"{name} is used by name in {path}"
     return None
+
+
+def times_of_others(facts: Facts, fact: ClassFact, name: str) -> int:
+    """How often other files speak of a name as a method of their own classes, which have nothing to do with one class:
+    where they define it, and where they ask `self` for it."""
+    kin = {fact, *family(facts, fact)}
+    files = [file for path, _ in facts.holding(name) if path != fact.path and (file := facts.open(path))]
+    others = [
+        item
+        for file in files
+        for item in file.classes
+        if name in item.methods and _is_apart(facts, file, f"{file.module}.{item.qualname}", kin)
+    ]
+    asked = [is_self_attribute(node, name, own) for item in others for node, own in _attributes(item)]
+    return len(others) + sum(asked)
+
+
+def _attributes(item: ClassNode) -> Iterator[tuple[ast.Attribute, str]]:
+    """The attributes that the methods of a class read, with the name of the instance there."""
+    for method in item.methods.values():
+        own = self_name(method)
+        yield from ((node, own) for node in walk(method) if isinstance(node, ast.Attribute))
 
 
 def _are_of_others(file: PythonFile, facts: Facts, fact: ClassFact, name: str, asked: list[ast.Attribute]) -> bool:

@@ -13,6 +13,7 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.finding import Fix
+from codemods.lightning.class_family import times_of_others
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.instance_types import times_spoken
@@ -30,6 +31,7 @@ from codemods.rules.metrics.metric_attributes import feeds, method_of
 from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOrigin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
+from codemods.rules.metrics.size_beside import said_beside
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
 from codemods.rules.metrics.two_classes import AREAS, of_several, of_two_classes
 
@@ -193,9 +195,16 @@ def _fed(file: PythonFile, facts: Facts, place: _MetricCall, given: Arguments) -
 
 def _as_all_call(file: PythonFile, facts: Facts, known: MetricInput) -> MetricInput:
     """What is known, where a helper is called in its file alone."""
-    other = (name for name in known.helpers if times_spoken(facts, name) != 1 + len(file.attributes(name)))
-    name = next(other, None)
+    name = next((name for name in known.helpers if _is_asked_elsewhere(file, facts, name)), None)
     return MetricInput(reason=f"`{name}`, which passes it on, may be called from elsewhere") if name else known
+
+
+def _is_asked_elsewhere(file: PythonFile, facts: Facts, name: str) -> bool:
+    """Whether other files may call a method, and do not only have one of that name for themselves."""
+    loose = times_spoken(facts, name) - 1 - len(file.attributes(name))
+    owners = [item for item in file.classes if name in item.methods]
+    owner = facts.find_class(f"{file.module}.{owners[0].qualname}", file.path) if len(owners) == 1 and loose else None
+    return loose != (times_of_others(facts, owner, name) if owner else 0)
 
 
 def _tasked(
@@ -218,7 +227,8 @@ def _tasked(
             return _left(file, place, message, LOGITS)
         level, reason = told
     size = ast.unparse(classes_given) if classes_given else None
-    size = _size(file, place, given, known) if task == "multiclass" else size
+    if task == "multiclass":
+        size = _size(file, place, given, known) or (None if place.function else said_beside(file, facts, place.call))
     if task == "multiclass" and size is None:
         unsized = _of_any_size(file, place, given, level, REASON)
         return unsized or _left(file, place, message, "fixer cannot tell how many classes there are")

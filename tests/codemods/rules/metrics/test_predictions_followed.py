@@ -161,3 +161,39 @@ def test_a_mask_of_the_values_themselves_picks_single_numbers(index: str, is_rew
     text = TEXT.format(kept="pass", preds="torch.softmax(out, 1)", call=f"out = preds{call}", fed="pass")
     after = rewritten({"a.py": text}, rule("MET001"))["a.py"]
     assert ('first = Accuracy(task="multiclass"' in after) is is_rewritten
+
+
+OTHER = """\
+from torch import nn
+from a import Model
+
+
+class Other(nn.Module):
+    def forward(self, out, y):
+        return self.measure(out.sigmoid(), y)
+
+    def measure(self, preds, labels):
+        return preds
+"""
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "LightningModule"])
+def test_a_helper_of_the_same_name_of_a_class_in_another_file_is_its_own(base: str) -> None:
+    other = OTHER.replace("nn.Module", base).replace("from a import", "from pytorch_lightning import LightningModule #")
+    assert 'first = Accuracy(task="multiclass"' in rewritten({"a.py": module(), "b.py": other}, rule("MET001"))["a.py"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        OTHER.replace("nn.Module", "Model"),
+        OTHER.replace("nn.Module", "nn.Module, Model"),
+        OTHER.replace("    def measure(self, preds, labels):\n        return preds\n", ""),
+        f"{OTHER}\n\nModel().measure(out.sigmoid(), y)\n",
+        OTHER.replace("return self.measure", "return getattr(model, 'measure')"),
+        OTHER.replace("self.measure", "self.model.measure"),
+        f"{OTHER}\n\nclass Both(Model, Other):\n    pass\n",
+    ],
+)
+def test_a_helper_that_a_class_in_another_file_may_ask_for(other: str) -> None:
+    assert doubts({"a.py": module(), "b.py": other})
