@@ -83,19 +83,23 @@ class StrategyName:
     why: str = ""
 
 
-def named(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName:
-    """Reads None, a name, or a choice between them; `why` is empty where it is none of these."""
+def named(file: PythonFile, facts: Facts, node: ast.expr, succeed: bool = False) -> StrategyName:
+    """Reads None, a name, or a choice between them; `why` is empty where it is none of these. `succeed` is to write
+    what takes the place of a strategy that is gone."""
     known, value = literal(node)
     if known and value is None:
         return StrategyName('"auto"', "B16")
     if isinstance(value, str):
+        if succeed and value in SUCCESSORS:
+            new, why = SUCCESSORS[value]
+            return StrategyName(file.source_of(node).replace(value, new), GONE[value][0], why)
         if value in RENAMED:
             return StrategyName(f'"{RENAMED[value][0]}"', RENAMED[value][1])
         if value in GONE and reaches(facts, LATE.get(value, "2.0.0")):
             return StrategyName(None, *GONE[value])
         return StrategyName(file.source_of(node))
     if isinstance(node, ast.IfExp):
-        body, other = named(file, facts, node.body), named(file, facts, node.orelse)
+        body, other = named(file, facts, node.body, succeed), named(file, facts, node.orelse, succeed)
         if body.text is None or other.text is None:
             return body if body.text is None else other
         quote = next(
@@ -104,18 +108,19 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName:
         arms = [text.replace('"', quote) if text == '"auto"' else text for text in (body.text, other.text)]
         if isinstance(node.body, ast.IfExp):
             arms[0] = f"({arms[0]})"
-        return StrategyName(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
+        told = next((item for item in (body, other) if item.why), body if body.row else other)
+        return StrategyName(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", told.row, told.why)
     return StrategyName(None)
 
 
-def succeeded(file: PythonFile, node: ast.expr) -> StrategyName | None:
-    """What takes the place of DataParallel or of FairScale's sharding, where an expression names that by itself, and
-    what is then not the same; no notebook starts processes."""
-    value = literal(node)[1]
-    if not isinstance(value, str) or value not in SUCCESSORS or file.path.endswith(".ipynb"):
+def succeeded(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName | None:
+    """What takes the place of DataParallel or of FairScale's sharding, where an expression names that by itself or as
+    one of a choice, and what is then not the same; no notebook starts processes."""
+    gone = any(isinstance(value := literal(arm)[1], str) and value in SUCCESSORS for arm in _arms(node))
+    if not gone or file.path.endswith(".ipynb"):
         return None
-    new, why = SUCCESSORS[value]
-    return StrategyName(file.source_of(node).replace(value, new), GONE[value][0], why)
+    found = named(file, facts, node, succeed=True)
+    return found if found.text is not None else None
 
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:

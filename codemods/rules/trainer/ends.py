@@ -106,7 +106,7 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacem
             None, "manual", "plugins can no longer be given by name; give that strategy as strategy="
         )
     strategy = named(file, facts, several[0])
-    if new := succeeded(file, several[0]):
+    if new := succeeded(file, facts, several[0]):
         return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is None:
         return ArgumentReplacement(
@@ -132,7 +132,7 @@ def _backend(
     if _is_single(node, given):
         return ArgumentReplacement((), "safe", ONE)
     strategy = named(file, facts, node)
-    if new := succeeded(file, node):
+    if new := succeeded(file, facts, node):
         return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
         return ArgumentReplacement((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
@@ -283,7 +283,7 @@ def _strategy(
             reason = "it may be None, which is a ValueError in 2.x; it meant that Lightning chooses"
             return ArgumentReplacement((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
-    if new := succeeded(file, node):
+    if new := succeeded(file, facts, node):
         return ArgumentReplacement((("strategy", new.text),), "unsafe", new.why, new.row)
     if strategy.text is None:
         return (

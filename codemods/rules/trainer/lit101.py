@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -160,7 +160,8 @@ def plan_rewrite(
     if "devices" in arguments:
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep one of the two"
     if given is not None and (named_by or is_strategy(given)):
-        return _with_strategy(file, asked, given, arguments, named_by or named(file, facts, given))
+        strategy = named_by or _succeeded(file, facts, given) or named(file, facts, given)
+        return _with_strategy(file, asked, given, arguments, strategy)
     text = file.source_of(value)
     if given is not None and _chooses_hardware(given) and asked.accelerator == f'"gpu" if {text} else "cpu"':
         return Rewrite((("devices", f'{text} or "auto"'),))
@@ -208,18 +209,17 @@ def _with_strategy(
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
         return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
-    new = succeeded(file, given)
-    text = new.text if new else strategy.text
-    if text is None or "ddp_cpu" in old:
+    if strategy.text is None or "ddp_cpu" in old:
         why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
         return f"accelerator={old} named a strategy", why
     replaced_by = (("accelerator", _accelerator(asked)),)
     devices = (("devices", asked.devices),) if asked.devices != "" else ()
-    return Rewrite(
-        (*devices, ("strategy", text)),
-        replaced_by,
-        f"accelerator={old} named it: {new.why}" if new else strategy.why,
-    )
+    return Rewrite((*devices, ("strategy", strategy.text)), replaced_by, strategy.why)
+
+
+def _succeeded(file: PythonFile, facts: Facts, given: ast.expr) -> StrategyName | None:
+    new = succeeded(file, facts, given)
+    return replace(new, why=f"accelerator={file.source_of(given)} named it: {new.why}") if new else None
 
 
 def _accelerator(asked: Devices) -> str:

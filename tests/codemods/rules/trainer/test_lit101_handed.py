@@ -305,12 +305,23 @@ def test_a_strategy_in_a_variable_is_named_by_it(value: str, strategy: str) -> N
 
 @pytest.mark.parametrize(
     "value",
-    ["'dp' if n > 1 else None", "'ddp_cpu'", "find()", "'ddp' if n > 1 else find()",
-     "'ddp'\n    if quick:\n        how = 'ddp_spawn'"],
+    ["'dp' if n > 1 else None\n    n = 5", "'horovod' if n > 1 else None", "'ddp_cpu'", "find()",
+     "'ddp' if n > 1 else find()", "'ddp'\n    if quick:\n        how = 'ddp_spawn'"],
 )  # fmt: skip
 def test_what_a_variable_may_hold_that_is_called_otherwise_stays(value: str) -> None:
     made = run_rules({"train.py": HELD.format(value)}, RULE, unsafe=True)
     assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
+
+
+@pytest.mark.parametrize("value", ["accelerator='dp' if n > 1 else None", "accelerator=None if n < 2 else 'dp'"])
+def test_a_choice_of_what_is_gone_is_one_of_what_succeeds_it(value: str) -> None:
+    text = HELD.format("0").replace("accelerator=how", value)
+    made = run_rules({"train.py": text}, RULE, unsafe=True)
+    choice = value.removeprefix("accelerator=").replace("'dp'", "'ddp'").replace("None", "'auto'")
+    given = f'devices=n or 1, strategy={choice}, accelerator="gpu" if n else "cpu"'
+    assert made.final()["train.py"].decode() == text.replace(f"gpus=n, {value}", given)
+    assert [item.fix for item in made.findings] == ["unsafe"]
+    assert made.findings[0].reason.startswith("the same devices") and "batch of its own" in made.findings[0].reason
 
 
 BESIDE = "from pytorch_lightning import Trainer\n\n\ndef go(x, more):\n    MADE\n    return Trainer(gpus=2, **kw)\n"

@@ -69,8 +69,15 @@ def test_a_variable_of_one_value_is_that_value() -> None:
     assert after.endswith('return Trainer(accelerator="cpu", devices=1, strategy="ddp_spawn")\n')
 
 
-def test_a_variable_of_what_is_gone_is_left_to_a_person() -> None:
+def test_a_variable_of_what_is_gone_is_what_succeeds_it() -> None:
     files = {"train.py": VARIABLE.replace("VALUE", "'dp' if n > 1 else None")}
+    after = rewritten(files, rule("LIT111"), unsafe=True)["train.py"]
+    assert after.endswith("return Trainer(strategy='ddp' if n > 1 else 'auto')\n")
+
+
+@pytest.mark.parametrize("between", ["n = 5", "global n", "for n in range(5):\n        pass"])
+def test_a_variable_of_what_may_be_another_choice_by_then_is_left_to_a_person(between: str) -> None:
+    files = {"train.py": VARIABLE.replace("VALUE", f"'dp' if n > 1 else None\n    {between}").replace("go(n)", "go()")}
     (found,) = run_rules(files, rule("LIT111"), unsafe=True).findings
     assert (found.fix, found.applied) == ("manual", False)
     assert 'it may be "d' in found.reason and "which strategy= does not take" in found.reason
@@ -284,6 +291,24 @@ def test_the_same_in_a_dictionary(before: str, wanted: str, level: str | None) -
 )  # fmt: skip
 def test_a_choice_inside_a_choice_keeps_its_parentheses(before: str, wanted: str) -> None:
     assert call(before) == wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(strategy='dp' if n > 1 else None)", "Trainer(strategy='ddp' if n > 1 else 'auto')"),
+        ("Trainer(strategy='ddp_sharded' if n else 'ddp')", "Trainer(strategy='ddp' if n else 'ddp')"),
+        ("Trainer(distributed_backend='dp' if n > 1 else 'ddp_spawn')",
+         "Trainer(strategy='ddp' if n > 1 else 'ddp_spawn')"),
+        ("Trainer(distributed_backend=('ddp2' if m else None) if n > 1 else 'dp')",
+         "Trainer(strategy=('ddp' if m else 'auto') if n > 1 else 'ddp')"),
+        ("Trainer(strategy='dp' if n > 1 else 'horovod')", "Trainer(strategy='dp' if n > 1 else 'horovod')"),
+        ("Trainer(strategy='dp' if n > 1 else find())", "Trainer(strategy='dp' if n > 1 else find())"),
+    ],
+)  # fmt: skip
+def test_a_choice_of_what_is_gone(before: str, wanted: str) -> None:
+    assert call(before, unsafe=True) == wanted
+    assert call(before) == before
 
 
 OPTIONS = """\
