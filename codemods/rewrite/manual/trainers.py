@@ -116,7 +116,7 @@ def read_trainers(
     """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path;
     `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it, `fits`
     what `read_fits` returned, `settings` what `read_settings` did, by path, `movable` what the class can take there."""
-    trainers = tuple(trainers_of(facts, fact))
+    trainers = trainers_of(facts, fact)
     full = full_precision(facts, fact, trainers)
     elsewhere = dict(_elsewhere(facts, fact, trainers, spoken))
     carried = tuple(_carried(facts, trainers, carrying))
@@ -186,9 +186,16 @@ def _settled(
     )
 
 
-def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
+def trainers_of(facts: Facts, fact: ClassFact) -> tuple[TrainerFact, ...]:
     """The Trainers that fit the class or a subclass, or may: those of its own file, where there are any and no
     other file names the class."""
+    known: dict[ClassFact, tuple[TrainerFact, ...]] = facts.memo.setdefault("trainers.of", {})
+    if fact not in known:
+        known[fact] = tuple(_trainers_of(facts, fact))
+    return known[fact]
+
+
+def _trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
     heirs = {fact, *facts.subclasses(fact)}
     everywhere = _everywhere(facts, fact)
     for trainer in facts.trainers:

@@ -86,6 +86,14 @@ class TbpttVerdict:
 
 def verdicts(facts: Facts, code: str) -> tuple[TbpttVerdict, ...]:
     """One verdict for each class that has something to do with truncated back-propagation, in path order."""
+    name = f"{code}.verdicts"
+    if name not in facts.memo:
+        facts.memo[name] = _verdicts(facts, code)
+    known: tuple[TbpttVerdict, ...] = facts.memo[name]
+    return known
+
+
+def _verdicts(facts: Facts, code: str) -> tuple[TbpttVerdict, ...]:
     shown: dict[str, TbpttFileSummary] = facts.collected(code)
     items = [item for path in sorted(shown) for item in shown[path].classes]
     settings: Settings = facts.collected_texts(code)
@@ -227,7 +235,7 @@ def _steps(
 ) -> tuple[str | None, Carried]:
     """The flag that the class is to have, None where it is set on the module; and the Trainers of which the models get
     it where they are fitted."""
-    trainers = tuple(trainers_of(facts, fact))
+    trainers = trainers_of(facts, fact)
     for trainer in giving:
         place = f"{trainer.path}:{trainer.line}"
         if own:
