@@ -233,7 +233,7 @@ def check(
 @app.command()
 @opt.expanded
 def diff(look: opt.RuleOptions, shown: opt.OutputOptions, check_pins: opt.CheckPins = False) -> int:
-    """Show the changes that `fix` would make, and make none. Exits with 1 if there are any."""
+    """Show the changes that `fix` would make, and make none. Exits with 1 if anything is found."""
     from fixer import pipeline
 
     asked = look.asked(check_pins=check_pins)
