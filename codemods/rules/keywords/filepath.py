@@ -197,12 +197,19 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
         plain = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant | ast.JoinedStr
         added = isinstance(node.left, plain) or (isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add))
         return f"{left if added else f'({left})'} + {cut[0]}", cut[1]
-    joined = isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join"
-    if not joined or not isinstance(node, ast.Call) or len(node.args) < 2 or node.keywords:
+    return _last_joined(file, node) if isinstance(node, ast.Call) else None
+
+
+def _last_joined(file: PythonFile, node: ast.Call) -> tuple[str, str] | None:
+    """The texts of the folder and of the name of `os.path.join(folder, "name")` and of `folder.joinpath("name")`."""
+    path = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "joinpath" else None
+    if path is None and (ast.unparse(node.func) != "os.path.join" or len(node.args) < 2):
+        return None
+    if not node.args or node.keywords or any(map(_is_spread, node.args)):
         return None
     *rest, last = node.args
     tail = file.source_of(last)
-    if not isinstance(last, ast.Constant | ast.JoinedStr) or not _is_text(tail) or any(map(_is_spread, node.args)):
+    if not isinstance(last, ast.Constant | ast.JoinedStr) or not _is_text(tail):
         return None
     heads = [file.source_of(item) for item in rest]
     if "/" in tail:
@@ -210,7 +217,9 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
         if cut is None:
             return None
         heads, tail = [*heads, cut[0]], cut[1]
-    return heads[0] if len(heads) == 1 else f"{file.source_of(node.func)}({', '.join(heads)})", tail
+    if path and not heads:
+        return file.source_of(path), tail
+    return heads[0] if len(heads) == 1 and not path else f"{file.source_of(node.func)}({', '.join(heads)})", tail
 
 
 def _below(file: PythonFile, folder: ast.expr, tail: str) -> tuple[str, str] | None:

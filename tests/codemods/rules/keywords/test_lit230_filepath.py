@@ -37,6 +37,10 @@ def call(path: str, before: str = "", unsafe: bool = False) -> str:
         ('root + "/{epoch}"', "root", '"{epoch}"'),
         ('root + "/x/{epoch}"', 'root + "/x"', '"{epoch}"'),
         ('root / "{epoch}"', "root", '"{epoch}"'),
+        ('root.joinpath("{epoch}")', "root", '"{epoch}"'),
+        ('root.joinpath(name, "{epoch}")', "root.joinpath(name)", '"{epoch}"'),
+        ('Path(root).joinpath("a", "b/{epoch}")', 'Path(root).joinpath("a", "b")', '"{epoch}"'),
+        ('str(root.joinpath("a/{epoch}"))', 'root.joinpath("a")', '"{epoch}"'),
     ],
 )
 def test_a_name_with_fields_stands_behind_its_folder(path: str, folder: str, name: str) -> None:
@@ -51,10 +55,12 @@ def test_a_name_with_fields_stands_behind_its_folder(path: str, folder: str, nam
         'root + "/x-{epoch}"',
         '(root or ".") + "/a/x-{epoch}"',
         '(root if root else ".") + "/a/x-{epoch}"',
+        'Path(root).joinpath("a", "x-{epoch}")',
+        'Path(root).joinpath("a/x-{epoch}")',
     ],
 )
 def test_the_parts_are_those_of_the_path(path: str, tmp_path: Path) -> None:
-    space: dict[str, Any] = {"os": os, "root": str(tmp_path), "ModelCheckpoint": ModelCheckpoint}
+    space: dict[str, Any] = {"os": os, "Path": Path, "root": str(tmp_path), "ModelCheckpoint": ModelCheckpoint}
     made = eval(call(path), space)
     assert (made.dirpath, made.filename) == os.path.split(eval(path, space))
 
@@ -94,6 +100,9 @@ def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
         '"a/" "b-{epoch}"',
         '"%s" % where()',
         'os.path.join(*parts, "{epoch}")',
+        'root.joinpath(*parts, "{epoch}")',
+        'root.joinpath("a", where())',
+        "root.joinpath()",
         'join(root, "{epoch}")',
     ],
 )
