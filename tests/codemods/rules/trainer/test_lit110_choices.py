@@ -64,6 +64,17 @@ def test_a_stopper_or_false_is_a_callback_at_times(before: str, value: str, want
         assert any(isinstance(item, pl.callbacks.EarlyStopping) for item in space["made"].callbacks) is slow
 
 
+@pytest.mark.parametrize("module", ["optuna.integration", "optuna.integration.pytorch_lightning"])
+def test_the_callback_of_optuna_is_one_of_the_callbacks(module: str) -> None:
+    text = f"{HEAD}from {module} import PyTorchLightningPruningCallback\n\nTrainer(early_stop_callback={{}})\n"
+    pruned = "PyTorchLightningPruningCallback(trial, monitor='f1')"
+    assert after(text.format(pruned)) == text.format(pruned).replace(
+        f"early_stop_callback={pruned}", f"callbacks=[{pruned}]"
+    )
+    other = text.replace(module, "mine").format(pruned)
+    assert after(other, unsafe=True) == other
+
+
 @pytest.mark.parametrize("other", ["True", "None", "find()"])
 def test_what_a_stopper_may_be_beside_is_for_a_person(other: str) -> None:
     text = HEAD + STOPPED.format(f"saver = {other} if quick else EarlyStopping('a')", "saver")
