@@ -6,6 +6,7 @@ import ast
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.tree_copies import blocks
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts
 from codemods.lightning.invariant_expressions import is_steady
@@ -14,8 +15,6 @@ from codemods.rules.metrics.metric_attributes import feeds
 from codemods.rules.metrics.prediction_kind import origin
 from codemods.rules.metrics.table import classes, metric_of
 
-_BLOCKS = ("body", "orelse", "finalbody")
-
 
 def said_beside(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """The number that another metric of the same block is told, which has the same value where a metric is made; None
@@ -23,20 +22,18 @@ def said_beside(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     space = space_of(file, call)
     own = _predictions(file, facts, call)
     for other in file.calls_near(classes()) if own else ():
-        metric = metric_of(other.scope.resolve(other.node.func) or "")
-        if other.node is call.node or metric is None or metric[1] or _block(space, other) is not _block(space, call):
-            continue
-        stated = read_arguments(file, other.node, *metric).named("num_classes")
+        stated = _stated(file, other) if _block(space, other) is _block(space, call) else None
         first, last = sorted((call, other), key=lambda each: file.offsets(each.node))
-        told = stated is not None and not (isinstance(stated, ast.Constant) and stated.value in (1, None))
-        if (
-            stated
-            and told
-            and own <= _predictions(file, facts, other)
-            and is_steady(file, first, stated, [last], facts)
-        ):
+        if stated and own <= _predictions(file, facts, other) and is_steady(file, first, stated, [last], facts):
             return file.source_of(stated)
     return None
+
+
+def _stated(file: PythonFile, call: CallNode) -> ast.expr | None:
+    """The number of classes that a call of a metric's class says, other than one."""
+    metric = metric_of(call.scope.resolve(call.node.func) or "")
+    stated = read_arguments(file, call.node, *metric).named("num_classes") if metric and not metric[1] else None
+    return None if isinstance(stated, ast.Constant) and stated.value in (1, None) else stated
 
 
 def _predictions(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[tuple[object, ...]]:
@@ -49,10 +46,5 @@ def _predictions(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[tu
 
 def _block(space: ast.AST, call: CallNode) -> list[ast.stmt] | None:
     """The innermost statements that a call is made among."""
-    found = None
-    for node in walk(space):
-        for name in _BLOCKS:
-            block = getattr(node, name, None)
-            if isinstance(block, list) and any(part is call.node for each in block for part in walk(each)):
-                found = block
-    return found
+    holding = [block for block in blocks(space) if any(part is call.node for each in block for part in walk(each))]
+    return holding[-1] if holding else None  # a block comes before those inside it

@@ -68,11 +68,13 @@ def test_the_one_that_is_told_may_come_after() -> None:
         ("        self.first =", "        if classes:\n            self.first ="),
         ("num_classes=classes", "num_classes=count()"),
         ("F1Score()", "F1Score(top_k=2)"),
-        ("F1Score()", 'F1Score(average="macro")'),
     ],
 )
 def test_what_says_no_number_of_the_same(old: str, new: str) -> None:
-    if "macro" in new:
-        assert second(old, new) == 'self.second = F1Score(task="multiclass", num_classes=classes, average="macro")'
-    else:
-        assert second(old, new) in (f"self.second = {new}", "self.second = F1Score()")
+    left = new if old == "F1Score()" else "F1Score()"
+    assert second(old, new) == f"self.second = {left}"
+
+
+def test_an_average_over_classes_is_told_the_number_too() -> None:
+    told = 'self.second = F1Score(task="multiclass", num_classes=classes, average="macro")'
+    assert second("F1Score()", 'F1Score(average="macro")') == told
