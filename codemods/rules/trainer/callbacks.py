@@ -19,13 +19,9 @@ from codemods.lightning.spelling import Spelled, spelled_in
 
 CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
 CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
-STOPPERS = (
-    f"{ROOT}.callbacks.EarlyStopping",
-    f"{ROOT}.callbacks.early_stopping.EarlyStopping",
-    "optuna.integration.PyTorchLightningPruningCallback",
-    "optuna.integration.pytorch_lightning.PyTorchLightningPruningCallback",
-)
-"""What `early_stop_callback=` took: Optuna's was an EarlyStopping up to 2.5, and is a callback since (optuna #1925)."""
+STOPPERS = (f"{ROOT}.callbacks.EarlyStopping", f"{ROOT}.callbacks.early_stopping.EarlyStopping")
+PRUNERS = tuple(f"optuna.integration.{module}PyTorchLightningPruningCallback" for module in ("", "pytorch_lightning."))
+"""Optuna's callback, which `early_stop_callback=` took too (optuna #1925)."""
 
 
 def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.code.source import CallNode, PythonFile
@@ -18,7 +18,7 @@ from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import brief
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.argument_words import advised
-from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
+from codemods.rules.trainer.callbacks import PRUNERS, STOPPERS, built, is_callback, is_checkpoint, spelled
 from codemods.rules.trainer.domains import is_plain, may_be_none
 from codemods.rules.trainer.prepared_data import said_by_the_objects
 from codemods.rules.trainer.refused import refused
@@ -90,6 +90,9 @@ def _is_one_or_off(values: Sequence[ast.expr], is_made: Callable[[ast.expr], boo
     return any(made) and any(left) and all(one or other for one, other in zip(made, left, strict=True))
 
 
+PRUNED = "it is one of the callbacks now; up to Optuna 2.5 it was an EarlyStopping, which stops by itself too"
+
+
 def _stopping(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: ArgumentRow
 ) -> ArgumentOutcome | str:
@@ -97,6 +100,8 @@ def _stopping(
     text = file.source_of(item.value)
     if is_callback(file, facts, call, item.value, STOPPERS):
         return _among(file, call, text, row)
+    if is_callback(file, facts, call, item.value, PRUNERS):
+        return replace(_among(file, call, text, row), level="unsafe", reason=PRUNED)
     bound = bound_to(facts, file, call, item.value.id) if isinstance(item.value, ast.Name) else [item.value]
     if _is_one_or_off(bound, lambda arm: is_callback(file, facts, call, arm, STOPPERS), (False,)):
         choice = item.value if isinstance(item.value, ast.IfExp) else None

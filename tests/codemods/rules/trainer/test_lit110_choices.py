@@ -68,9 +68,9 @@ def test_a_stopper_or_false_is_a_callback_at_times(before: str, value: str, want
 def test_the_callback_of_optuna_is_one_of_the_callbacks(module: str) -> None:
     text = f"{HEAD}from {module} import PyTorchLightningPruningCallback\n\nTrainer(early_stop_callback={{}})\n"
     pruned = "PyTorchLightningPruningCallback(trial, monitor='f1')"
-    assert after(text.format(pruned)) == text.format(pruned).replace(
-        f"early_stop_callback={pruned}", f"callbacks=[{pruned}]"
-    )
+    new = text.format(pruned).replace(f"early_stop_callback={pruned}", f"callbacks=[{pruned}]")
+    assert after(text.format(pruned), unsafe=True) == new
+    assert after(text.format(pruned)) == text.format(pruned)
     other = text.replace(module, "mine").format(pruned)
     assert after(other, unsafe=True) == other
 
