@@ -17,14 +17,14 @@ from codemods.lightning.arguments import oldest
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
-from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
+from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced
 from codemods.lightning.kinds import is_repeatable, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled
-from codemods.rules.trainer.owners import attributes_within, is_trainers
+from codemods.rules.trainer.tuner_calls import RENAMED, TUNER, by_hand
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 FLAGS = {"auto_scale_batch_size": ("M175", "scale_batch_size"), "auto_lr_find": ("M176", "lr_find")}
 """In the order in which `tune` obeyed them (run on 1.9.5)."""
 MODES = ("power", "binsearch")
-RENAMED = {"train_dataloader": "train_dataloaders"}
-"""What lr_find and scale_batch_size call an argument since 1.4."""
 KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
-GONE = "`trainer.tuner` was removed in Lightning 2.0"
-UNSEEN = "fixer cannot tell whether it is a Trainer's"
-BEFORE_UPDATE = 11
-"""How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
 TUNE = b".tune("
 NEVER = {
     "safe": "Since 1.0 only `tune` obeyed it, which is not called.",
@@ -46,10 +40,6 @@ NEVER = {
         "Since 1.0 only `tune` obeyed it, which no code here calls; fixer cannot tell what others do with the Trainer."
     ),
 }
-SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
-
-
-TUNER = "from lightning.pytorch.tuner import Tuner"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -68,7 +58,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             name = kept_in(file, call)
             told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))
             flagged = flagged or name is None
-    yield from _by_hand(file, facts)
+    yield from by_hand(file, facts)
     yield from _tuned(file, facts, told, flagged)
 
 
@@ -278,61 +268,6 @@ def _instead(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel
     return cst.FlattenSentinel(made)
 
 
-def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    """`trainer.tuner.lr_find(...)`, which needs a Tuner of its own, and other reads of `trainer.tuner`."""
-    called: set[ast.expr] = set()
-    for call in file.calls_near(["tuner."]):
-        function = call.node.func
-        if not isinstance(function, ast.Attribute) or function.attr not in ("lr_find", "scale_batch_size"):
-            continue
-        owner = function.value
-        if not isinstance(owner, ast.Attribute) or owner.attr != "tuner":
-            continue
-        called.add(owner)
-        inner = CallNode(ast.Call(ast.Attribute(owner.value, "tuner", ast.Load()), [], []), call.scope, call.within)
-        known = is_trainer(file, facts, inner)
-        if known is False:
-            continue
-        how = spelled(file, call, "tuner.Tuner")
-        if isinstance(how, str) or known is None:
-            yield _left(file, owner, how if isinstance(how, str) else UNSEEN, function.attr)
-            continue
-        edits = [NodeEdit(owner, partial(_tuner, text=how.text))]
-        for old, new in RENAMED.items():
-            if keyword(call.node, old) and not keyword(call.node, new):
-                edits.append(NodeEdit(call.node, partial(replaced, name=old, new=((new, None),))))
-        fix, reason = _kept(function.attr, call.node, edits)
-        yield Match(file.span(owner), GONE, fix, reason, "M174", tuple(edits), how.imports)
-    built = {call.node for call in trainer_calls(file)}
-    for node, within in attributes_within(file, frozenset({"tuner"})):
-        if node in called or not isinstance(node.ctx, ast.Load):
-            continue
-        certain = node.value in built or is_trainers(file, facts, node, within)
-        if certain is not False:
-            yield _left(file, node, "fixer cannot follow where it is used" if certain else UNSEEN, "lr_find")
-
-
-def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match:
-    advice = f"write `Tuner(trainer).{method}(...)`, with `{TUNER}`"
-    if method == "lr_find":
-        advice += "; its lr_find sets the model's rate unless given `update_attr=False`"
-    return Match(file.span(node), GONE, "manual", f"Not rewritten: {why}; {advice}.", "M174")
-
-
-def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]:
-    """How surely a call of the tuner does the same, and why, with the edit that it needs for it. lr_find sets the
-    model's rate by default since 2.0 (run on 1.9.5 and 2.6.6)."""
-    if method != "lr_find":
-        return "safe", f"A Tuner is built of it{SEARCHED}."
-    if len(call.args) > BEFORE_UPDATE or keyword(call, "update_attr"):
-        return "safe", "A Tuner is built of it."
-    edits.append(NodeEdit(call, partial(with_keyword, name="update_attr", text="False")))
-    reason = "A Tuner is built of it, which by itself sets the model's rate since 2.0, and did not before"
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return "unsafe", f"{reason}; fixer assumes that `*` or `**` does not give them too."
-    return "safe", f"{reason}."
-
-
 def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bool) -> Iterator[Match]:
     """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may. With `flagged`, a
     Trainer that is not seen to be tuned has one, which is told where it is built: but for `Trainer(...).tune(...)`."""
@@ -351,12 +286,6 @@ def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bo
                 "was given neither flag."
             )
             yield Match(file.span(call.node), "`trainer.tune()` was removed in Lightning 2.0", "manual", reason, "B15")
-
-
-def _tuner(node: cst.Attribute, *, text: str) -> cst.Call:
-    import libcst as cst
-
-    return cst.Call(func=cst.parse_expression(text), args=[cst.Arg(node.value)])
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n"
@@ -392,8 +321,15 @@ RULE = Rule(
         "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
     ),
     fix="safe",
-    versions="Lightning 0.8 - 1.9 -> 2.0 and later",
-    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner", b".tune("),
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(
+        b"auto_lr_find",
+        b"auto_scale_batch_size",
+        b".tuner",
+        b".tune(",
+        b".lr_find(",
+        b".scale_batch_size(",
+    ),
     check=_check,
     rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNED), Example(LEFT, LEFT)),

@@ -8,7 +8,8 @@ import pytest
 from lightning.pytorch import Trainer
 from lightning.pytorch.tuner import Tuner
 
-from codemods.rules.trainer.lit113 import BEFORE_UPDATE, FLAGS
+from codemods.rules.trainer.lit113 import FLAGS
+from codemods.rules.trainer.tuner_calls import BEFORE_UPDATE
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n"
@@ -299,3 +300,48 @@ def test_the_advice_names_the_import() -> None:
     text = "from pytorch_lightning import Trainer\n\n\ndef ask(trainer: Trainer):\n    return trainer.tuner.lr_find\n"
     (reason,) = refusals({"a.py": text}, "LIT113")
     assert "`Tuner(trainer).lr_find(...)`, with `from lightning.pytorch.tuner import Tuner`" in reason
+
+
+@pytest.mark.parametrize(
+    ("call", "after"),
+    [
+        ("t.lr_find(m)", "pl.tuner.Tuner(t).lr_find(m, update_attr=False)"),
+        (
+            "t.lr_find(m, train_dataloader=d, max_lr=0.1)",
+            "pl.tuner.Tuner(t).lr_find(m, train_dataloaders=d, max_lr=0.1, update_attr=False)",
+        ),
+        ('t.scale_batch_size(m, mode="binsearch")', 'pl.tuner.Tuner(t).scale_batch_size(m, mode="binsearch")'),
+        ("pl.Trainer().lr_find(m)", "pl.tuner.Tuner(pl.Trainer()).lr_find(m, update_attr=False)"),
+    ],
+)
+def test_the_methods_that_trainers_had_to_0_9(call: str, after: str) -> None:
+    files = {"a.py": f"{HEAD}t = pl.Trainer()\nfound = {call}\n"}
+    made = rewritten(files, rule("LIT113"))["a.py"]
+    assert made == f"{HEAD}t = pl.Trainer()\nfound = {after}\n"
+    assert rewritten({"a.py": made}, rule("LIT113"))["a.py"] == made
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("t = pl.Trainer()\nt.scale_batch_size(m, 'power')\n", "write their names"),
+        ("t = pl.Trainer()\nt.lr_find(*given)\n", "write their names"),
+        ("def f(trainer):\n    trainer.lr_find(m)\n", "whether it is a Trainer's"),
+        ("t = pl.Trainer()\nfind = t.lr_find\n", "where it is used"),
+    ],
+)
+def test_the_methods_of_0_9_that_are_only_named(body: str, why: str) -> None:
+    [reason] = refusals({"a.py": HEAD + body}, "LIT113")
+    assert why in reason and "Tuner(trainer)" in reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "tuner = pl.tuner.Tuner(pl.Trainer())\ntuner.lr_find(m)\n",
+        "engine.lr_find(m)\n",
+        "class Mine(pl.Trainer):\n    def lr_find(self): ...\n\n    def go(self):\n        self.lr_find()\n",
+    ],
+)
+def test_methods_of_that_name_of_others_stay(body: str) -> None:
+    assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()

@@ -249,7 +249,6 @@ def test_without_lightning_nothing_is_said() -> None:
         ("print(trainer.fit_loop.should_accumulate())", ["M207"]),
         ("print(trainer.fit_loop.epoch_loop.batches_seen)", ["M207"]),
         ("print(trainer.test_loop.dataloaders)", ["M209"]),
-        ("trainer.lr_find(model)", [None]),
         ("print(trainer.fit_loop.max_steps, trainer.validate_loop)", []),
         ("print(trainer.fit_loop.epoch_loop.val_loop, trainer.fit_loop.epoch_progress)", []),
         ("trainer.fit_loop.epoch_loop.max_steps = 3", []),
