@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import Literal, TypeGuard
 
@@ -13,13 +14,16 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared, returns, takes
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
-from codemods.rules.trainer.callbacks import built
+from codemods.rules.trainer.callbacks import assigned_and_added, built
 
 BAR = "ProgressBar"
 """What the names of all of Lightning's bars have in them."""
 _KNOWN = ("object", "abc.ABC")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 _NAMING = ("python", "notebook", "yaml", "json", "toml")
+_PACKAGES = ("setup.py", "setup.cfg", "pyproject.toml")
+_INSTALLED = re.compile(rb"\bsetup\(|^\[(?:metadata|project|tool\.poetry)\]", re.MULTILINE)
+"""What makes a package of a project, whose functions others call."""
 
 
 Held = Literal["yes", "perhaps", "no"]
@@ -74,7 +78,10 @@ def _every_of(file: PythonFile, call: CallNode, name: ast.Name) -> list[ast.expr
     found: list[ast.expr | None] = []
     values = [item.value for item in reaching(space, name.id, name, surely=True)]
     for value in values:
-        found += value.elts if isinstance(value, ast.List) else [value]
+        if value is None and (bound := assigned_and_added(space, name.id)):
+            found += [item for each in bound[1] for item in _every(file, call, each)]
+        else:
+            found += value.elts if isinstance(value, ast.List) else [value]
     known = {id(name)}
     for node in every_node(space):
         if isinstance(node, ast.Call) and len(node.args) == 1 and _is_filled(node.func, name.id):
@@ -82,6 +89,8 @@ def _every_of(file: PythonFile, call: CallNode, name: ast.Name) -> list[ast.expr
             found += node.args if node.func.attr == "append" else _every(file, call, node.args[0])
     loads = (node for node in every_node(space) if isinstance(node, ast.Name) and type(node.ctx) is ast.Load)
     seen = not any(node.id == name.id and id(node) not in known for node in loads)
+    if takes(space, name.id) and not values:
+        return [*found, name]
     return found if seen and values and not is_shared(space, name.id) and not takes(space, name.id) else [*found, None]
 
 
@@ -100,7 +109,18 @@ def _is_bar(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | Non
     if any(BAR in file.source_of(item) for item in written):
         return "yes"
     made = built(facts, file, call, node)
-    return _worst(_kind(facts, file, call, item) for item in made) if made else "perhaps"
+    if made:
+        return _worst(_kind(facts, file, call, item) for item in made)
+    given = isinstance(node, ast.Name) and takes(space_of(file, call), node.id)
+    return _of_callers(facts) if given else "perhaps"
+
+
+def _of_callers(facts: Facts) -> Held:
+    """Whether what a function is given may be a bar: not where the project names none, and nobody installs it to call
+    it with callbacks of his own."""
+    packages = (source for path, source in facts.sources.items() if path.rpartition("/")[2] in _PACKAGES)
+    handed = any(_INSTALLED.search(source.data) for source in packages)
+    return "perhaps" if handed or _are_named(facts) else "no"
 
 
 def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Held:
@@ -108,6 +128,8 @@ def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Hel
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is None and (held := _given_back(facts, file, call, dotted)) != "perhaps":
         return held
+    if fact is None and dotted and facts.path_of(dotted.rpartition(".")[0], file.path):
+        return _of_callers(facts) if facts.find_definition(dotted, file.path) is None else "perhaps"
     names = [item for item in facts.lineage(fact) if isinstance(item, str)] if fact else [dotted or ""]
     names += [""] if fact and any(None in member.bases for member in facts.ancestry(fact)) else []
     if any(item.startswith(ROOT) and BAR in item.rpartition(".")[2] for item in names):

@@ -11,7 +11,7 @@ from codemods.code.nodes import every_node
 from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import always_leaves, is_shared, returns, takes, targets_of
+from codemods.code.syntax import always_leaves, is_shared, own_nodes, returns, takes, targets_of
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts, literal
 from codemods.lightning.kinds import bound_once
@@ -53,7 +53,7 @@ def are_callbacks(
         empty = any(literal(arm) == (True, None) for arm in (node.body, node.orelse))
         return "no" if {"no", "one"} & arms or empty else "yes" if arms == {"yes"} else "perhaps"
     if isinstance(node, ast.Name):
-        value = bound_once(facts, file, call, node.id) if node.id not in seen else None
+        value = _begun_as(facts, file, call, node.id) if node.id not in seen else None
         if value is None or literal(value) == (True, None):
             return "perhaps"
         return are_callbacks(facts, file, call, value, seen | {node.id})
@@ -61,6 +61,30 @@ def are_callbacks(
         named = node.func.id if isinstance(node.func, ast.Name) else ""
         return "yes" if named == "list" or _gives_lists(file, named) else "perhaps"
     return "perhaps" if isinstance(node, ast.Attribute | ast.Subscript) else "no"
+
+
+def _begun_as(facts: Facts, file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
+    """The one value of a name, or the list that it begins with where more is only added to it."""
+    bound = assigned_and_added(space_of(file, call), name)
+    begun = bound[0] if bound and bound[1] and not takes(space_of(file, call), name) else []
+    lists = len(begun) == 1 and isinstance(begun[0], ast.List)
+    return begun[0] if lists else bound_once(facts, file, call, name)
+
+
+def assigned_and_added(space: ast.AST, name: str) -> tuple[list[ast.expr], list[ast.expr]] | None:
+    """The values that are assigned to a name, and those that `+=` adds to it; None where anything else binds it."""
+    assigned: dict[int, ast.expr] = {}
+    added: dict[int, ast.expr] = {}
+    stores = []
+    for node in own_nodes(space):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            assigned |= {id(target): node.value for target in targets_of(node) if getattr(target, "id", None) == name}
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            added |= {id(node.target): node.value} if getattr(node.target, "id", None) == name else {}
+        elif isinstance(node, ast.Name) and node.id == name and type(node.ctx) is not ast.Load:
+            stores.append(id(node))
+    known = assigned.keys() | added.keys()
+    return ([*assigned.values()], [*added.values()]) if known.issuperset(stores) else None
 
 
 def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> list[ast.Call]:

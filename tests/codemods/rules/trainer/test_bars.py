@@ -96,3 +96,38 @@ def test_what_a_function_of_the_project_gives_back_is_looked_at(given: str, leve
     files = {"train.py": MADE_HERE.replace("MADE", "others()").replace("[*c]", "[c]"), "own.py": own}
     [found] = run_rules(files, rule("LIT110"), unsafe=True).findings
     assert found.fix == level
+
+
+GIVEN = f"""\
+{HEAD}
+
+def build(more=None, n=0):
+    c = [Mine()]
+    if n:
+        c += [Timer()]
+    if more is not None:
+        c += more
+    return Trainer(progress_bar_refresh_rate=5, callbacks=c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "beside", "level"),
+    [
+        (GIVEN, {}, "safe"),
+        (f"{HEAD}\n\ndef build(c):\n    return Trainer(progress_bar_refresh_rate=0, callbacks=c)\n", {}, "safe"),
+        (f"{HEAD}from parts import Other\n\nTrainer(process_position=2, callbacks=[Other()])\n", {}, "safe"),
+        (GIVEN, {"setup.py": 'from setuptools import setup\n\nsetup(name="a")\n'}, "unsafe"),
+        (GIVEN, {"pyproject.toml": '[project]\nname = "a"\n'}, "unsafe"),
+        (GIVEN, {"pyproject.toml": "[tool.ruff]\nline-length = 9\n"}, "safe"),
+        (GIVEN, {"other.py": "from pytorch_lightning.callbacks import RichProgressBar\n"}, "unsafe"),
+        (GIVEN.replace("c += more", "c += things()"), {}, "unsafe"),
+        (GIVEN.replace("c += more", "c, d = more"), {}, "unsafe"),
+        (GIVEN.replace("c += more", "c += [RichProgressBar()]"), {}, "manual"),
+    ],
+)
+def test_what_a_function_is_given_is_no_bar_where_none_is_named(text: str, beside: dict[str, str], level: Fix) -> None:
+    text = text.replace(", RichProgressBar", "").replace(", TQDMProgressBar", "") if level == "safe" else text
+    files = {"train.py": text, "parts.py": "import pytorch_lightning\n\nthing = 1\n", **beside}
+    found = run_rules(files, rule("LIT110"), unsafe=True).findings
+    assert [item.fix for item in found] == [level]
