@@ -8,6 +8,7 @@ from itertools import chain
 
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import targets_of
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.computed import kind_of_literal
 from codemods.lightning.facts import Facts
@@ -78,12 +79,24 @@ def _imported(scope: Scope, node: ast.expr, *modules: str) -> str:
 
 def kind_of_field(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> str:
     """The kind that a class of the project states of an attribute, where the class of its owner is seen, and no code
-    sets such an attribute itself."""
+    sets such an attribute to what may be of another."""
     holder = shape_of(ReadingPlace.of(file, call), facts, node.value)
     stated = next(_notes(facts, holder, node.attr), None) if holder else None
-    if stated is None or is_stored(facts, facts.open, node.attr):
+    kind = kind_of_note(*stated) if stated else "?"
+    if kind == "?" or is_stored(facts, facts.open, node.attr, _set_alike(facts, node.attr, kind)):
         return "?"
-    return kind_of_note(*stated)
+    return kind
+
+
+def _set_alike(facts: Facts, name: str, kind: str) -> Iterator[tuple[str, int, int]]:
+    """The places at which code of the project sets an attribute to what is written there, and of that kind."""
+    files = (file for path, _ in facts.holding(name) if (file := facts.open(path)))
+    for file in files:
+        for item in file.assignments:
+            if item.node.value is not None and kind_of_literal(item.node.value) == kind:
+                for target in targets_of(item.node):
+                    if isinstance(target, ast.Attribute) and target.attr == name:
+                        yield file.path, target.lineno, target.col_offset
 
 
 def _notes(facts: Facts, holder: Shape, name: str) -> Iterator[tuple[Scope, ast.expr]]:

@@ -27,6 +27,7 @@ def is_stored(
     """Whether anything in the project may store to an attribute of that name, but for some places. `open_file` gives
     the files, of which some may be newer than the facts."""
     pattern = re.compile(_STORED.format(name).encode())
+    known = frozenset(known)
     spoken = bound_by_name(name)
     for path, source in facts.holding(name):
         if source.kind not in ("python", "notebook"):

@@ -19,6 +19,9 @@ from codemods.lightning.file_memo import memo_of
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.values import constants_of
 
+DEEPEST = 3
+"""Through how many names a value is followed."""
+
 
 def is_repeatable(node: ast.expr) -> bool:
     """Whether an expression may be written twice: names, attributes and items, `len` of them, counts of devices."""
@@ -61,7 +64,7 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
         source = node.generators[0].iter
         split = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "split"
         return "ids" if split and len(node.generators) == 1 and not node.generators[0].ifs else "?"
-    if isinstance(node, ast.Name) and depth < 3:
+    if isinstance(node, ast.Name) and depth < DEEPEST:
         kind = _kind_of_name(facts, file, call, node.id, depth)
         return _kind_of_all(facts, file, call, node) if kind == "?" else kind
     if isinstance(node, ast.Attribute):
@@ -93,8 +96,26 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
     if values:
         return _kind_of_any(facts, file, call, values, depth)
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
-    if function is None or is_stored(function, name):
+    if function is None:
         return "?"
+    kind = _kind_of_parameter(file, function, name)
+    if kind == "?" or not is_stored(function, name):
+        return kind
+    given = _assigned(file, function, name) if depth < DEEPEST else None
+    parts = [part for value in given or () for part in _arms(value, name)]
+    same = given and all(kind_of(facts, file, call, part, depth + 1) == kind for part in parts)
+    return kind if same else "?"
+
+
+def _arms(node: ast.expr, name: str) -> list[ast.expr]:
+    """What a value may be besides what a name was before: the arms of a choice, but for that name."""
+    if isinstance(node, ast.IfExp):
+        return [*_arms(node.body, name), *_arms(node.orelse, name)]
+    return [] if isinstance(node, ast.Name) and node.id == name else [node]
+
+
+def _kind_of_parameter(file: PythonFile, function: ast.FunctionDef, name: str) -> str:
+    """The kind that an annotation or click states of a parameter."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     annotation = next((item.annotation for item in every if item.arg == name), None)
@@ -167,22 +188,27 @@ def _stated(file: PythonFile, call: CallNode, name: str) -> tuple[ast.AST, list[
     """The space that binds a name where a call stands, with the values if these are plain assignments alone."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for space in [*reversed(functions), file.tree]:
-        stores = [
-            node
-            for node, within in file.nodes_near([name], space)
-            if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
-            if not _is_of_another(within, space, name)
-        ]
+        values = _assigned(file, space, name)
         if takes(space, name):
             return space, []
-        if not stores:
-            continue
-        values = [
-            node.value
-            for node, _ in file.nodes_near([name], space)
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            and node.value is not None
-            and any(target in stores for target in targets_of(node))
-        ]
-        return space, values if len(stores) == len(values) else []
+        if values or values is None:
+            return space, values or []
     return file.tree, []
+
+
+def _assigned(file: PythonFile, space: ast.AST, name: str) -> list[ast.expr] | None:
+    """The values that a space gives a name by plain assignments; None where it binds it otherwise too."""
+    stores = [
+        node
+        for node, within in file.nodes_near([name], space)
+        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
+        if not _is_of_another(within, space, name)
+    ]
+    values = [
+        node.value
+        for node, _ in file.nodes_near([name], space)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and any(target in stores for target in targets_of(node))
+    ]
+    return values if len(stores) == len(values) else None

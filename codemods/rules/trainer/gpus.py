@@ -87,7 +87,7 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
     if test := _counted_test(call, node):
         return Devices(f'"gpu" if {file.source_of(test)} else "cpu"', "1") if "\n" not in text else None
     kind = kind_of(facts, file, call, node)
-    if kind == "ids":
+    if kind == "ids" or _counts_parts(call, node):
         return Devices("gpu", None, True)
     bound = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
     if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
@@ -137,6 +137,14 @@ def _argument_of(call: CallNode, node: ast.expr, function: str) -> ast.expr | No
         return None
     named = isinstance(node.func, ast.Name) and node.func.id == function and call.scope.lookup(function) is None
     return node.args[0] if named else None
+
+
+def _counts_parts(call: CallNode, node: ast.expr) -> bool:
+    """Whether it is `len(text.split(","))`, which is never 0."""
+    inner = _argument_of(call, node, "len")
+    if not isinstance(inner, ast.Call) or not isinstance(inner.func, ast.Attribute) or inner.func.attr != "split":
+        return False
+    return len(inner.args) == 1 and isinstance(literal(inner.args[0])[1], str)
 
 
 def _first(file: PythonFile, ids: ast.expr, number: ast.expr) -> Devices | None:

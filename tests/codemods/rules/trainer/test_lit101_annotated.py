@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.finding import Fix
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = (
@@ -73,3 +74,50 @@ def test_a_field_of_a_base_in_another_file_and_of_an_inner_class() -> None:
     own = text.replace("    rate: float = 1\n", "    gpus: str = '1'\n")
     (finding,) = run_rules({"a.py": own, "base.py": base}, rule("LIT101")).findings
     assert finding.fix == "unsafe"
+
+
+@pytest.mark.parametrize(
+    ("more", "level"),
+    [
+        ("if slow:\n    config.gpus = 0\n", "safe"),
+        ("config.gpus = None\n", "safe"),
+        ("config.gpus = '0'\n", "unsafe"),
+        ("config.gpus = 0\nconfig.gpus = input()\n", "unsafe"),
+        ("config.gpus += 1\n", "unsafe"),
+        ("for config.gpus in given():\n    pass\n", "unsafe"),
+    ],
+)
+def test_a_field_that_is_set_to_what_is_written_there(more: str, level: Fix) -> None:
+    (finding,) = run_rules({"a.py": FIELD.format("@dataclass", "", "Optional[int]") + more}, rule("LIT101")).findings
+    assert finding.fix == level
+
+
+PARAMETER = f"{HEAD}import torch\n\n\ndef run(n: int, more):\n    BODY\n    Trainer(gpus=n)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        ("n = int(torch.cuda.is_available()) if n == 0 else n", "safe"),
+        ("n = n if more else 2", "safe"),
+        ("if more:\n        n = torch.cuda.device_count()", "safe"),
+        ("n = more", "unsafe"),
+        ("n = '0' if more else n", "unsafe"),
+        ("for n in more:\n        pass", "unsafe"),
+        ("n += more", "unsafe"),
+        ("n = 1\n    n, m = more", "unsafe"),
+    ],
+)
+def test_a_parameter_that_gets_another_value_of_its_kind(body: str, level: Fix) -> None:
+    (finding,) = run_rules({"a.py": PARAMETER.replace("BODY", body)}, rule("LIT101")).findings
+    assert finding.fix == level
+
+
+def test_an_option_of_click_that_gets_another_value_of_its_kind() -> None:
+    text = (
+        "import click\nimport torch\nfrom pytorch_lightning import Trainer\n\n\n"
+        "@click.command()\n@click.option('--num-gpus', default=0)\ndef run(num_gpus):\n"
+        "    num_gpus = int(torch.cuda.is_available()) if num_gpus == 0 else num_gpus\n    Trainer(gpus=num_gpus)\n"
+    )
+    (finding,) = run_rules({"a.py": text}, rule("LIT101")).findings
+    assert finding.fix == "safe"

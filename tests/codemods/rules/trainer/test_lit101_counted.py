@@ -144,3 +144,21 @@ def test_a_comparison_around_the_call_counts_too() -> None:
 def test_a_comparison_in_the_call_itself_counts_too(beside: str, level: str) -> None:
     text = HEAD + f"def go(args):\n    return Trainer(gpus=args.gpus, strategy={beside})\n"
     assert {found for _, found in findings(text)} == {level}
+
+
+@pytest.mark.parametrize(
+    ("given", "now"),
+    [
+        ("gpus=len(read().split(','))", "accelerator=\"gpu\", devices=len(read().split(','))"),
+        ("gpus=len(read().split(',')), accelerator='gpu'", "devices=len(read().split(',')), accelerator='gpu'"),
+    ],
+)
+def test_the_parts_of_a_text_are_one_at_least(given: str, now: str) -> None:
+    text = f"{IMPORTS}Trainer({given})\n"
+    assert findings(text) == [(6, "safe")]
+    assert f"Trainer({now})" in run(text).final()["train.py"].decode()
+
+
+@pytest.mark.parametrize("parts", ["read().split()", "read().split(None)", "read().split(*given)", "split(',')"])
+def test_parts_that_may_be_none(parts: str) -> None:
+    assert findings(f"{IMPORTS}Trainer(gpus=len({parts}))\n") == [(6, "manual")]
