@@ -27,7 +27,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.other_values import said_otherwise
-from codemods.rules.keywords.positions import PROFILERS, by_position
+from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
 from codemods.rules.keywords.prefix import prefixed
 
 if TYPE_CHECKING:
@@ -74,7 +74,13 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file, facts.collected(CODE))
         return
-    words = {keyword for _, keyword in keywords() if keyword in file.text} | {*MONITORS, *SAVED, *PROFILERS, AVERAGING}
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | {
+        *MONITORS,
+        *SAVED,
+        *PROFILERS,
+        SUMMARY,
+        AVERAGING,
+    }
     seen: set[int] = set()
     for call in file.calls_near(words):
         yield from _saved(file, call)

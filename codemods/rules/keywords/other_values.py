@@ -15,6 +15,8 @@ from codemods.rules.keywords.filepath import folder_and_name
 DEPTHS = {"top": "1", "full": "-1"}
 """What the modes of a summary are as `max_depth=`."""
 SAME_DEPTH = {"top": "It shows the outermost layers.", "full": "It shows all layers."}
+_MODES = {f"ModelSummary.MODE_{name}": mode for name, mode in (("TOP", "top"), ("DEFAULT", "top"), ("FULL", "full"))}
+"""Attributes that ModelSummary had up to 1.5."""
 EXTENSION = ".txt"
 STAGES = "Each stage writes a file of its own there, such as fit-{name}.txt, where one file was written."
 
@@ -28,12 +30,20 @@ class OtherKeywords:
     reason: str
 
 
+def mode_of(value: ast.expr) -> str | None:
+    """The mode of a summary that a value states."""
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name | ast.Attribute):
+        return _MODES.get(".".join(ast.unparse(value).split(".")[-2:]))
+    mode = literal(value)[1]
+    return mode if isinstance(mode, str) else None
+
+
 def said_otherwise(
     file: PythonFile, row: Keyword, value: ast.expr, given: Mapping[str, ast.keyword]
 ) -> OtherKeywords | None:
     """What a keyword becomes whose value is another now; None for other keywords, and where it cannot be told."""
     if row.level == "depth" and "max_depth" not in given:
-        mode = literal(value)[1]
+        mode = mode_of(value)
         return OtherKeywords((("max_depth", DEPTHS[mode]),), "safe", SAME_DEPTH[mode]) if mode in SAME_DEPTH else None
     if row.level == "report" and given.keys().isdisjoint({"dirpath", "filename"}):
         return _report(file, value)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
+from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
-from codemods.rule import Match
+from codemods.rule import Match, NodeEdit
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.other_values import DEPTHS
+from codemods.rules.keywords.other_values import DEPTHS, SAME_DEPTH, mode_of
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 SINCE = "1.2.0"
 MESSAGE = "the first argument of ModelCheckpoint is its folder alone since Lightning 1.2"
@@ -34,9 +39,8 @@ def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> M
     given, name = call.node.args, last_part(owner)
     if name in PROFILERS and given and not admits_from(facts, LIGHTNING, FOLDER):
         return Match(file.span(given[0]), OF_PROFILER.format(name), "manual", ITS_FILE, "M004")
-    if name == SUMMARY and len(given) > 1 and isinstance(mode := literal(given[1])[1], str):
-        reason = f"Not rewritten: write max_depth={DEPTHS.get(mode, '1')}."
-        return Match(file.span(given[1]), IN_DEPTH, "manual", reason)
+    if name == SUMMARY and len(given) > 1 and (mode := mode_of(given[1])):
+        return _in_depth(file, call, mode)
     if name != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
         return None
     parts = parted(facts, file, call, given[0])
@@ -46,3 +50,22 @@ def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> M
     if (names and "filename" in names) or (old and not alike):
         return Match(file.span(given[0]), MESSAGE, "manual", REASON)
     return None
+
+
+def _in_depth(file: PythonFile, call: CallNode, mode: str) -> Match:
+    """The mode of a summary, as its depth where that is all that is said of it."""
+    place = call.node.args[1]
+    alone = len(call.node.args) == 2 and all(item.arg not in (None, "max_depth") for item in call.node.keywords)
+    if mode not in DEPTHS or not alone:
+        return Match(file.span(place), IN_DEPTH, "manual", f"Not rewritten: write max_depth={DEPTHS.get(mode, '1')}.")
+    edit = NodeEdit(call.node, partial(_with_depth, depth=DEPTHS[mode]))
+    return Match(file.span(place), IN_DEPTH, "safe", SAME_DEPTH[mode], None, (edit,))
+
+
+def _with_depth(node: cst.Call, *, depth: str) -> cst.Call:
+    import libcst as cst
+
+    bare = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    value = cst.parse_expression(depth)
+    second = node.args[1].with_changes(keyword=cst.Name("max_depth"), equal=bare, value=value)
+    return node.with_changes(args=[node.args[0], second, *node.args[2:]])

@@ -32,11 +32,15 @@ open("told.json", "w").write(json.dumps(told))
 """
 
 
-@pytest.mark.parametrize(("mode", "depth"), [("'full'", -1), ('"top"', 1)])
+@pytest.mark.parametrize(
+    ("mode", "depth"),
+    [("'full'", -1), ('"top"', 1), ("ModelSummary.MODE_FULL", -1), ("ModelSummary.MODE_TOP", 1)],
+)
+@pytest.mark.parametrize("said", ["mode=", ""])
 @pytest.mark.parametrize("module", ["core.memory", "utilities.model_summary"])
-def test_a_mode_is_a_depth(module: str, mode: str, depth: int) -> None:
+def test_a_mode_is_a_depth(module: str, said: str, mode: str, depth: int) -> None:
     text = SUMMARY.replace("core.memory", module)
-    made = run_rules({"a.py": text.format(f"mode={mode}")}, rule("LIT230"))
+    made = run_rules({"a.py": text.format(f"{said}{mode}")}, rule("LIT230"))
     assert made.final()["a.py"].decode() == text.format(f"max_depth={depth}")
     assert [item.fix for item in made.findings] == ["safe"]
 
@@ -55,7 +59,10 @@ def test_the_summary_is_of_the_same_layers(tmp_path: Path) -> None:
     assert told[0][1] == ["net"]
 
 
-@pytest.mark.parametrize("given", ["mode=how", "mode='full', max_depth=1", "'full'", "model, 'top'"])
+@pytest.mark.parametrize(
+    "given",
+    ["mode=how", "mode='full', max_depth=1", "'full', max_depth=1", "'full', **more", "'full', 2", "model, 'half'"],
+)
 def test_a_mode_that_is_not_written_out_or_not_alone_is_for_a_person(given: str) -> None:
     text = SUMMARY.format(given).replace("model, model, ", "model, ")
     assert [item.fix for item in run_rules({"a.py": text}, rule("LIT230"), unsafe=True).findings] == ["manual"]
