@@ -23,6 +23,8 @@ REGISTRY = "_REGISTRY"
 OPTIMIZERS = "OPTIMIZER_REGISTRY"
 DEVICES = "XLADeviceUtils"
 GATHER = "all_gather_ddp_if_available"
+IDLE = ("data_loader", "parameter_validation")
+"""Decorators of Lightning's that did nothing any more when they were removed."""
 RUN_BY_TRAINER = re.compile(r"on_\w+|\w+_(?:step|epoch)(?:_end)?")
 """The hooks of a module in which it has its Trainer."""
 WHEREVER = frozenset({"cpu", "item", "max", "mean", "min", "sum", "tolist"})
@@ -53,7 +55,7 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
         return RewordedUses((), "safe", "Nothing reads it.", "2.0.0")
     registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
     flag = tpus(file) if alias.name == DEVICES else stated(file, alias.name)
-    if not (registry or flag or alias.name in (COLLECTION, GATHER)) or _is_taken(file, facts, alias, bound):
+    if not (registry or flag or alias.name in (COLLECTION, GATHER, *IDLE)) or _is_taken(file, facts, alias, bound):
         return None
     uses = [node for node, scope in sites.names if node.id == bound and scope.lookup(bound) == f"{module}.{alias.name}"]
     imports = [item for node, _, _ in sites.imports for item in node.names if bound in (item.name, item.asname)]
@@ -62,7 +64,10 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     edits: list[TextEdit] = []
     levels: set[Fix] = {"safe"}
     for use in uses:
-        found = _with_flag(file, use, alias.name, flag) if flag else _without(file, facts, use, alias.name)
+        if alias.name in IDLE:
+            found = _undecorated(file, sites, use)
+        else:
+            found = _with_flag(file, use, alias.name, flag) if flag else _without(file, facts, use, alias.name)
         if found is None:
             return None
         edits += found[0]
@@ -71,6 +76,8 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     if flag:
         clash = flag.place is not None and _is_bound_otherwise(file, flag.place)
         return None if clash else RewordedUses(kept, flag.level, flag.reason, flag.needs, flag.place)
+    if alias.name in IDLE:
+        return RewordedUses(kept, "safe", "The decorator has no effect any more: it is removed.", "1.0.0")
     if alias.name == GATHER:
         return RewordedUses(kept, "safe", "In a hook `self.all_gather(...)` does the same.", "1.2.0")
     if registry:
@@ -79,6 +86,12 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     level: Fix = "unsafe" if "unsafe" in levels else "safe"
     doubt = " fixer assumes that the object with the loggers is a Trainer or a module." if level == "unsafe" else ""
     return RewordedUses(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
+
+
+def _undecorated(file: PythonFile, sites: Sites, use: ast.Name) -> tuple[list[TextEdit], Fix] | None:
+    """The removal of a decorator that does nothing, with its line."""
+    edit = whole_line(file, *file.offsets(use), before="@") if use in sites.decorators else None
+    return ([edit], "safe") if edit else None
 
 
 def _is_bound_otherwise(file: PythonFile, place: ImportTarget) -> bool:

@@ -193,6 +193,38 @@ def test_an_idle_decorator_goes() -> None:
     assert text(before) == before.replace("    @pl.data_loader\n", "")
 
 
+IDLE = """\
+from pytorch_lightning import LightningModule, data_loader
+
+
+class A(LightningModule):
+    @data_loader
+    def train_dataloader(self):
+        return loader
+
+    @data_loader
+    def val_dataloader(self):
+        return loader
+"""
+
+
+def test_an_idle_decorator_goes_with_its_import() -> None:
+    assert text(IDLE) == IDLE.replace("    @data_loader\n", "").replace(", data_loader", "")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        IDLE + "\n\nplain = data_loader(A.val_dataloader)\n",
+        IDLE.replace("    @data_loader\n    def val", "    @data_loader  # kept once\n    def val"),
+        IDLE + '\n\n__all__ = ["data_loader"]\n',
+    ],
+)
+def test_an_idle_decorator_that_is_used_otherwise_too_stays(before: str) -> None:
+    assert text(before) == before
+    assert "delete it" in refusals({"a.py": before}, "LIT001")[0]
+
+
 GONE_FOR_GOOD = "from pytorch_lightning import EvalResult\n"
 VERSIONED = """\
 import pytorch_lightning as pl
