@@ -15,6 +15,7 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, is_only_given_back, kept_in
+from codemods.rewrite.dictionaries import may_get
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.dictionary_checkpoint import KEY as NAME
@@ -212,7 +213,7 @@ def _fits(
         if handed:
             return f"`{name}` is passed on, perhaps to another fit"
         return "fixer cannot find the `fit` that it is for" if name is not None else fits
-    if any(other.arg is None for _, fit in fits for other in fit.node.keywords):
+    if any(may_get(home, facts, fit, ("ckpt_path",)) for home, fit in fits):
         return "fit may be given a checkpoint already"
     given = [other.value for _, fit in fits if (other := keyword(fit.node, "ckpt_path"))]
     plain = isinstance(item.value, PLAIN) and all(isinstance(value, PLAIN) for value in given)

@@ -69,6 +69,10 @@ def test_a_trainer_of_another_file_goes_with_its_fit_or_not_at_all() -> None:
             "t = Trainer(resume_from_checkpoint=p)\nt.fit(a)\nt.fit(b)\n",
             "t = Trainer()\nt.fit(a, ckpt_path=p)\nt.fit(b, ckpt_path=p)\n",
         ),
+        (
+            "k = {'train_dataloaders': d}\nt = Trainer(resume_from_checkpoint=p)\nt.fit(m, **k)\n",
+            "k = {'train_dataloaders': d}\nt = Trainer()\nt.fit(m, ckpt_path=p, **k)\n",
+        ),
     ],
 )  # fmt: skip
 def test_moves(before: str, wanted: str) -> None:
@@ -86,6 +90,8 @@ def test_moves(before: str, wanted: str) -> None:
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path='b')\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(m, ckpt_path=q if x else r)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(**k)\n", "already"),
+        ("k = {'ckpt_path': q}\nt = Trainer(resume_from_checkpoint=p)\nt.fit(m, **k)\n", "already"),
+        ("k = {'datamodule': d}\nk[n] = q\nt = Trainer(resume_from_checkpoint=p)\nt.fit(m, **k)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "fixer cannot"),
         ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "fixer cannot"),
         (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "passed on"),
