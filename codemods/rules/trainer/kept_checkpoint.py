@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "ckpt_path"
 NAMES = (NAME, "resume_path")
-"""What a checkpoint is kept by in a function: the second where the function has the first already."""
+"""What a checkpoint is kept by in a function or on an instance: the second where the first is there already."""
 _READ = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.BoolOp,
     ast.Compare, ast.BinOp, ast.UnaryOp, ast.Slice,
@@ -68,14 +68,18 @@ def keeping_on_instance(
         return None
     own = self_name(method)
     owners = {own, *(_owner_of(file, fit) for fit in fits)}
-    spoken = f".{NAME}".encode()
-    if own is None or owners != {own} or any(spoken in source.unescaped for source in facts.sources.values()):
+    name = next((each for each in NAMES if not _is_spoken(facts, f".{each}".encode())), None)
+    if own is None or owners != {own} or name is None:
         return None
     if _LISTING.search(file.text):
         return None
     if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
         return None
-    return NodeEdit(statement, partial(with_line, text=f"{own}.{NAME} = {text}\n"), line=True), f"{own}.{NAME}"
+    return NodeEdit(statement, partial(with_line, text=f"{own}.{name} = {text}\n"), line=True), f"{own}.{name}"
+
+
+def _is_spoken(facts: Facts, text: bytes) -> bool:
+    return any(text in source.unescaped for source in facts.sources.values())
 
 
 def _owner_of(file: PythonFile, fit: CallNode) -> str | None:

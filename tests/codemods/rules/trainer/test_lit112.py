@@ -454,10 +454,17 @@ def test_a_trainer_of_an_instance_keeps_the_checkpoint_beside_it() -> None:
     assert after(wanted) == wanted
 
 
+def test_another_attribute_keeps_it_where_the_first_is_there_already() -> None:
+    given = RUNNER.replace("self.t.test(self.m)", "self.ckpt_path = 3")
+    wanted = given.replace("        self.t =", "        self.resume_path = c.path\n        self.t =")
+    wanted = wanted.replace(", resume_from_checkpoint=c.path", "")
+    assert after(given) == wanted.replace("fit(self.m)", "fit(self.m, ckpt_path=self.resume_path)")
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        ("self.t.test(self.m)", "self.ckpt_path = 3"),
+        ("self.t.test(self.m)", "self.ckpt_path = self.resume_path = 3"),
         ("self.t.test(self.m)", "use(self.t)"),
         ("def run(self)", "def run(this)"),
         ("resume_from_checkpoint=c.path", "resume_from_checkpoint=(p := c.path), logger=p"),
