@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,7 @@ FULL = 1e-6
 REDUCED = 1e-2
 NOISY = 0.1
 MARGIN = 3
+_REQUIREMENT = re.compile(r"Requirement '([^']+)' not met")
 _SHOWN = 4
 _LONGEST = 120
 """How much of the text of an exception a reason holds: the page and the recording have all of it."""
@@ -204,6 +206,11 @@ def _unfitted(before: RunRecord | None, after: RunRecord, ground: Rung | None, m
     if before.recording.fitted:
         if after.ended:
             return Judgement("inconclusive", ground, f"the tree before trains, the patched one was ended: {told}")
+        if unmet := _unmet(after.recording):
+            reason = (
+                f"the tree before trains; Lightning asks for `{unmet}` in the patched one, which lacks it: require it"
+            )
+            return Judgement("inconclusive", ground, reason)
         return Judgement("regressed", ground, f"the tree before trains, the patched one does not: {told}")
     if _same_failure(before.recording, after.recording):
         return Judgement("inconclusive", ground, f"neither tree trains; both fail in the same way: {told}")
@@ -364,6 +371,14 @@ def _listed(found: Sequence[Difference]) -> str:
 
 def _same_failure(old: Recording, new: Recording) -> bool:
     return bool(old.failure and new.failure and old.failure.is_like(new.failure))
+
+
+def _unmet(recording: Recording) -> str | None:
+    """The requirement that Lightning itself did not find met, of a logger or of LightningCLI (its `RequirementCache`):
+    which of the rewrites stand has nothing to do with it."""
+    failure = recording.failure
+    found = _REQUIREMENT.search(failure.message) if failure and failure.type == "ModuleNotFoundError" else None
+    return found[1] if found else None
 
 
 def _is_missing_package(recording: Recording) -> bool:

@@ -8,8 +8,9 @@ that does without pkg_resources (run with Lightning 2.6.6); of NumPy it is the n
 like, which 1.20 deprecated and 1.24 took out. `transformers` says what the Pythons that are left ask for: before 4.16
 it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
 `jsonargparse` is what LightningCLI runs with and the extras that bring it ask for (its own check when it starts says
-4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0). An exact PyYAML becomes the oldest release that has a
-build for Python 3.10 and later.
+4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0). `wandb` is what WandbLogger asks for when it is made
+(its `RequirementCache`); an exact one becomes the oldest that was run with 2.6.6 and NumPy 2. An exact PyYAML becomes
+the oldest release that has a build for Python 3.10 and later.
 `torch.csv` holds what of torchvision, torchaudio and torchtext is built for a torch, and for the builds of conda's
 channel pytorch: what took the place of cudatoolkit, and what has to be asked for beside them, since a newer mkl lacks
 a symbol that they import (torch's issue 123097).
@@ -29,7 +30,7 @@ from packaging.version import Version
 FAMILY = ("torchvision", "torchaudio", "torchtext")
 PLAIN = ("typing-extensions", "tqdm", "pyyaml", "fsspec", "packaging")
 """What Lightning asks for besides, which seldom stands in its way: in lists of a whole environment."""
-OWN = ("torch", "torchmetrics", "transformers", "jsonargparse", *PLAIN)
+OWN = ("torch", "torchmetrics", "transformers", "jsonargparse", "wandb", *PLAIN)
 BESIDE = (*OWN, *FAMILY)
 
 

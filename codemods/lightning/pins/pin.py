@@ -20,7 +20,7 @@ NAMES = (*LIGHTNING, "torch", "torchmetrics")
 COMPANIONS = ("numpy", "torchaudio", "transformers")
 """Packages of which rules ask which releases a project admits, besides."""
 BESIDE = (
-    "torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse",
+    "torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse", "wandb",
     "typing-extensions", "tqdm", "pyyaml", "fsspec", "packaging",
 )  # fmt: skip
 

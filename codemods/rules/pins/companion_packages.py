@@ -1,5 +1,5 @@
 """What has to move along with Lightning: torch and what is built for it, torchmetrics, transformers, jsonargparse,
-setuptools, Python.
+wandb, setuptools, Python.
 
 A requirement is changed only where no release of Lightning that is still admitted can be installed beside it: then
 there is no way to have both. One that merely keeps Lightning back is left to a person.
@@ -27,7 +27,10 @@ _TORCH = (
 _ASKED = {
     "transformers": "Python 3.10, the oldest that Lightning {target} runs on,",
     "jsonargparse": "LightningCLI of Lightning {target}",
+    "wandb": "WandbLogger of Lightning {target}",
 }
+_LOOKED_AT_BY = {"jsonargparse": "LightningCLI", "wandb": "WandbLogger"}
+"""What Lightning looks at only where these start."""
 _SINCE = {
     "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
     "transformers": "only a run can show what it changed in between",
@@ -95,17 +98,17 @@ def clashing(own: Manifest, area: Area, target: str, used: frozenset[str]) -> tu
 
 
 def _matters(pin: Pin, area: Area, used: frozenset[str]) -> bool:
-    """Whether Lightning asks for it here: jsonargparse is for LightningCLI, or for an extra."""
-    return "LightningCLI" in used or _holds_back(pin, area)
+    """Whether Lightning asks for it here: jsonargparse is for LightningCLI, or for an extra, wandb for WandbLogger."""
+    return _LOOKED_AT_BY.get(pin.name) in used or _holds_back(pin, area)
 
 
 def _holds_back(pin: Pin, area: Area) -> bool:
-    """Whether installers keep to what Lightning asks for: LightningCLI looks when it starts."""
-    return pin.name != "jsonargparse" or _with_extras(area)
+    """Whether installers keep to what Lightning asks for: LightningCLI and WandbLogger look when they start."""
+    return pin.name not in _LOOKED_AT_BY or _is_asked_by_extra(pin, area)
 
 
-def _with_extras(area: Area) -> bool:
-    return any(
+def _is_asked_by_extra(pin: Pin, area: Area) -> bool:
+    return pin.name == "jsonargparse" and any(
         not {"extra", "all", "pytorch-extra", "pytorch-all"}.isdisjoint(Requirement(pin.requirement).extras)
         for pin in area.pins
         if pin.name in LIGHTNING and pin.requirement
@@ -155,7 +158,7 @@ def _of_library(
         if pin.name in used:
             return PinVerdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
         return PinVerdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
-    if pin.name in PLAIN:
+    if pin.name in (*PLAIN, "wandb"):
         reason = f"{asked}, and nothing older works with it: {pin.specifier} becomes {wanted}"
         return PinVerdict(message, "safe", reason, wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"

@@ -33,6 +33,7 @@ USED = {
     "jsonargparse": (b"import jsonargparse", b"from jsonargparse"),
     "pyyaml": (b"import yaml", b"from yaml"),
     "LightningCLI": (b"LightningCLI",),
+    "WandbLogger": (b"WandbLogger",),
     **{name: row.words for name, row in built().items()},
 }
 """What shows in Python files that a library is used."""
@@ -259,7 +260,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",
-    triggers=(*MENTIONS, b"torch", b"transformers", b"jsonargparse", b"python_requires", b"-r ", b"-c "),
+    triggers=(*MENTIONS, b"torch", b"transformers", b"jsonargparse", b"wandb", b"python_requires", b"-r ", b"-c "),
     check=check,
     collect=collect,
     collect_text=collect,

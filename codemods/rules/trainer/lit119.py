@@ -9,6 +9,7 @@ from functools import partial
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_none, returns
 from codemods.finding import Fix
+from codemods.lightning.arguments import later
 from codemods.lightning.eras import speaks_of_1x
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import asks_version
@@ -29,6 +30,7 @@ WHAT = {
 }
 """The arguments, with what None meant in 1.x and what it means in 2.x."""
 SINCE = "2.0.0"
+LAST_OF_1X = "1.9.5"
 BEFORE_IT = "where the project runs on 2.x already, leave it"
 COUNTED = (b"def __len__", b"def __bool__")
 """What makes an object count as false at times."""
@@ -43,6 +45,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     by_hydra = list(built_by_hydra(file))
     for call in (*trainer_calls(file), *above, *by_hydra):
         level: Fix = "unsafe" if call in by_hydra else sure
+        if not later(LAST_OF_1X).keys().isdisjoint(item.arg for item in call.node.keywords):
+            continue  # it was written for 2.x, where None is the default
         for item in call.node.keywords:
             if item.arg in WHAT and (text := _without_none(file, facts, call, item.value)):
                 yield _match(file, facts, call, item, text, level)

@@ -380,3 +380,11 @@ def test_a_process_that_is_aborted_after_its_training_hides_no_other_number() ->
     other = judge(RAW, raw(failure=CRASH, losses=tuple(loss * 2 for loss in RECORDING.losses)), ())
     assert other.verdict == "changed"
     assert judge(RAW, raw(failure=BOOM), ()).verdict == "regressed"
+
+
+def test_what_lightning_itself_asks_for_is_no_regression() -> None:
+    lacking = "Requirement 'wandb>=0.12.10' not met. HINT: Try running `pip install -U 'wandb>=0.12.10'`"
+    found = judge(RAW, failed(failure=Failure("ModuleNotFoundError", lacking, "train.py:3")), ())
+    assert found.verdict == "inconclusive" and "`wandb>=0.12.10`" in found.reason
+    other = judge(RAW, failed(failure=Failure("ModuleNotFoundError", "No module named 'nets'", "train.py:3")), ())
+    assert other.verdict == "regressed"

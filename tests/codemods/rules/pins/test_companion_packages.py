@@ -118,6 +118,32 @@ def test_what_the_command_line_asks_for(lightning: str, before: str, after: str,
     assert changed.splitlines()[1] == f"jsonargparse[signatures]{after}"
 
 
+LOGGER = f"{USES}from pytorch_lightning.loggers import WandbLogger\n\nlogger = WandbLogger()\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "target"),
+    [
+        ("==0.10.19", "==0.18.7", "2.6.6"),
+        (">=0.10,<0.12", ">=0.10,<0.19", "2.6.6"),
+        (">=0.10", ">=0.10", "2.6.6"),
+        ("==0.13.0", "==0.13.0", "2.6.6"),
+        ("==0.10.19", "==0.10.19", "2.0.9"),
+    ],
+)
+def test_what_the_logger_of_wandb_asks_for(before: str, after: str, target: str) -> None:
+    text = text_of("lightning==1.8", f"wandb{before}")
+    assert moved({"requirements.txt": text}, LOGGER, target)["requirements.txt"].splitlines()[1] == f"wandb{after}"
+    if before != after:
+        (said,) = [item for item in told({"requirements.txt": text}, LOGGER) if item[1] == 2]
+        assert said[2] == "safe" and "WandbLogger of Lightning 2.6.6 needs wandb>=0.12.10" in said[3]
+
+
+def test_without_its_logger_wandb_stays() -> None:
+    text = text_of("lightning==1.8", "wandb==0.10.19")
+    assert "wandb==0.10.19" in moved({"requirements.txt": text}, f"import wandb\n{USES}")["requirements.txt"]
+
+
 def test_command_line_that_holds_lightning_back_is_said() -> None:
     text = text_of("lightning[extra]>=1.8", "jsonargparse[signatures]==4.20.0")
     (said,) = [item for item in told({"requirements.txt": text}, CLI) if item[1] == 2]

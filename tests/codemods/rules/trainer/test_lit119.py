@@ -116,6 +116,18 @@ def test_in_a_configuration() -> None:
     assert "logger: null" in made
 
 
+def test_beside_what_only_2_takes_none_is_the_default_already() -> None:
+    assert run("pl.Trainer(logger=None, barebones=False)\n", ()).findings == ()
+    files = {
+        "train.py": "from lightning.pytorch.cli import LightningCLI\nfrom model import M\n\nLightningCLI(M)\n",
+        "model.py": "import lightning.pytorch as pl\n\n\nclass M(pl.LightningModule):\n    pass\n",
+        "config.yaml": "trainer:\n  enable_checkpointing: null\n  use_distributed_sampler: true\n",
+    }
+    assert run_rules(files, rule("LIT301"), pins=()).findings == ()
+    older = {"config.yaml": "trainer:\n  enable_checkpointing: null\n  sync_batchnorm: true\n  gpus: 1\n"}
+    assert [item.fix for item in run_rules(files | older, rule("LIT301"), pins=()).findings] == ["unsafe", "safe"]
+
+
 def test_what_hydra_hands_on() -> None:
     text = "import hydra\n\n\ndef main(cfg):\n    logger = None\n    if cfg.log:\n        logger = L()\n"
     text += "    trainer = hydra.utils.instantiate(cfg.trainer, logger=logger)\n"
