@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from platformdirs import user_cache_dir
 
+from verify.environments.distributions import modules_of
 from verify.environments.installer import NO_TIME, STORE, Installer, installed_version, interpreter
 from verify.environments.interpreters import Interpreter, Unavailable, inspect_shut_in
 from verify.environments.lines import GIT
@@ -37,9 +38,10 @@ _OTHER_FILES = (
     "its files do not have the hashes that the project gives: it was changed, or another package has its name"
 )
 _NO_DAY = "2999-12-31"
-_BUILT = 8
+_BUILT = 9
 """Goes up when the same plan comes to be built otherwise."""
 _TOLD = 160
+_UNREACHED = "the index that the project names for it is not reached"
 _REFUSED = f"of addresses, only {GIT} ones are installed from"
 _MISMATCH = re.compile(r"hash mismatch|do not match the hashes|mismatched hash", re.IGNORECASE)
 
@@ -167,12 +169,16 @@ def _install_together(
     """Install all that an environment should have at once: without the version of what the installer gives as reason
     why that fails, and then without that itself. What is left to be installed by itself is returned, and what is not,
     as its files have other hashes than the project says: it is not taken in another version. The installer comes back
-    without the places that cannot be read, and looks nowhere for what has other hashes."""
+    without the places that cannot be read, and looks nowhere for what has other hashes. Where an index of the project
+    is not reached, what only that may have is not looked for: another index may have a stranger's by its name."""
     lines = {line: _asked(line) for line in plan.extras}
     alone: list[str] = []
     refused: dict[str, str] = {}
     while lines and (wrong := installer.install(folder, [*dated, *held, *lines.values()], plan.overrides)):
         if (other := installer.without_unread(wrong)) is not None:
+            if _has_indexes(installer) and not _has_indexes(other):
+                refused |= {line: _UNREACHED for line in lines if not modules_of(_names([line])[0])}
+            lines = {line: text for line, text in lines.items() if line not in refused}
             installer = other
             continue
         blamed = _blamed(wrong, lines)
@@ -189,6 +195,11 @@ def _install_together(
         else:
             lines[blamed] = name
     return alone, refused, installer
+
+
+def _has_indexes(installer: Installer) -> bool:
+    """Whether packages are looked for on an index that the project names."""
+    return any(each.option != "find-links" for each in installer.origins.indexes)
 
 
 def _blamed(wrong: str, lines: Iterable[str]) -> str | None:

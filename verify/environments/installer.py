@@ -59,6 +59,7 @@ _HOW = frozenset({"dry-run", "no-deps", "prefix", "python", "require-hashes", "r
 """What users ask for when they install for themselves: other places, and less or more than was named."""
 _PATHS = ("find-links", "cert", "client-cert")
 _UNREAD = re.compile(r"Failed to read `--find-links` URL: (\S+)")
+_UNREACHED = re.compile(r"Failed to fetch: `?([^\s`]+)")
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
 
@@ -142,11 +143,16 @@ class Installer:
         return replace(self, origins=replace(self.origins, addresses=addresses))
 
     def without_unread(self, wrong: str) -> Installer | None:
-        """This one without the page of wheels that cannot be read, as an error of uv's says; None where none does. pip
-        goes on without such a page by itself."""
-        found = _UNREAD.search(wrong)
+        """This one without the page of wheels that cannot be read, or the index of a project that is not reached, as an
+        error of uv's says; None where none does. pip goes on without them by itself."""
+        found, fetched = _UNREAD.search(wrong), _UNREACHED.search(wrong)
+        page, place = found[1] if found else None, fetched[1] if fetched else ""
         indexes = self.origins.indexes
-        left = tuple(each for each in indexes if (each.option, each.place) != ("find-links", found[1] if found else ""))
+        left = tuple(
+            each
+            for each in indexes
+            if not (each.place == page if each.option == "find-links" else place.startswith(each.place.rstrip("/")))
+        )
         return replace(self, origins=replace(self.origins, indexes=left)) if len(left) < len(indexes) else None
 
     def remove(self, folder: Path, name: str) -> None:

@@ -135,6 +135,19 @@ def test_the_index_that_a_project_names_is_asked_where_the_user_names_none(
         assert "corp-thing" in found and set(TRAPS).isdisjoint({*index.asked, *corp.asked})
 
 
+@pytest.mark.parametrize("option", ["--extra-index-url", "--index-url"])
+def test_an_index_that_is_not_reached_keeps_only_its_own_out(
+    tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """What is known to be everybody's comes from the index of all; a stranger's of an unknown name does not."""
+    monkeypatch.delenv("PIP_INDEX_URL")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", index.url)
+    root = project(tmp_path, requirements__txt=f"{option} http://127.0.0.1:9/simple\nsquatter\nnumpy\ntoolz\n")
+    found, left, _ = environment(root, True, "numpy", "toolz", "squatter", extras=("numpy", "squatter", "toolz"))
+    assert {"numpy", "toolz"} <= set(found.packages) and "squatter" not in {*found.packages, *index.fetched}
+    assert left == ("squatter (the index that the project names for it is not reached)",)
+
+
 @pytest.mark.parametrize(
     ("line", "settings", "told"),
     [
