@@ -30,10 +30,10 @@ MARKER = "fixer-environment.json"
 BOUND_TO_TORCH = ("torchvision", "torchaudio")
 _OF_TODAY = frozenset({
     "torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities",
-    "comet-ml", "mlflow", "tensorboard", "wandb",
+    "comet-ml", "docstring-parser", "mlflow", "tensorboard", "typeshed-client", "wandb",
 })  # fmt: skip
 """What belongs to torch and Lightning, which are those of today: Lightning's loggers ask for much of theirs (2.6.6 for
-comet-ml 3.44.4), and no requirement says so."""
+comet-ml 3.44.4), LightningCLI for the extra `signatures` of jsonargparse, and no requirement says so."""
 _OTHER_FILES = (
     "its files do not have the hashes that the project gives: it was changed, or another package has its name"
 )
@@ -184,7 +184,7 @@ def _install_together(
         blamed = _blamed(wrong, lines)
         if blamed is None:
             return [line for line in plan.extras if line in lines or line in alone], refused, installer
-        name = Requirement(blamed).name
+        name = _of_any_version(blamed)
         if _MISMATCH.search(wrong):
             refused[blamed] = _OTHER_FILES
             installer = installer.without(_names([blamed]))
@@ -212,6 +212,12 @@ def _blamed(wrong: str, lines: Iterable[str]) -> str | None:
 def _asked(line: str) -> str:
     """What an installer is asked for: an address by itself, since what it brings may have another name."""
     return Requirement(line).url or line
+
+
+def _of_any_version(line: str) -> str:
+    """A requirement without its version, but with its extras: LightningCLI looks for those of jsonargparse."""
+    asked = Requirement(line)
+    return f"{asked.name}[{','.join(sorted(asked.extras))}]" if asked.extras else asked.name
 
 
 def _short(text: str) -> str:
@@ -260,7 +266,7 @@ def _install_one(
 ) -> str | None:
     """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
     else of today. Why the first of these failed is returned where all do."""
-    texts = (_asked(line), *([] if Requirement(line).url else [Requirement(line).name]))
+    texts = (_asked(line), *([] if Requirement(line).url else [_of_any_version(line)]))
     asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in texts]
     first = None
     for given in (given for number, given in enumerate(asked) if given not in asked[:number]):

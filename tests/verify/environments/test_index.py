@@ -135,6 +135,13 @@ def test_the_index_that_a_project_names_is_asked_where_the_user_names_none(
         assert "corp-thing" in found and set(TRAPS).isdisjoint({*index.asked, *corp.asked})
 
 
+def test_another_version_than_the_one_asked_for_keeps_the_extras(tmp_path: Path, index: Index, uv: bool) -> None:
+    index.add("leaning", needs="toolz; extra == 'more'\nProvides-Extra: more")
+    root = project(tmp_path, requirements__txt="leaning[more]==9.0\n")
+    found, left, _ = environment(root, uv, "leaning", extras=("leaning[more]==9.0",))
+    assert {"leaning", "toolz"} <= set(found.packages) and not left
+
+
 @pytest.mark.parametrize("option", ["--extra-index-url", "--index-url"])
 def test_an_index_that_is_not_reached_keeps_only_its_own_out(
     tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch, option: str
