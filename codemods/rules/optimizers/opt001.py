@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import CallNode, ClassNode, PythonFile, TextFile
+from codemods.code.syntax import Function, parameters
 from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.rewrite.manual import batch_outputs, project_obstacles
@@ -20,7 +21,7 @@ from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, giv
 from codemods.rewrite.manual.transfer_edits import hand_over, without
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.optimizers.apart import sets_flag
-from codemods.rules.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
+from codemods.rules.optimizers.module import IMPORTS, INDEX, STEP, WATCHED, candidates, names_of, read_class
 from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
 from codemods.rules.optimizers.plan import UNHEARD, OptimizerFileSummary, OptimizerVerdict, clears, verdicts, window_of
 
@@ -37,6 +38,8 @@ COUNTED = (
     "The module's global_step counts a batch once, as before 1.6 (where it did so after the hooks of the batch); the "
     "Trainer's, which checkpoints hold, counts the steps of all optimizers."
 )
+WITH_INDEX = ("on_before_optimizer_step", "optimizer_step", "optimizer_zero_grad", "configure_gradient_clipping")
+"""The hooks besides the step that were told which optimizer they are for."""
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
 ADVICE = (
     "Set `self.automatic_optimization = False` and write `for optimizer in self.optimizers():` in training_step, with "
@@ -99,11 +102,13 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
             continue
         place = file.head(item.methods[STEP])
         message = f"{item.node.name} trains several optimizers by `optimizer_idx`, which Lightning 2.0 removed"
+        hooks = " and ".join(f"`{name}`" for name, method in item.methods.items() if _is_given_it(name, method))
         if verdict.what == "none":
-            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
+            also = f" Take optimizer_idx out of {hooks} too." if hooks else ""
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}{also}", "M214")
             continue
         doubts = f"Check this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
-        told = [*([WINDOWS] if window_of(verdict.given) else []), *([COUNTED] if verdict.batches else []), RESUMED]
+        told = [*([f"It goes for {hooks} too."] if hooks else []), *([WINDOWS] if window_of(verdict.given) else []), *([COUNTED] if verdict.batches else []), RESUMED]
         reason = " ".join([doubts, *told])
         loop = verdict.what == "loop"
         yield Match(
@@ -116,6 +121,11 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
             imports=_imports(verdict) if loop else (),
             unit=verdict.unit,
         )
+
+
+def _is_given_it(name: str, method: Function) -> bool:
+    """Whether a hook besides the step is told which optimizer it is for."""
+    return name in WITH_INDEX and INDEX in parameters(method)
 
 
 def _apart_matches(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]:
