@@ -21,13 +21,15 @@ from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.metrics.admitted import SINCE, admitted, asked
+from codemods.rules.metrics.advice import ADVICE, advice
 from codemods.rules.metrics.any_size import REASON, of_any_size, with_imports
 from codemods.rules.metrics.any_size import SINCE as NEEDED
 from codemods.rules.metrics.arguments import Arguments, read_arguments
 from codemods.rules.metrics.collected import BY_CLASS, named_as_before
 from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
-from codemods.rules.metrics.metric_attributes import feeds, method_of
+from codemods.rules.metrics.metric_attributes import UNFED, feeds, method_of
+from codemods.rules.metrics.never_fed import LIKE_THE_OTHERS, beside
 from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOrigin, fed, latest, stores
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
@@ -37,7 +39,6 @@ from codemods.rules.metrics.two_classes import AREAS, of_several, of_two_classes
 
 CODE = "MET001"
 ROW = "M008"
-ADVICE = 'write it with `task="multiclass", num_classes=...`, `task="binary"`, or `task="multilabel", num_labels=...`'
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
 SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
@@ -48,11 +49,6 @@ STATED_AREA = (
 )
 ONE_OF = re.compile(r"cross_?entropy|nll_?loss|softmax|argmax", re.IGNORECASE)
 SEVERAL_OF = re.compile(r"bce|binary_cross|sigmoid|multi_?label", re.IGNORECASE)
-GONE = frozenset({
-    "absent_score", "compute_on_step", "is_multiclass", "mdmc_average", "mdmc_reduce", "multiclass", "multilabel",
-    "pos_label", "reduce", "reduction", "subset_accuracy",
-})  # fmt: skip
-"""The keywords that no metric with a task takes any more (run on 1.9)."""
 BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 """The function that took binary targets alone, in each release that had it."""
 
@@ -134,6 +130,9 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
     if told := of_two_classes(file, facts, place.call, place.metric, place.function, given):
         return _written(file, place, given, ("binary", None), *told)
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
+    if known.reason == UNFED and (alike := _as_beside(file, facts, place)):
+        match = _tasked(file, facts, place, message, given, alike)
+        return replace(match, fix="safe", reason=LIKE_THE_OTHERS) if match.edits else match
     if known.reason or not (known.given or place.binary):
         return _of_stated_classes(file, place, given) or _left(file, place, message, known.reason)
     return _tasked(file, facts, place, message, given, known)
@@ -155,23 +154,8 @@ def _spread_task(file: PythonFile, call: CallNode) -> bool:
 
 
 def _left(file: PythonFile, place: _MetricCall, message: str, reason: str) -> Match:
-    reason = f"Not rewritten: {reason}; {_advice(file, place.call.node, place.function)}."
+    reason = f"Not rewritten: {reason}; {advice(file, place.call.node, place.function)}."
     return Match(file.span(place.call.node), message, "manual", reason, ROW)
-
-
-def _advice(file: PythonFile, call: ast.Call, function: bool) -> str:
-    """The call as it is to be written, with what only its owner knows left open; in general where it cannot stay as it
-    is besides: its first argument is the task now, that of a function the third, and some keywords were removed."""
-    named = {item.arg for item in call.keywords}
-    gone = sorted(name for name in named if name in GONE)
-    starred = any(isinstance(item, ast.Starred) for item in call.args)
-    if gone or starred or len(call.args) > (2 if function else 0):
-        without = f", without {', '.join(f'{name}=' for name in gone)}" if gone else ""
-        return ADVICE + without + (", and its other arguments by name" if call.args and not function else "")
-    task = 'task="multiclass"' if "num_classes" in named else 'task="multiclass", num_classes=...'
-    rest = [f"{item.arg or '**'}{'=' if item.arg else ''}{file.source_of(item.value)}" for item in call.keywords]
-    written = f"{file.source_of(call.func)}({', '.join([*map(file.source_of, call.args), task, *rest])})"
-    return f'write `{written}`, or `task="binary"`, or `task="multilabel", num_labels=...`'
 
 
 def _fed(file: PythonFile, facts: Facts, place: _MetricCall, given: Arguments) -> MetricInput:
@@ -191,6 +175,18 @@ def _fed(file: PythonFile, facts: Facts, place: _MetricCall, given: Arguments) -
     if not reason and len({(item.task, item.logits) for item in told}) > 1:
         reason = "it is given predictions of more than one kind"
     return MetricInput(reason=reason) if reason else told[0]
+
+
+def _as_beside(file: PythonFile, facts: Facts, place: _MetricCall) -> MetricInput | None:
+    """What a metric is given that is made beside one which is given nothing."""
+    for other in beside(file, facts, place.call):
+        metric = metric_of(other.scope.resolve(other.node.func) or "")
+        if metric and not metric[1]:
+            given = read_arguments(file, other.node, *metric)
+            known = _fed(file, facts, _MetricCall(other, *metric, False, place.any_size), given)
+            if known.given and not known.reason:
+                return known
+    return None
 
 
 def _as_all_call(file: PythonFile, facts: Facts, known: MetricInput) -> MetricInput:

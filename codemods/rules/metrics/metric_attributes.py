@@ -18,6 +18,7 @@ KNOWN = ("compute", "reset", "clone", "to", "cpu", "cuda", "plot", "keys", *FEED
 MOVING = ("to", "cpu", "cuda")
 """Methods that give the metric itself, elsewhere."""
 ITERATING = ("values", "items")
+UNFED = "nothing in its class gives it predictions"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
     elif not method or not method.item:
         return Feeds(reason="it is not made in a class, so fixer cannot tell what it is given")
     else:
-        names = _attributes(method, call.node)
+        names = attributes_of(method, call.node)
     if not names or not method.item:
         return Feeds(reason="it is passed on where it is made, so fixer cannot tell what it is given")
     found = []
@@ -72,7 +73,7 @@ def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
                 if uses is None:
                     return Feeds(reason=f"`{ast.unparse(node)}` is passed on in line {node.lineno}")
                 found += [Feed(use, own) for use in uses]
-    return Feeds(tuple(found), "" if found else "nothing in its class gives it predictions")
+    return Feeds(tuple(found), "" if found else UNFED)
 
 
 def given_to(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Method, str] | None:
@@ -169,7 +170,7 @@ def _is_within(node: ast.AST, whole: ast.AST, parents: dict[ast.AST, ast.AST]) -
     return above is whole
 
 
-def _attributes(method: Method, call: ast.Call) -> set[str]:
+def attributes_of(method: Method, call: ast.Call) -> set[str]:
     """The attributes of the instance that hold a metric that is made in a method, or a copy of it."""
     names: set[str] = set()
     plain: set[str] = set()

@@ -108,7 +108,12 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}{also}", "M214")
             continue
         doubts = f"Check this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
-        told = [*([f"It goes for {hooks} too."] if hooks else []), *([WINDOWS] if window_of(verdict.given) else []), *([COUNTED] if verdict.batches else []), RESUMED]
+        told = [
+            *([f"It goes for {hooks} too."] if hooks else []),
+            *([WINDOWS] if window_of(verdict.given) else []),
+            *([COUNTED] if verdict.batches else []),
+            RESUMED,
+        ]
         reason = " ".join([doubts, *told])
         loop = verdict.what == "loop"
         yield Match(

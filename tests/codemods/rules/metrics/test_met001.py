@@ -8,7 +8,7 @@ import pytest
 import torchmetrics
 import torchmetrics.functional
 
-from codemods.rules.metrics.met001 import GONE
+from codemods.rules.metrics.advice import GONE
 from codemods.rules.metrics.table import PASSED, proven, rows
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
