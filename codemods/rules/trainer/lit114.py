@@ -20,14 +20,23 @@ RENAMED = {
     ("validate", "val_dataloaders"): ("dataloaders", "M018"),
     ("test", "test_dataloaders"): ("dataloaders", "M018"),
 }
+NEVER = {
+    ("fit", "val_dataloader"): "val_dataloaders",
+    ("validate", "val_dataloader"): "dataloaders",
+    ("test", "test_dataloader"): "dataloaders",
+    ("predict", "predict_dataloader"): "dataloaders",
+    ("predict", "test_dataloaders"): "dataloaders",
+}
+"""What no release took, and plainly means."""
+OLD = {**{key: new for key, (new, _) in RENAMED.items()}, **NEVER}
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near([name for _, name in RENAMED]):
+    for call in file.calls_near([name for _, name in OLD]):
         function = call.node.func
         for item in call.node.keywords:
             key = (function.attr if isinstance(function, ast.Attribute) else "", item.arg or "")
-            if key in RENAMED:
+            if key in OLD:
                 yield from _renamed(file, facts, call, item, *key)
     for call in _positional(file):
         if is_trainer_call(call):
@@ -39,17 +48,20 @@ def _positional(file: PythonFile) -> list[CallNode]:
 
 
 def _present(file: PythonFile) -> bool:
-    return any(name in file.text for _, name in RENAMED) or bool(_positional(file))
+    return any(name in file.text for _, name in OLD) or bool(_positional(file))
 
 
 def _renamed(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, method: str, old: str
 ) -> Iterator[Match]:
-    new, row = RENAMED[method, old]
+    new, row = OLD[method, old], RENAMED.get((method, old), ("", None))[1]
     known = is_trainer(file, facts, call)
     message = f"`{old}=` of Trainer.{method} was renamed to `{new}=` in Lightning 1.4"
-    if known is False:
-        if _may_be(file, call):
+    same = "The same argument."
+    if (method, old) in NEVER:
+        message, same = f"`{old}=` of Trainer.{method} is `{new}=`", "No release took it: the call is a TypeError."
+    if known is False or (known is None and (method, old) in NEVER):
+        if known is False and (method, old) not in NEVER and _may_be(file, call):
             reason = (
                 f"Not rewritten: fixer cannot tell on what `{method}` is called; if it "
                 f"is Lightning's Trainer, rename the argument to `{new}=`."
@@ -61,9 +73,9 @@ def _renamed(
         return
     edit = NodeEdit(call.node, partial(replaced, name=old, new=((new, None),)))
     if known:
-        yield Match(file.span(item), message, "safe", "The same argument.", row, (edit,))
+        yield Match(file.span(item), message, "safe", same, row, (edit,))
     else:
-        reason = "The same argument, if this is Lightning's Trainer."
+        reason = f"{same.rstrip('.')}, if this is Lightning's Trainer."
         yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
 
 
@@ -141,7 +153,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"train_dataloader", b"val_dataloaders", b"test_dataloaders", b"Trainer("),
+    triggers=(b"train_dataloader", b"val_dataloader", b"test_dataloader", b"predict_dataloader", b"Trainer("),
     check=_check,
     present=_present,
     rows=partial(best_levels, (("M017", "safe"), ("M018", "safe"), ("G17022", "safe"))),

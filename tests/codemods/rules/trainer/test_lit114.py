@@ -9,7 +9,7 @@ import pytest
 from lightning.pytorch import Trainer
 
 from codemods.lightning.arguments import signatures
-from codemods.rules.trainer.lit114 import RENAMED, names_by_position
+from codemods.rules.trainer.lit114 import NEVER, RENAMED, names_by_position
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Trainer\n\n"
@@ -23,6 +23,17 @@ def test_names(key: tuple[str, str], new: str) -> None:
     if method != "tune":
         taken = inspect.signature(getattr(Trainer, method)).parameters
         assert new in taken and old not in taken
+
+
+@pytest.mark.parametrize(("key", "new"), NEVER.items())
+def test_what_no_release_took(key: tuple[str, str], new: str) -> None:
+    method, old = key
+    assert not any(old in names for names in signatures().get(method, {}).values())
+    assert new in inspect.signature(getattr(Trainer, method)).parameters
+    text = f"{HEAD}t = Trainer()\nt.{method}(m, {old}=a)\n"
+    assert rewritten({"a.py": text}, rule("LIT114"))["a.py"] == text.replace(f"{old}=", f"{new}=")
+    unseen = f"import pytorch_lightning\n\n\ndef f(trainer, other):\n    trainer.{method}(m, {old}=a)\n    other.{method}({old}=a)\n"
+    assert run_rules({"a.py": unseen}, rule("LIT114")).findings == ()
 
 
 @pytest.mark.parametrize(
