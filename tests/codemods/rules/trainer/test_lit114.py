@@ -32,7 +32,8 @@ def test_what_no_release_took(key: tuple[str, str], new: str) -> None:
     assert new in inspect.signature(getattr(Trainer, method)).parameters
     text = f"{HEAD}t = Trainer()\nt.{method}(m, {old}=a)\n"
     assert rewritten({"a.py": text}, rule("LIT114"))["a.py"] == text.replace(f"{old}=", f"{new}=")
-    unseen = f"import pytorch_lightning\n\n\ndef f(trainer, other):\n    trainer.{method}(m, {old}=a)\n    other.{method}({old}=a)\n"
+    use = f"trainer.{method}({old}=a)\n    b.{method}({old}=a)"
+    unseen = f"import pytorch_lightning\n\n\ndef f(trainer, b):\n    {use}\n"
     assert run_rules({"a.py": unseen}, rule("LIT114")).findings == ()
 
 
