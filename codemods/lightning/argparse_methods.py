@@ -217,7 +217,7 @@ def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
         and name in file.text
         and (
             name in defaults
-            or f"--{name}" in file.text
+            or re.search(rf"--{name}\b", file.text)
             or on_parsed(file, name, bases)
             or _is_key(file, name, None in defaults)
         )

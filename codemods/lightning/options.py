@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
-from codemods.code.syntax import returns, takes
+from codemods.code.syntax import returns, takes, targets_of
 from codemods.lightning.facts import Facts, literal
 
 PARSED = ("parse_args", "parse_known_args")
@@ -406,3 +406,18 @@ def _unpacked(file: PythonFile) -> dict[str, list[AssignNode]]:
 def _called(node: ast.expr | None) -> str | None:
     function = node.func if isinstance(node, ast.Call) else None
     return function.id if isinstance(function, ast.Name) else getattr(function, "attr", None)
+
+
+def is_always_said(file: PythonFile, name: str) -> bool:
+    """Whether a file declares an option that is some text where nobody gives it, and sets it to nothing else."""
+    options = [call.node for call in declared(file, name)]
+    defaults = [item.value for option in options for item in option.keywords if item.arg == "default"]
+    stored = [node for node in file.attributes(name) if not isinstance(node.ctx, ast.Load)]
+    given = [
+        item.node.value
+        for item in file.assignments
+        if item.node.value and any(target in stored for target in targets_of(item.node))
+    ]
+    whole = bool(options) and len(defaults) == len(options) and len(given) == len(stored)
+    said = [literal(value)[1] for value in (*defaults, *given)]
+    return whole and all(isinstance(value, str) and value for value in said)

@@ -39,6 +39,7 @@ from codemods.lightning.keyword_flow import handed
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured, is_section
 from codemods.lightning.namespace_uses import COMMON, on_parsed
+from codemods.lightning.options import is_always_said
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.dictionaries import names_of
 from codemods.rewrite.whole_statements import without_statement
@@ -295,7 +296,7 @@ def _extra(
     declared = any(script.adds for script in scripts.values())
     spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}
     otherwise = 'getattr({}, "accelerator", None) or "cpu"' if spoken_of else '"cpu"'
-    return hardware(file, site, kept, None if declared else otherwise)
+    return hardware(file, site, kept, None if declared or is_always_said(file, "accelerator") else otherwise)
 
 
 def _homes(facts: Facts) -> Mapping[str, helpers.HelperModule]:
