@@ -351,8 +351,11 @@ def _written_name(found: ValueOrigin, call: ast.Call, here: Method) -> str | Non
         name = found.base.id
         lines = [node.lineno for node in walk(here.node) if isinstance(node, ast.Name) and stores(node, name)]
         return None if any(found.base.lineno <= line <= call.lineno for line in lines) else name
-    names = [target.id for target, value in here.bindings if value is found.base and isinstance(target, ast.Name)]
-    return names[0] if names and latest(names[0], call.lineno, here) == (found.base, None) else None
+    bound = [target for target, value in here.bindings if value is found.base]
+    if (place := found.index) is not None:
+        bound = [part for target in bound if isinstance(target, ast.Tuple) for part in target.elts[place : place + 1]]
+    names = [part.id for part in bound if isinstance(part, ast.Name)]
+    return names[0] if names and latest(names[0], call.lineno, here) == (found.base, found.index) else None
 
 
 def _without_step(file: PythonFile, call: CallNode) -> Match | None:

@@ -151,11 +151,21 @@ def test_a_function_takes_the_number_from_what_it_is_given() -> None:
             "if y.any():\n            out = -out\n        accuracy(out.argmax(dim=1), y)",
             'y, task="multiclass", num_classes=out.shape[1]',
         ),
+        (
+            "one, two = both(out)\n        preds = torch.argmax(two, dim=1)\n        accuracy(preds, y)",
+            'y, task="multiclass", num_classes=two.shape[1]',
+        ),
     ],
 )
 def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
     text = module("pass", fed, last="build(width)")
     assert written in rewritten({"train.py": text}, rule("MET001"))["train.py"]
+
+
+def test_a_part_that_is_bound_again_does_not_tell_the_number() -> None:
+    fed = "one, two = both(out)\n        preds = torch.argmax(two, dim=1)\n        two = y\n        accuracy(preds, y)"
+    text = module("pass", fed, last="build(width)")
+    assert rewritten({"train.py": text}, rule("MET001"))["train.py"] == text
 
 
 @pytest.mark.parametrize(
