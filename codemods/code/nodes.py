@@ -98,5 +98,13 @@ def walked(tree: ast.AST) -> tuple[ast.AST, ...]:
 
 
 def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    """The node around each node of a tree."""
-    return {child: node for node in walk(tree) for child in ast.iter_child_nodes(node)}
+    """The node around each node of a tree, without contexts and operators, which are one object for all."""
+    found: dict[ast.AST, ast.AST] = {}
+    for node in walk(tree):
+        for name in _FORWARDS.get(type(node), ()):
+            value = getattr(node, name, None)
+            if type(value) is list:
+                found.update((item, node) for item in value if isinstance(item, ast.AST))
+            elif isinstance(value, ast.AST):
+                found[value] = node
+    return found

@@ -18,8 +18,8 @@ Parents = dict[ast.AST, ast.AST]
 def shown_alone(facts: Facts, file: PythonFile, word: str) -> frozenset[int]:
     """The ids of the constants that are the key by which a file asks for a count, or whether there is one, where the
     count comes into nothing but messages; none of them where one name may carry it elsewhere."""
-    parents = parents_of(file.tree)
     keys = [node for node in walked(file.tree) if isinstance(node, ast.Constant) and node.value == word]
+    parents = parents_of(file.tree) if keys else {}
     asked = [key for key in keys if _is_asked_for(key, parents)]
     taken = [key for key in keys if (read := _read(key, parents)) and _is_shown(facts, file, read, parents)]
     return frozenset(map(id, [*asked, *taken]))

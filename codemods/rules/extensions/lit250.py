@@ -110,7 +110,7 @@ def _may_be_of(facts: Facts, item: ClassFact, maker: ClassFact | None) -> bool:
     it into another; None is code outside of a class."""
     if maker is None or maker in facts.ancestry(item):
         return True
-    return any({item, maker} <= {*facts.ancestry(each)} for each in facts.classes())
+    return not {item, *facts.subclasses(item)}.isdisjoint({maker, *facts.subclasses(maker)})
 
 
 def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
