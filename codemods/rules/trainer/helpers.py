@@ -22,25 +22,31 @@ def add_arguments(cls, parser, **defaults):
     """
     group = parser.add_argument_group(cls.__name__)
     for name, parameter in inspect.signature(cls).parameters.items():
-        if parameter.kind is not parameter.VAR_KEYWORD:
-            required = parameter.default is parameter.empty
-            default = None if required else parameter.default
-            group.add_argument(
-                f"--{name}",
-                type=plain_value,
-                nargs="?",
-                const=True,
-                default=defaults.get(name, default),
-                required=required,
-            )
+        required = parameter.default is parameter.empty
+        annotated = {*getattr(parameter.annotation, "__args__", [parameter.annotation])}
+        kinds = annotated & {str, int, float, bool}
+        several = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if several or (required and not kinds):
+            continue
+        default = None if required else parameter.default
+        group.add_argument(
+            f"--{name}",
+            type=str if kinds == {str} else plain_value,
+            nargs="?",
+            const=True,
+            default=defaults.get(name, default),
+            required=required,
+        )
     return parser
 '''
 VALUE = '''\
 def plain_value(text):
-    """The number, truth value or None that a text spells, else the text."""
-    spelled = {"true": "True", "false": "False"}.get(text.lower(), text)
+    """The truth value, number or None that a text spells, else the text."""
+    for value, words in ((True, "y yes t true on"), (False, "n no f false off")):
+        if text.lower() in words.split():
+            return value
     try:
-        value = ast.literal_eval(spelled)
+        value = ast.literal_eval(text)
     except (SyntaxError, ValueError):
         return text
     return value if value is None or isinstance(value, (int, float)) else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 from lightning.pytorch import LightningDataModule, Trainer
@@ -67,6 +67,7 @@ def test_a_datamodule() -> None:
             super().__init__()
             self.given = folder, batch_size, others
 
+    Data.__init__.__annotations__.update(folder=str, batch_size=int)
     add, build = functions()["add_arguments"], functions()["from_arguments"]
     parser = add(Data, argparse.ArgumentParser())
     parser.add_argument("--unrelated", default=1)
@@ -75,6 +76,20 @@ def test_a_datamodule() -> None:
     assert build(Data, args, batch_size=2, more=3).given == ("here", 2, {"more": 3})
     with pytest.raises(SystemExit):
         parser.parse_args([])
+
+
+def test_what_1x_made_no_option_of_is_none() -> None:
+    """Only what is annotated as a number, a truth value or text has one; a class may take more by position."""
+
+    class Data:
+        def __init__(self, rows, *args, rate, name=None, shuffle=True, net=None, **kwargs):  # type: ignore[no-untyped-def]
+            pass
+
+    notes = {"rate": float, "args": int, "kwargs": str, "name": Optional[str], "shuffle": bool}
+    Data.__init__.__annotations__.update(notes)
+    parser = functions()["add_arguments"](Data, argparse.ArgumentParser())
+    given = parser.parse_args(["--rate", "1e-3", "--name", "2021", "--shuffle", "no"])
+    assert vars(given) == {"rate": 0.001, "name": "2021", "shuffle": False, "net": None}
 
 
 def test_an_instance_that_is_made_to_call_it_of_is_not_needed() -> None:
