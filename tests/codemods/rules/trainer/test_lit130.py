@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 from lightning.pytorch import LightningDataModule, Trainer
@@ -85,7 +85,7 @@ def test_what_1x_made_no_option_of_is_none() -> None:
         def __init__(self, rows, *args, rate, name=None, shuffle=True, net=None, **kwargs):  # type: ignore[no-untyped-def]
             pass
 
-    notes = {"rate": float, "args": int, "kwargs": str, "name": Optional[str], "shuffle": bool}
+    notes = {"rate": float, "args": int, "kwargs": str, "name": str | None, "shuffle": bool}
     Data.__init__.__annotations__.update(notes)
     parser = functions()["add_arguments"](Data, argparse.ArgumentParser())
     given = parser.parse_args(["--rate", "1e-3", "--name", "2021", "--shuffle", "no"])
