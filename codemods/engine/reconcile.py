@@ -161,9 +161,8 @@ def _forestalled(
             instead[finding] = _answered(finding, answer)
         else:
             by = sorted({repair.code for repair in repairs} - {finding.code})
-            instead[finding] = replace(
-                finding, reason=f"Nothing is left of it in what {', '.join(by) or 'others'} made."
-            )
+            made = f"What {', '.join(by) or 'others'} rewrote takes care of it."
+            instead[finding] = replace(finding, reason=made)
     return instead
 
 

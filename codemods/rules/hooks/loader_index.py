@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from types import NoneType
+from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, parameters, uses
@@ -13,6 +14,9 @@ from codemods.lightning.class_family import family
 from codemods.lightning.facts import ClassFact, Facts, literal
 from codemods.rule import Match, NodeEdit
 from codemods.rules.hooks.staged import called_by_name, is_seen_elsewhere, renamed
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 INDEX = "dataloader_idx"
 STEPS = ("validation_step", "test_step", "predict_step")
@@ -32,9 +36,25 @@ def misnamed(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode) -
             reason = f"Not rewritten: {why}. A step that lacks an argument of that name is refused."
             yield Match(file.head(method), message, "manual", reason)
             continue
-        edit = NodeEdit(method, partial(renamed, name=names[2], new=INDEX))
-        reason = "1.x gave it by position; the step is refused without an argument of that name."
+        edit = NodeEdit(method, partial(_renamed, name=names[2]))
+        reason = "1.x gave it by position; the step is refused without an argument of that name, and with one loader "
+        reason += "with one that has no default."
         yield Match(file.head(method), message, "safe", reason, edits=(edit,))
+
+
+def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    """A step whose index has its name, and is 0 where there is one loader."""
+    import libcst as cst
+
+    changed = renamed(node, name=name, new=INDEX)
+    *rest, last = changed.params.params
+    if last.default is not None:
+        return changed
+    equal = (
+        cst.AssignEqual() if last.annotation else cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    )
+    last = last.with_changes(default=cst.Integer("0"), equal=equal)
+    return changed.with_changes(params=changed.params.with_changes(params=[*rest, last]))
 
 
 def _is_index(method: Function, name: str) -> bool:

@@ -49,6 +49,7 @@ STATED_AREA = (
 )
 ONE_OF = re.compile(r"cross_?entropy|nll_?loss|softmax|argmax", re.IGNORECASE)
 SEVERAL_OF = re.compile(r"bce|binary_cross|sigmoid|multi_?label", re.IGNORECASE)
+TASKS = ("Binary", "Multiclass", "Multilabel")
 BINARY = f"{ROOT}.metrics.functional.classification.auroc"
 """The function that took binary targets alone, in each release that had it."""
 
@@ -101,9 +102,25 @@ def _judged(file: PythonFile, facts: Facts) -> Iterator[tuple[Match, tuple[str, 
     for (call, _), match in zip(found, with_imports(file, facts, told), strict=True):
         dotted = call.scope.resolve(call.node.func) or ""
         yield match, (dotted,) if dotted else bases_around(file, call)
+    yield from _derived(file)
     for node, name, dotted in handed:
         reason = f"Not rewritten: it is called elsewhere, by another name; there, {ADVICE}."
         yield Match(file.span(node), _message(name), "manual", reason, ROW), (dotted,)
+
+
+def _derived(file: PythonFile) -> Iterator[tuple[Match, tuple[str, ...]]]:
+    """The classes below a metric that is a choice between those of its tasks now: what is made of them is one of those,
+    without what the class says (run on 1.9)."""
+    for item in file.classes:
+        for base in item.node.bases:
+            dotted = item.scope.resolve(base) or ""
+            metric = metric_of(dotted)
+            if metric and not metric[1] and metric[0] in classes():
+                message = f"`{metric[0]}` cannot be derived from since torchmetrics 0.11"
+                reason = (
+                    f"Not rewritten: derive from {', '.join(f'`{task}{metric[0]}`' for task in TASKS)} or its like."
+                )
+                yield Match(file.span(base), message, "manual", reason, ROW), (dotted,)
 
 
 def _spoken(file: PythonFile, words: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
@@ -62,6 +62,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _logged(file, facts, call)
 
 
+_INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+
+
 @dataclass(frozen=True)
 class ClassText:
     """What stands for the class of an instance; `why` says what speaks against a rewrite, or what it takes for sure."""
@@ -102,6 +105,16 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
     )
 
 
+def _is_configured(file: PythonFile, call: CallNode, name: str, stores: Container[int]) -> bool:
+    """Whether Hydra makes what a name stands for."""
+    values = (
+        item.node.value
+        for item in file.assignments_to(name)
+        if any(id(target) in stores for target in targets_of(item.node))
+    )
+    return any(isinstance(value, ast.Call) and call.scope.resolve(value.func) in _INSTANTIATE for value in values)
+
+
 def _plain_method(method: ast.FunctionDef) -> bool:
     return not any(ast.unparse(node) in ("classmethod", "staticmethod") for node in method.decorator_list)
 
@@ -132,6 +145,10 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
     tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
     if not given and not made and (maker := next(filter(None, tables), None)):
         return ClassText(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
+    if not given and not made and len(stores) == 1 and _is_configured(file, call, name, stores):
+        return ClassText(
+            f"type({name})", "unsafe", f"; fixer assumes that `{name}` is a module, of which Hydra made one"
+        )
     if given or not made or len(made) != len(stores):
         return None
     only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)

@@ -79,7 +79,7 @@ def test_a_finding_is_answered_by_itself_where_its_rule_rewrote_others() -> None
 
 @pytest.mark.parametrize(
     ("level", "reason"),
-    [("safe", "Nothing is left of it in what AAA002 made."), ("manual", "by hand")],
+    [("safe", "What AAA002 rewrote takes care of it."), ("manual", "by hand")],
 )
 def test_a_repair_elsewhere_answers_nothing(level: str, reason: str) -> None:
     def far(file: Any, facts: Facts) -> Iterator[Match]:

@@ -137,6 +137,17 @@ def test_a_bar_that_the_class_makes_itself_is_its_own() -> None:
     assert refusals({"a.py": text.replace("self.init_train_tqdm(trainer)", "None")}, "LIT250")
 
 
+def test_a_property_of_the_class_itself_is_its_own() -> None:
+    text = (
+        "from lightning.pytorch.callbacks import ProgressBar\n\n\nclass Bar(ProgressBar):\n"
+        "    @property\n    def is_enabled(self):\n        return self._on\n\n"
+        "    def on_train_start(self, trainer, pl_module):\n        print(self.is_enabled)\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT250")).findings == ()
+    inherited = text.replace("    @property\n    def is_enabled(self):\n        return self._on\n\n", "")
+    assert refusals({"a.py": inherited}, "LIT250")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -35,11 +35,14 @@ def main():
 
 def test_the_index_is_known_by_its_name() -> None:
     after = rewritten({"train.py": PROGRAM}, LIT)["train.py"]
-    assert "    def validation_step(self, batch, batch_idx, dataloader_idx: int):\n" in after
+    assert "    def validation_step(self, batch, batch_idx, dataloader_idx: int = 0):\n" in after
     assert '        print({"which": dataloader_idx}, dict(which=dataloader_idx), batch_idx)\n' in after
     assert rewritten({"train.py": after}, LIT)["train.py"] == after
     done = train({"train.py": after}, script=None, module="train", function="main")
     assert done.failure is None and done.returned == [0, 0, 1]
+    alone = after.replace("(model, loaders)", "(model, loaders[:1])")
+    done = train({"train.py": alone}, script=None, module="train", function="main")
+    assert done.failure is None and done.returned == [0, 0]
     assert train({"train.py": PROGRAM}, script=None, module="train", function="main").failure is not None
 
 

@@ -241,3 +241,19 @@ def test_what_a_class_of_another_library_makes_is_named() -> None:
         "Not rewritten: fixer cannot tell what `Model` makes, but it is called like a class; "
         "if it is an instance, write Model.load_from_checkpoint(...)."
     )
+
+
+@pytest.mark.parametrize(
+    ("made", "level"),
+    [("hydra.utils.instantiate(cfg.model)", "unsafe"), ("strange(cfg.model)", None), ("hydra.main(cfg)", None)],
+)
+def test_what_hydra_makes_is_an_instance(made: str, level: str | None) -> None:
+    text = (
+        "import hydra\nimport pytorch_lightning\n\n\ndef main(cfg):\n"
+        f"    model = {made}\n    model = model.load_from_checkpoint(cfg.path)\n"
+    )
+    found = run_rules({"a.py": text}, rule("LIT222")).findings
+    assert [item.fix for item in found] == ([level] if level else [])
+    if level:
+        after = rewritten({"a.py": text}, rule("LIT222"), unsafe=True)["a.py"]
+        assert "model = type(model).load_from_checkpoint(cfg.path)" in after
