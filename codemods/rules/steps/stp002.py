@@ -232,6 +232,13 @@ def _level(file: PythonFile, facts: Facts, place: StepTotal) -> tuple[Fix, str]:
             "unsafe",
             f"fixer assumes that `{text}` is the Trainer's max_epochs; then {STEPS} is the same number.",
         )
+    stated = [leaf.node for leaf in place.count.all("samples") if not isinstance(leaf.node, ast.Call)]
+    if stated:
+        text = ast.unparse(stated[0])
+        return (
+            "unsafe",
+            f"fixer assumes that `{text}` is how many samples the training has; else {STEPS} is another number.",
+        )
     if not _knows_windows(place) and (line := used_otherwise(file, place)) is not None:
         return (
             "unsafe",

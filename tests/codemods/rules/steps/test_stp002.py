@@ -158,7 +158,8 @@ def test_one_cycle_with_the_steps_of_an_epoch(samples: str) -> None:
         f"steps_per_epoch = {samples} // BATCH_SIZE",
         "return OneCycleLR(optimizer, 0.1, epochs=self.trainer.max_epochs, steps_per_epoch=steps_per_epoch)",
     )
-    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert [level for level, _, _ in levels(text)] == ["unsafe"]
+    after = rewritten({"train.py": text}, RULE, unsafe=True)["train.py"]
     assert after == method(f"return OneCycleLR(optimizer, 0.1, total_steps={EST})")
 
 
@@ -177,7 +178,9 @@ def trainer(arguments: str) -> str:
 
 def test_epochs_of_a_configuration_that_the_trainer_gets() -> None:
     found = levels(CONFIGURED, main=trainer("max_epochs=config.max_epochs"))
-    assert [level for level, _, _ in found] == ["safe"]
+    assert [level for level, _, _ in found] == ["unsafe"] and "`self.config.num_samples` is how many" in found[0][2]
+    seen = CONFIGURED.replace("self.config.num_samples", "len(self.train_dataset)")
+    assert [level for level, _, _ in levels(seen, main=trainer("max_epochs=config.max_epochs"))] == ["safe"]
     assert "device_count() counts the machine's GPUs" in found[0][1]
 
 

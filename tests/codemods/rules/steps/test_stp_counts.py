@@ -250,7 +250,7 @@ def scheduled(*lines: str, arguments: str = "max_epochs=3, accumulate_grad_batch
 
 
 def both(text: str) -> tuple[Record, Record]:
-    after = rewritten({"train.py": text}, STP002)["train.py"]
+    after = rewritten({"train.py": text}, STP002, unsafe=True)["train.py"]
     assert after != text
     first, second = train_many([(Case({"train.py": item}, script=None), "target") for item in (text, after)])
     return first, second
