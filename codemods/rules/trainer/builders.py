@@ -14,7 +14,9 @@ from codemods.lightning.argparse_methods import (
     RENAMED,
     SUCCESSORS,
     ArgparseCall,
+    accelerator_of,
     declares_trainers,
+    defaults_of,
     fits_of,
     kinds_of_gpus,
     only_defaults,
@@ -22,6 +24,7 @@ from codemods.lightning.argparse_methods import (
     parser_of,
     statement_of,
 )
+from codemods.lightning.facts import literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
@@ -91,12 +94,22 @@ def hardware(file: PythonFile, site: ArgparseCall, kept: Collection[str], otherw
         return [f'accelerator="gpu" if {args}.gpus else {other}', f"devices={args}.gpus or {several}"]
     found = []
     if "gpus" in kept and not SUCCESSORS["gpus"] & given:
-        found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
+        found += [
+            f'accelerator="gpu" if {args}.gpus else {_otherwise(file, args)}',
+            f"devices={args}.gpus or {args}.devices",
+        ]
     elif otherwise and not given & set(HARDWARE):
         found.append(f"accelerator={otherwise.replace('{}', args)}")
     if "distributed_backend" in kept and not SUCCESSORS["distributed_backend"] & given:
         found.append(f"strategy={args}.distributed_backend or {args}.strategy")
     return found
+
+
+def _otherwise(file: PythonFile, args: str) -> str:
+    """The accelerator that was parsed, or the CPU where a default of the script's may be None."""
+    said = [literal(value)[1] for name, value in defaults_of(file) or () if name == "accelerator"]
+    sure = accelerator_of(file).moved or all(isinstance(value, str) and value for value in said)
+    return f"{args}.accelerator" if sure else f'{args}.accelerator or "cpu"'
 
 
 def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> list[str]:

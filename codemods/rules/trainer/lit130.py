@@ -57,6 +57,7 @@ from codemods.rules.trainer.builders import (
 )
 from codemods.rules.trainer.commands import passed
 from codemods.rules.trainer.gpus import UNSEEN
+from codemods.rules.trainer.read_options import is_read_elsewhere, read_defaults
 
 CODE = "LIT130"
 GONE = {
@@ -70,7 +71,7 @@ ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
 ADDS = "add_argparse_args"
 CLI = "LightningCLI is what Lightning offers instead"
-SPOKEN = "the script or a command mentions it"
+SPOKEN = "code or a command mentions it"
 CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it finds"
 
 
@@ -130,6 +131,7 @@ def _kept(file: PythonFile, facts: Facts) -> set[str]:
                 own |= (other.kept | _given(path, facts)) - set(IDLE)
     for change in configurations(file):
         own |= change.keys
+    own |= {name for name in (*KEPT, *IDLE) if is_read_elsewhere(file, facts, name)}
     return own - own_options(file)
 
 
@@ -291,7 +293,7 @@ def _extra(
         said = built and all(keywords(node).keys() & set(HARDWARE) for node in built)
         moved = accelerator_of(file).moved
         default = not moved and any(name == "accelerator" for name, _ in defaults_of(file) or ())
-        return () if said or default else ('accelerator="cpu"',)
+        return (*(() if said or default else ('accelerator="cpu"',)), *read_defaults(file, facts))
     scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     declared = any(script.adds for script in scripts.values())
     spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}

@@ -1,0 +1,49 @@
+"""Options of a Trainer that code reads of what was parsed, and what they were by default in 1.x."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.code.source import PythonFile
+from codemods.lightning.argparse_methods import WORDS, defaults_of, own_options, parsed_names
+from codemods.lightning.facts import Facts
+from codemods.lightning.namespace_uses import COMMON, on_parsed
+
+DEFAULTS = {
+    "precision": "32",
+    "limit_train_batches": "1.0",
+    "limit_val_batches": "1.0",
+    "limit_test_batches": "1.0",
+    "limit_predict_batches": "1.0",
+    "val_check_interval": "1.0",
+    "log_every_n_steps": "50",
+    "num_sanity_val_steps": "2",
+    "enable_checkpointing": "True",
+    "enable_progress_bar": "True",
+    "enable_model_summary": "True",
+}
+"""What an argument was by default that is None by default now, and means the same (read in 1.9.5 and 2.6.6)."""
+
+
+def read_defaults(file: PythonFile, facts: Facts) -> Iterator[str]:
+    """The keywords by which options that code reads are by default what they were."""
+    said = {name for name, _ in defaults_of(file) or ()} | own_options(file)
+    for name, default in DEFAULTS.items():
+        here = on_parsed(file, name, parsed_names(file)) if name not in said else []
+        if name not in said and (_are_read(here) or is_read_elsewhere(file, facts, name)):
+            yield f"{name}={default}"
+
+
+def is_read_elsewhere(file: PythonFile, facts: Facts, name: str) -> bool:
+    """Whether another file, which parses nothing of Lightning's itself, reads an option of what it is handed."""
+    for path, source in facts.holding(name):
+        other = facts.open(path) if path != file.path and source.kind == "python" else None
+        strange = other is None or bool(other.calls_near(WORDS)) or name in own_options(other)
+        if other and not strange and _are_read(on_parsed(other, name, COMMON)):
+            return True
+    return False
+
+
+def _are_read(nodes: list[ast.Attribute]) -> bool:
+    return any(isinstance(node.ctx, ast.Load) for node in nodes)
