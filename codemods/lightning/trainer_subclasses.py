@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
+from codemods.code.syntax import Function, is_super_call, own_nodes, self_name, taken
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
+from codemods.lightning.instance_types import ReadingPlace, definition_of
 from codemods.lightning.possible_trainers import is_given, may_build
 from codemods.lightning.subclass_members import bound_below
+
+_BINDING = frozenset({"staticmethod", "classmethod"})
+"""Decorators that leave a function's parameters as they are."""
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -98,9 +102,12 @@ def _is_class_method(function: ast.FunctionDef | None) -> bool:
 
 
 def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[str] | None:
-    """The parameters that the constructor of a class of the project has itself, None where it hands on nothing."""
+    """The parameters that the constructor of a class of the project has itself, or a function of it that is called,
+    None where it hands on nothing."""
     dotted = called(file, call)
     fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is None and (function := _function_called(file, facts, call)):
+        return frozenset(item.arg for item in taken(function)) if function.args.kwarg else None
     line = facts.ancestry(fact) if fact else ()
     above = line[1:] if is_super_call(call.node, "__init__") else line
     owner = next((item for item in above if "__init__" in item.methods), None)
@@ -111,6 +118,21 @@ def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[s
     if arguments is None or arguments.kwarg is None:
         return None
     return frozenset(item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _function_called(file: PythonFile, facts: Facts, call: CallNode) -> Function | None:
+    """The plain function of the project, or method of the class around, that a call is of."""
+    node = call.node.func
+    method = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
+    found: ast.AST | None = None
+    if isinstance(node, ast.Attribute) and method and getattr(node.value, "id", None) == self_name(method):
+        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+        own = next((item for item in file.classes if item.node is owner), None)
+        found = own.methods.get(node.attr) if own else None
+    elif definition := definition_of(ReadingPlace.of(file, call), facts, node):
+        found = definition[1]
+    plain = isinstance(found, Function) and {ast.unparse(each) for each in found.decorator_list} <= _BINDING
+    return found if plain and isinstance(found, Function) else None
 
 
 def receivers(file: PythonFile, facts: Facts) -> Iterator[tuple[CallNode, bool]]:

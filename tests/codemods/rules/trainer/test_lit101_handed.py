@@ -404,3 +404,20 @@ def test_what_is_put_into_the_second_is_not_in_the_first(line: str, levels: list
 def test_what_an_empty_dictionary_gives_is_nothing(made: str, level: str) -> None:
     text = f"from pytorch_lightning import Trainer\n\n\ndef go(key):\n    {made}\n    return Trainer(gpus=2, **more)\n"
     assert {finding.fix for finding in run_rules({"a.py": text}, rule("LIT101")).findings} == {level}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "levels"),
+    [("gpus=None, **more", []), ("**more", ["manual"]), ("devices=1, **more", ["manual"])],
+)
+@pytest.mark.parametrize("decorator", ["", "    @staticmethod\n"])
+def test_a_method_that_takes_gpus_itself_hands_them_on_to_nobody(
+    parameters: str, levels: list[str], decorator: str
+) -> None:
+    own = parameters if decorator else f"self, {parameters}"
+    text = (
+        "from pytorch_lightning import Trainer\n\n\nclass Model:\n"
+        f"{decorator}    def build({own}):\n        return Trainer(max_epochs=3, **more)\n\n"
+        "    def fit(self, n):\n        return self.build(gpus=n)\n"
+    )
+    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT101")).findings] == levels
