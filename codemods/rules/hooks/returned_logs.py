@@ -118,18 +118,31 @@ NOT_LOGGED = "which self.log refuses"
 def refused_by_log(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
     """The one of some values, as it is written, that is plainly nothing that `self.log` takes, with what it is."""
     for value in values:
-        made = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
+        made = [*bound_by(method, value.id), *_taken_from(method, value.id)] if isinstance(value, ast.Name) else [value]
         for what in filter(None, (_no_number(file, each) for each in made)):
             return f"`{file.source_of(value)}` is {what}, {NOT_LOGGED}"
     return None
 
 
+def _taken_from(method: Function, name: str) -> list[ast.expr]:
+    """The calls of which a method binds a name to a part: `figure, axes = plt.subplots()`."""
+    several = (node for node in walk(method) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call))
+    return [
+        node.value
+        for node in several
+        if any(is_name(each, name) for target in node.targets if isinstance(target, ast.Tuple) for each in target.elts)
+    ]
+
+
 def _no_number(file: PythonFile, value: ast.expr) -> str | None:
     """What a value is that is plainly no number."""
     if isinstance(value, ast.Call):
-        package = (file.scope.resolve(value.func) or "").partition(".")[0]
+        dotted = file.scope.resolve(value.func) or ""
         if getattr(value.func, "attr", "") == "numpy":
             return "an array of NumPy"
+        if dotted == "torchvision.utils.make_grid":
+            return "an image"
+        package = dotted.partition(".")[0]
         return f"an object of {package}" if package in _SHOWING else None
     if isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str)):
         return "a text"
@@ -137,7 +150,7 @@ def _no_number(file: PythonFile, value: ast.expr) -> str | None:
     return "a list of several things" if isinstance(value, kinds) else None
 
 
-_SHOWING = frozenset({"wandb", "matplotlib", "PIL"})
+_SHOWING = frozenset({"wandb", "matplotlib", "PIL", "plotly", "seaborn"})
 """Packages of which a logger takes pictures, tables and their like."""
 
 

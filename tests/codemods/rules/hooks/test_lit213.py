@@ -183,6 +183,21 @@ def test_what_a_logger_alone_can_show_is_left(head: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("shown = torchvision.utils.make_grid(batch)", "an image"),
+        ("shown, axes = matplotlib.pyplot.subplots()", "an object of matplotlib"),
+        ("shown = plotly.express.imshow(batch)", "an object of plotly"),
+    ],
+)
+def test_pictures_that_a_name_holds_are_left(line: str, what: str) -> None:
+    package = line.partition(" = ")[2].partition(".")[0]
+    text = STEP.replace("        return", f"        {line}\n        return", 1).replace('{"a": loss}', '{"a": shown}')
+    found = refusals({"train.py": f"import {package}.utils\nimport {package}\n{text}"}, "LIT213")
+    assert f"`shown` is {what}, which self.log refuses" in found[0]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         STEP.replace("(LightningModule)", "(torch.nn.Module)"),
