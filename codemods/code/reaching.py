@@ -72,6 +72,15 @@ def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozense
     return frozenset().union(*walk.seen)
 
 
+def narrowed(space: Space, name: str, use: ast.AST) -> Definition:
+    """What a space that does not bind a name itself has seen of it, wherever a reading of it comes about."""
+    walk = _ReachingWalk(name, use, False)
+    walk.block(space.body, frozenset({Definition(PARAMETER)}))
+    seen = frozenset().union(*walk.seen)
+    true = bool(seen) and all(item.true for item in seen)
+    return Definition(PARAMETER, bool(seen) and all(item.some or item.true for item in seen), true)
+
+
 def definitions(space: Space, name: str) -> list[Definition]:
     """All definitions of a name that the space itself makes."""
     if name not in _bound_in(space):
@@ -307,6 +316,10 @@ def _narrowed(test: ast.expr, name: str, env: Env, holds: bool) -> Env:
     """The definitions that are left where a test on a name holds, or does not."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _narrowed(test.operand, name, env, not holds)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+        for part in test.values:
+            env = _narrowed(part, name, env, holds)
+        return env
     if isinstance(test, ast.Name) and test.id == name:
         return frozenset(replace(item, true=True) for item in env) if holds else env
     if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name:

@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.code.nodes import walk
 from codemods.code.none_tests import left_out
-from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
+from codemods.code.reaching import PARAMETER, Definition, definitions, narrowed, reaching
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
 from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored, stores_by_name
@@ -136,7 +136,9 @@ class _LiteralReader:
             if takes(space, name):
                 if definitions(space, name):
                     return self._of_bound_again(file, within[: index + 1], None if inner else use, name, depth)
-                return self._of_parameter(file, within[: index + 1], name, depth)
+                given = self._of_parameter(file, within[: index + 1], name, depth)
+                seen = Definition(PARAMETER) if inner else narrowed(space, name, use)
+                return _but(given, falsy=seen.true) if seen.some else given
             if definitions(space, name) and not _is_declared(space, name):
                 return self._of_space(file, within[: index + 1], space, None if inner else use, name, depth)
         if definitions(file.tree, name) and name not in _imported(file):

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from codemods.code.reaching import reaching
+from codemods.code.reaching import narrowed, reaching
 from codemods.code.syntax import takes
 
 WITH = "x = 1\nwith {0}:\n    x = 2\n    go()\nsee(x)\n"
@@ -58,3 +58,29 @@ def test_the_parameter_of_a_lambda_in_a_default_is_none_of_the_function() -> Non
 )
 def test_the_names_of_a_comprehension_are_its_own(between: str, found: set[object]) -> None:
     assert values(f"x = 1\n{between}\nsee(x)\n", False) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "some", "true"),
+    [
+        ("see(x)", False, False),
+        ("if x:\n        see(x)", True, True),
+        ("if not x:\n        return\n    see(x)", True, True),
+        ("if x is not None:\n        see(x)", True, False),
+        ("if x is None:\n        see(x)", False, False),
+        ("if x:\n        go()\n    see(x)", False, False),
+        ("if x or y:\n        see(x)", False, False),
+        ("if x and y:\n        see(x)", True, True),
+        ("if not x or y:\n        return\n    see(x)", True, True),
+        ("if not (x and y):\n        see(x)", False, False),
+        ("while x:\n        see(x)", False, False),
+    ],
+)
+def test_what_is_seen_of_a_parameter_before_it_is_read(body: str, some: bool, true: bool) -> None:
+    function = ast.parse(f"def f(x=None):\n    {body}\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    [use] = [
+        node.args[0] for node in ast.walk(function) if isinstance(node, ast.Call) and ast.unparse(node.func) == "see"
+    ]
+    found = narrowed(function, "x", use)
+    assert (found.some, found.true) == (some, true)

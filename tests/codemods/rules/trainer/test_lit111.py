@@ -471,3 +471,17 @@ def test_a_strategy_in_a_variable_beside_options(lines: str, told: str) -> None:
     assert [reason.startswith(f"Not rewritten: {told}, which names a strategy") for reason in found] == [True] * bool(
         told
     )
+
+
+@pytest.mark.parametrize(("guard", "found"), [("if gpus:", 0), ("if gpus is not None:", 0), ("if ready:", 1)])
+def test_a_default_that_a_condition_keeps_out_is_no_device(guard: str, found: int) -> None:
+    text = f"""{HEAD}
+
+def make(gpus=None):
+    {guard}
+        devices = gpus
+    else:
+        devices = 1
+    return Trainer(accelerator="gpu", devices=devices)
+"""
+    assert len(run_rules({"train.py": text}, rule("LIT111")).findings) == found
