@@ -112,7 +112,6 @@ RULE = Rule(
     fix="safe",
     versions="Lightning 1.0 - 1.5 -> 1.6 and later",
     triggers=(b"DataModule", b"_dataloader("),
-    words=(b"__init__", b"dataclass"),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(DERIVED, DERIVED)),
     breaks_in="1.6.0",
