@@ -36,10 +36,13 @@ def _match(file: PythonFile, loop: OptimizedModule, name: str, node: ast.Attribu
         return Match(file.span(node), message, "manual", reason)
     this = getattr(node.value, "id", "self")
     reason = "As it is, it is an AttributeError; `self.optimizers()` returns the optimizer."
-    return Match(file.span(node), message, "safe", reason, edits=(NodeEdit(node, partial(_asked, this=this)),))
+    return Match(
+        file.span(node), message, "safe", reason, edits=(NodeEdit(node, partial(asked_of_lightning, this=this)),)
+    )
 
 
-def _asked(node: cst.Attribute, this: str) -> cst.BaseExpression:
+def asked_of_lightning(node: cst.Attribute, this: str) -> cst.BaseExpression:
+    """`self.optimizers()` in place of an attribute."""
     import libcst as cst
 
     return cst.parse_expression(f"{this}.optimizers()")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
@@ -13,9 +12,7 @@ from codemods.code.syntax import Function, is_self_attribute, returns, self_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.loops.classes import NAMES, TRIGGERS, collect, loops
-
-if TYPE_CHECKING:
-    import libcst as cst
+from codemods.rules.loops.tbp103 import asked_of_lightning
 
 CODE = "TBP113"
 CONFIGURES = "configure_optimizers"
@@ -41,23 +38,28 @@ def _match(file: PythonFile, node: ast.Attribute, name: str, alone: bool) -> Mat
         return Match(file.span(node), MESSAGE.format(name), "manual", reason)
     this = getattr(node.value, "id", "self")
     return Match(
-        file.span(node), MESSAGE.format(name), "unsafe", ASSUMED, edits=(NodeEdit(node, partial(_asked, this=this)),)
+        file.span(node),
+        MESSAGE.format(name),
+        "unsafe",
+        ASSUMED,
+        edits=(NodeEdit(node, partial(asked_of_lightning, this=this)),),
     )
 
 
 def _given(configured: Function) -> set[str]:
     """The attributes of the module that it gives Lightning as optimizers: by themselves, in a list or a dictionary."""
     own = self_name(configured)
-    found: set[str] = set()
-    for statement in returns(configured):
-        value = statement.value
-        parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-        parts = [inner for part in parts for inner in (part.elts if isinstance(part, ast.List | ast.Tuple) else [part])]
-        for part in parts:
-            held = _of_dictionary(part) if isinstance(part, ast.Dict) else part
-            if isinstance(held, ast.Attribute) and is_self_attribute(held, held.attr, own):
-                found.add(held.attr)
-    return found
+    parts = [part for statement in returns(configured) if statement.value for part in _optimizers(statement.value)]
+    held = (_of_dictionary(part) if isinstance(part, ast.Dict) else part for part in parts)
+    return {each.attr for each in held if isinstance(each, ast.Attribute) and is_self_attribute(each, each.attr, own)}
+
+
+def _optimizers(value: ast.expr) -> list[ast.expr]:
+    """What of a returned value is an optimizer, or a dictionary with one; `[optimizers], [schedulers]` has both."""
+    if not isinstance(value, ast.List | ast.Tuple):
+        return [value]
+    listed = [part for part in value.elts if isinstance(part, ast.List | ast.Tuple)]
+    return _optimizers(listed[0]) if listed else value.elts
 
 
 def _of_dictionary(node: ast.Dict) -> ast.expr | None:
@@ -68,7 +70,7 @@ def _of_dictionary(node: ast.Dict) -> ast.expr | None:
 def _is_plain(configured: Function) -> bool:
     """Whether a method gives one optimizer and nothing else, whatever it is asked."""
     given = [item.value for item in returns(configured)]
-    return len(given) == 1 and not (isinstance(given[0], ast.List | ast.Tuple) and len(given[0].elts) != 1)
+    return len(given) == 1 and given[0] is not None and len(_optimizers(given[0])) == 1
 
 
 def _stepped(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
@@ -90,12 +92,6 @@ def _stepped(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
                 kept = [target.id for target in node.targets if isinstance(target, ast.Name)]
                 if is_self_attribute(node.value, name, own) and not stepped.isdisjoint(kept):
                     yield node.value
-
-
-def _asked(node: cst.Attribute, this: str) -> cst.BaseExpression:
-    import libcst as cst
-
-    return cst.parse_expression(f"{this}.optimizers()")
 
 
 BEFORE = """\

@@ -29,7 +29,10 @@ if __name__ == "__main__":
         ("        opt = self.optimizer\n        opt.zero_grad()", "        self.optimizer.zero_grad()"),
     ],
 )
-@pytest.mark.parametrize("given", ["[self.optimizer]", "self.optimizer", "{'optimizer': self.optimizer}"])
+@pytest.mark.parametrize(
+    "given",
+    ["[self.optimizer]", "self.optimizer", "{'optimizer': self.optimizer}", "[self.optimizer], [self.schedule]"],
+)
 def test_what_lightning_gives_is_stepped(old: str, new: str, given: str) -> None:
     text = BEFORE.replace("return [self.optimizer]", f"return {given}")
     if "zero_grad" in old:
@@ -56,13 +59,21 @@ def test_left_alone(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["[self.optimizer, self.other]", "[self.optimizer], [self.schedule]", "self.optimizer if self.x else None"]
+    "given",
+    ["[self.optimizer, self.other]", "([self.optimizer, self.other], [])", "self.optimizer if self.x else None"],
 )
 def test_one_of_several_is_for_a_person(given: str) -> None:
     text = BEFORE.replace("return [self.optimizer]", f"return {given}")
     found = run_rules({"a.py": text}, rule("TBP113")).findings
     assert [item.fix for item in found] == ([] if " if " in given else ["manual"])
     assert all("global_step stays 0" in reason for reason in refusals({"a.py": text}, "TBP113"))
+
+
+def test_a_schedule_is_stepped_by_hand() -> None:
+    text = BEFORE.replace("return [self.optimizer]", "return [self.optimizer], [self.schedule]")
+    text = text.replace("opt = self.optimizer\n", "opt = self.optimizers()\n")
+    text = text.replace("opt.step()", "opt.step()\n        self.schedule.step()")
+    assert run_rules({"a.py": text}, rule("TBP113")).findings == ()
 
 
 def test_steps_are_counted_again_and_the_weights_are_the_same() -> None:
