@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.code.nodes import every_node
@@ -13,6 +14,10 @@ from codemods.lightning.facts import Facts
 from codemods.rules.metrics.metric_attributes import attributes_of, method_of
 from codemods.rules.metrics.table import classes
 
+_BY_NAME = re.compile(
+    rb"getattr\((?!\s*\w[\w.]*,\s*['\"]\w*['\"]\s*[,)])|\b(?:named_children|named_modules|children|modules)\(|__dict__|vars\("
+)
+"""What reads attributes by names that are worked out, or goes through all that a module has."""
 LIKE_THE_OTHERS = "Nothing gives it predictions: it gets the task of those that are made beside it."
 
 
@@ -34,6 +39,8 @@ def _is_read(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool
     known = facts.files.get(file.path)
     fact = known.find(item.qualname) if known else None
     if fact is None:
+        return True
+    if any(source.kind in ("python", "notebook") and _BY_NAME.search(source.data) for source in facts.sources.values()):
         return True
     kin = {(each.path, each.name) for each in family(facts, fact)}
     for path, source in facts.holding(name):

@@ -36,6 +36,11 @@ def test_it_gets_the_task_of_the_one_beside_it() -> None:
     assert [item.fix for item in found] == ["safe", "safe"] and "Nothing gives it predictions" in found[1].reason
 
 
+def test_an_attribute_that_is_asked_for_by_its_name_is_none_of_the_metrics() -> None:
+    other = 'def run(args):\n    return getattr(args, "width", 1), getattr(args.data, "height")\n'
+    assert NEW in rewritten({"train.py": TEXT, "other.py": other}, rule("MET001"))["train.py"].splitlines()[10]
+
+
 def test_an_unrelated_class_may_have_an_attribute_of_that_name() -> None:
     other = "class Other:\n    def ask(self):\n        return self.test_acc(1, 2)\n"
     assert NEW in rewritten({"train.py": TEXT, "other.py": other}, rule("MET001"))["train.py"].splitlines()[10]
@@ -47,6 +52,9 @@ def test_an_unrelated_class_may_have_an_attribute_of_that_name() -> None:
         "from train import Model\n\n\ndef run(model, x, y):\n    model.test_acc(x, y)\n",
         "from train import Model\n\n\nclass Mine(Model):\n    def ask(self, x, y):\n        self.test_acc(x, y)\n",
         "from train import Model\n\nModel(1).test_acc = None\n",
+        'def run(model, stage, x, y):\n    getattr(model, f"{stage}_acc")(x, y)\n',
+        'def run(model, stage, x, y):\n    getattr(model, "%s_acc" % stage)(x, y)\n',
+        "def run(model, x, y):\n    for name, part in model.named_children():\n        part.update(x, y)\n",
     ],
 )
 def test_what_may_be_fed_elsewhere_is_for_a_person(other: str) -> None:
