@@ -13,6 +13,7 @@ from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.lightning.keywords import by_name, keyword, keywords, replaced, trainer_calls
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.tuner_calls import has_own
 
 RENAMED = {
     ("fit", "train_dataloader"): ("train_dataloaders", "M017"),
@@ -60,8 +61,10 @@ def _renamed(
     same = "The same argument."
     if (method, old) in NEVER:
         message, same = f"`{old}=` of Trainer.{method} is `{new}=`", "No release took it: the call is a TypeError."
-    if known is False or (known is None and (method, old) in NEVER):
-        if known is False and (method, old) not in NEVER and _may_be(file, call):
+    if (method, old) in NEVER and (not known or has_own(facts, method)):
+        return
+    if known is False:
+        if _may_be(file, call):
             reason = (
                 f"Not rewritten: fixer cannot tell on what `{method}` is called; if it "
                 f"is Lightning's Trainer, rename the argument to `{new}=`."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import keyword, replaced, trainer_calls, with_keyword
 from codemods.lightning.trainer_variables import is_trainer
 from codemods.rule import Match, NodeEdit
@@ -43,17 +43,24 @@ def by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
         called.update((function, function.value))
         if isinstance(function.value, ast.Attribute) and function.value.attr == "tuner":
             yield from _tuners(file, facts, call, function.value)
+        elif has_own(facts, function.attr):
+            continue
         elif certain := function.value in built or is_trainers(file, facts, function, call.within):
             yield _searched(file, call, function)
         elif certain is None:
             yield _left(file, function, UNSEEN, function.attr)
     for node, within in attributes_within(file, frozenset({"tuner", *SHARED})):
-        if node in called or not isinstance(node.ctx, ast.Load):
+        if node in called or not isinstance(node.ctx, ast.Load) or has_own(facts, node.attr):
             continue
         certain = node.value in built or is_trainers(file, facts, node, within)
         if certain is not False:
             method = node.attr if node.attr in SHARED else "lr_find"
             yield _left(file, node, "fixer cannot follow where it is used" if certain else UNSEEN, method)
+
+
+def has_own(facts: Facts, method: str) -> bool:
+    """Whether a Trainer of the project has a method of that name."""
+    return any(method in item.methods for item in facts.classes() if facts.kind(item) == TRAINER)
 
 
 def _tuners(file: PythonFile, facts: Facts, call: CallNode, owner: ast.Attribute) -> Iterator[Match]:

@@ -215,6 +215,12 @@ def test_a_flag_that_is_off_goes() -> None:
     assert after("t = pl.Trainer(auto_lr_find=False)\nt.tune(m)\n").startswith("t = pl.Trainer()\n")
 
 
+@pytest.mark.parametrize("use", ["trainer.lr_find(m, mine=4)", "find = trainer.lr_find"])
+def test_a_method_of_the_projects_own_trainer_is_left_alone(use: str) -> None:
+    own = "class Mine(pl.Trainer):\n    def lr_find(self, model, mine=3):\n        return mine\n\n\n"
+    assert run_rules({"a.py": f"{HEAD}{own}trainer = Mine()\n{use}\n"}, rule("LIT113")).findings == ()
+
+
 @pytest.mark.parametrize("body", ["model.tuner.lr_find(x)\n", "f(auto_lr_find=True)\n"])
 def test_not_spoken_of(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()

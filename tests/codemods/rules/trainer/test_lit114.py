@@ -25,6 +25,12 @@ def test_names(key: tuple[str, str], new: str) -> None:
         assert new in taken and old not in taken
 
 
+def test_a_method_of_the_projects_own_trainer_takes_what_it_says() -> None:
+    own = "class Mine(Trainer):\n    def fit(self, model, train_loader, val_dataloader=None):\n        pass\n\n\n"
+    text = f"{HEAD}{own}t = Mine()\nt.fit(m, a, val_dataloader=b)\n"
+    assert run_rules({"a.py": text}, rule("LIT114")).findings == ()
+
+
 @pytest.mark.parametrize(("key", "new"), NEVER.items())
 def test_what_no_release_took(key: tuple[str, str], new: str) -> None:
     method, old = key
