@@ -16,7 +16,7 @@ DATA = f"{ROOT}.LightningDataModule"
 MESSAGE = "a data module without `super().__init__()` in its constructor fails since Lightning 1.6"
 REASON = "Lightning 1.5 made that call itself; since 1.6 training ends with an AttributeError."
 WRITE = "write `super().__init__()` as the first line of its constructor"
-DATACLASSES = ("dataclasses.dataclass", "pydantic.dataclasses.dataclass", "attr.s", "attrs.define")
+DATACLASSES = ("dataclasses.dataclass", "pydantic.dataclasses.dataclass")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -28,7 +28,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         init = item.methods.get("__init__")
         if init is not None and not _begins(init):
             yield _match(file, facts, item, fact, init)
-        elif init is None and _is_dataclass(item) and "__post_init__" not in item.methods:
+        elif init is None and _is_dataclass(item) and not _has_post_init(facts, fact):
             advice = "give it `def __post_init__(self):` with `super().__init__()`"
             yield Match(file.head(item.node), MESSAGE, "manual", f"Not rewritten: {advice}. {REASON}")
 
@@ -52,8 +52,14 @@ def _begins(init: Function) -> bool:
 
 
 def _is_dataclass(item: ClassNode) -> bool:
-    made = (each.func if isinstance(each, ast.Call) else each for each in item.node.decorator_list)
-    return any(item.scope.resolve(each) in DATACLASSES for each in made)
+    """Whether a constructor is made for a class."""
+    made = [each.func if isinstance(each, ast.Call) else each for each in item.node.decorator_list]
+    asked = [word.arg for each in item.node.decorator_list if isinstance(each, ast.Call) for word in each.keywords]
+    return "init" not in asked and any(item.scope.resolve(each) in DATACLASSES for each in made)
+
+
+def _has_post_init(facts: Facts, fact: ClassFact) -> bool:
+    return any("__post_init__" in member.methods for member in facts.ancestry(fact))
 
 
 def _why_not(facts: Facts, item: ClassNode, fact: ClassFact, init: Function) -> str:
@@ -74,10 +80,13 @@ def _call_first(file: PythonFile, init: Function) -> TextEdit | None:
     first, rest = init.body[0], init.body[1:]
     told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     place = rest[0] if told and rest else first
-    indent = file.lines[place.lineno - 1].encode()[: place.col_offset].decode()
+    decorated = getattr(place, "decorator_list", [])
+    line = file.lines[(decorated[0] if decorated else place).lineno - 1]
+    indent = line.encode()[: place.col_offset].decode()
     if indent.strip():
         return None
     start, end = file.offsets(place)
+    start -= len("".join(file.lines[decorated[0].lineno - 1 : place.lineno - 1])) if decorated else 0
     newline = "\r\n" if "\r\n" in file.text else "\n"
     if told and not rest:
         return TextEdit(end, end, f"{newline}{indent}{text}")

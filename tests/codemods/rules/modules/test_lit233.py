@@ -63,6 +63,25 @@ def test_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "@dataclasses.dataclass\nclass Base(pl.LightningDataModule):\n    def __post_init__(self):\n"
+        "        super().__init__()\n\n\n@dataclasses.dataclass\nclass Data(Base):\n    a: int = 1\n",
+        "@dataclasses.dataclass(init=False)\nclass Data(pl.LightningDataModule):\n    a: int = 1\n",
+        "@attr.s\nclass Data(pl.LightningDataModule):\n    def __attrs_post_init__(self):\n        self.begin()\n",
+    ],
+)
+def test_a_dataclass_that_makes_the_call_is_left_alone(text: str) -> None:
+    assert run_rules({"a.py": f"import attr\nimport dataclasses\n{HEAD}{text}"}, rule("LIT233")).findings == ()
+
+
+def test_the_call_stands_before_a_decorator() -> None:
+    body = "        @functools.cache\n        def load(i):\n            return i\n\n        self.load = load\n"
+    text = f"import functools\n{HEAD}class Data(pl.LightningDataModule):\n    def __init__(self):\n{body}"
+    assert after(text) == text.replace(body, CALL + body)
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("class Data(pl.LightningDataModule, Mixin):\n    def __init__(self):\n        self.a = 1\n", "several bases"),
