@@ -12,8 +12,21 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts, literal
 from codemods.rule import Example, Match, Rule
 
 NAMED = b"inference_mode"
-EVALUATED = ("test_", "predict_", "on_test_", "on_predict_")
-"""How the methods begin that a Trainer calls in inference mode."""
+EVALUATED = frozenset(
+    f"{before}{stage}_{after}"
+    for stage in ("test", "predict")
+    for before, after in (
+        ("", "step"),
+        ("", "step_end"),
+        ("", "epoch_end"),
+        ("on_", "start"),
+        ("on_", "batch_start"),
+        ("on_", "batch_end"),
+        ("on_", "epoch_start"),
+        ("on_", "epoch_end"),
+    )
+)
+"""The methods of a module that a Trainer calls in inference mode."""
 ENABLES = "torch.enable_grad"
 SETS = "torch.set_grad_enabled"
 MESSAGE = "`{}` asks for gradients in {}, which runs in inference mode since Lightning 1.7"
@@ -49,7 +62,7 @@ def _methods(facts: Facts, fact: ClassFact, item: ClassNode) -> dict[str, Functi
 
 def _evaluated(methods: Mapping[str, Function]) -> dict[str, str]:
     """Those of some methods that run in inference mode, each with the one that Lightning calls."""
-    found = {name: name for name in methods if name.startswith(EVALUATED)}
+    found = {name: name for name in methods if name in EVALUATED}
     waiting = [*found]
     for name in waiting:
         own = self_name(methods[name])

@@ -41,6 +41,8 @@ def test_named(text: str) -> None:
         f"{STEP}        with torch.set_grad_enabled(self.training):\n            self.attack(batch)\n",
         f"{STEP}        with torch.set_grad_enabled(False):\n            self.attack(batch)\n",
         f"{STEP}        with torch.no_grad():\n            self.attack(batch)\n",
+        STEP.replace("test_step", "test_time_gradient") + "        torch.set_grad_enabled(True)\n",
+        STEP.replace("test_step", "on_test_end") + "        torch.set_grad_enabled(True)\n",
         f"{STEP}        other.forces(batch)\n\n    @torch.enable_grad()\n    def forces(self, batch):\n        pass\n",
     ],
 )
