@@ -27,9 +27,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if loop.state != "off" or configured is None:
             continue
         given = _given(configured)
+        alone = len(given) == 1 and _is_plain(configured) and not _is_configured_below(file, facts, loop.item)
         for name in sorted(given):
-            for node in _stepped(loop.item, name):
-                yield _match(file, node, f"self.{name}", alone=len(given) == 1 and _is_plain(configured))
+            for method, node in _stepped(loop.item, name):
+                yield _match(file, node, f"self.{name}", alone and method == "training_step")
+
+
+def _is_configured_below(file: PythonFile, facts: Facts, item: ClassNode) -> bool:
+    """Whether a class below one gives Lightning other optimizers."""
+    known = facts.files.get(file.path)
+    fact = known.find(item.qualname) if known else None
+    return fact is None or any(CONFIGURES in below.methods for below in facts.subclasses(fact))
 
 
 def _match(file: PythonFile, node: ast.Attribute, name: str, alone: bool) -> Match:
@@ -73,8 +81,8 @@ def _is_plain(configured: Function) -> bool:
     return len(given) == 1 and given[0] is not None and len(_optimizers(given[0])) == 1
 
 
-def _stepped(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
-    """The readings of an attribute whose `step` is called, by itself or by a name that it is given."""
+def _stepped(item: ClassNode, name: str) -> Iterator[tuple[str, ast.Attribute]]:
+    """The methods and readings in them of an attribute whose `step` is called, by itself or by a name it is given."""
     for method in item.methods.values():
         if method.name in (CONFIGURES, "__init__"):
             continue
@@ -87,11 +95,11 @@ def _stepped(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
         for node in nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
                 if isinstance(node.func.value, ast.Attribute) and is_self_attribute(node.func.value, name, own):
-                    yield node.func.value
+                    yield method.name, node.func.value
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
                 kept = [target.id for target in node.targets if isinstance(target, ast.Name)]
                 if is_self_attribute(node.value, name, own) and not stepped.isdisjoint(kept):
-                    yield node.value
+                    yield method.name, node.value
 
 
 BEFORE = """\

@@ -76,6 +76,14 @@ def test_a_schedule_is_stepped_by_hand() -> None:
     assert run_rules({"a.py": text}, rule("TBP113")).findings == ()
 
 
+def test_steps_outside_training_and_classes_below_are_for_a_person() -> None:
+    before = BEFORE.replace("    def training_step(self, batch, batch_idx)", "    def warm_up(self, batch)")
+    loop = "\n    def training_step(self, batch, batch_idx):\n        self.manual_backward(self.warm_up(batch))\n"
+    below = "\n\nclass Two(Model):\n    def configure_optimizers(self):\n        return [self.optimizer, self.other]\n"
+    for text in (before + loop, BEFORE + below):
+        assert [item.fix for item in run_rules({"a.py": text}, rule("TBP113")).findings] == ["manual"]
+
+
 def test_steps_are_counted_again_and_the_weights_are_the_same() -> None:
     after = rewritten({"train.py": FITTED}, rule("TBP113"), unsafe=True)["train.py"]
     cases = [(Case({"train.py": text}, script="train.py"), "target") for text in (FITTED, after)]
