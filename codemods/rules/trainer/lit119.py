@@ -31,6 +31,8 @@ WHAT = {
 """The arguments, with what None meant in 1.x and what it means in 2.x."""
 SINCE = "2.0.0"
 LAST_OF_1X = "1.9.5"
+WRITTEN = frozenset({"use_distributed_sampler"})
+"""What other rules write for 1.x's arguments: it does not tell for which release the rest was written."""
 BEFORE_IT = "where the project runs on 2.x already, leave it"
 COUNTED = (b"def __len__", b"def __bool__")
 """What makes an object count as false at times."""
@@ -44,9 +46,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     above = (call for call in file.calls_near(["super"]) if is_lightnings(file, facts, call))
     by_hydra = list(built_by_hydra(file))
     for call in (*trainer_calls(file), *above, *by_hydra):
-        level: Fix = "unsafe" if call in by_hydra else sure
-        if not later(LAST_OF_1X).keys().isdisjoint(item.arg for item in call.node.keywords):
+        newer = later(LAST_OF_1X).keys() & {item.arg for item in call.node.keywords}
+        if newer - WRITTEN:
             continue  # it was written for 2.x, where None is the default
+        level: Fix = "unsafe" if call in by_hydra or newer else sure
         for item in call.node.keywords:
             if item.arg in WHAT and (text := _without_none(file, facts, call, item.value)):
                 yield _match(file, facts, call, item, text, level)

@@ -116,6 +116,11 @@ def test_in_a_configuration() -> None:
     assert "logger: null" in made
 
 
+def test_what_other_rules_write_hides_nothing() -> None:
+    made = run("pl.Trainer(logger=None, use_distributed_sampler=False)\n")
+    assert [item.fix for item in made.findings] == ["unsafe"]
+
+
 def test_beside_what_only_2_takes_none_is_the_default_already() -> None:
     assert run("pl.Trainer(logger=None, barebones=False)\n", ()).findings == ()
     files = {
