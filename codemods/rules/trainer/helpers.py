@@ -31,7 +31,7 @@ def add_arguments(cls, parser, **defaults):
         default = None if required else parameter.default
         group.add_argument(
             f"--{name}",
-            type=str if kinds == {str} else plain_value,
+            type=str if kinds == {str} else truth_or_value if bool in kinds else plain_value,
             nargs="?",
             const=True,
             default=defaults.get(name, default),
@@ -41,15 +41,21 @@ def add_arguments(cls, parser, **defaults):
 '''
 VALUE = '''\
 def plain_value(text):
-    """The truth value, number or None that a text spells, else the text."""
-    for value, words in ((True, "y yes t true on"), (False, "n no f false off")):
-        if text.lower() in words.split():
-            return value
+    """The number, truth value or None that a text spells, else the text."""
+    spelled = {"true": "True", "false": "False"}.get(text.lower(), text)
     try:
-        value = ast.literal_eval(text)
+        value = ast.literal_eval(spelled)
     except (SyntaxError, ValueError):
         return text
     return value if value is None or isinstance(value, (int, float)) else text
+
+
+def truth_or_value(text):
+    """The truth value that a word says, else what `plain_value` makes of it."""
+    for value, words in ((True, "y yes t true on"), (False, "n no f false off")):
+        if text.lower() in words.split():
+            return value
+    return plain_value(text)
 '''
 BUILD = '''\
 def from_arguments(cls, args, **kwargs):

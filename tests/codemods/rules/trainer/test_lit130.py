@@ -53,6 +53,24 @@ def test_values(text: str, value: object) -> None:
     assert found == value and type(found) is type(value)
 
 
+@pytest.mark.parametrize(("text", "value"), [("no", False), ("On", True), ("3", 3), ("a", "a")])
+def test_values_where_a_truth_value_is_meant(text: str, value: object) -> None:
+    found = functions()["truth_or_value"](text)
+    assert found == value and type(found) is type(value)
+
+
+def test_a_word_stays_one_where_no_truth_value_is_meant() -> None:
+    class Data:
+        def __init__(self, lang: str | int = "en", shuffle: str | bool = "a") -> None:
+            self.given = lang, shuffle
+
+    Data.__init__.__annotations__.update(lang=str | int, shuffle=str | bool)
+    parser = argparse.ArgumentParser()
+    functions()["add_arguments"](Data, parser)
+    found = parser.parse_args(["--lang", "no", "--shuffle", "no"])
+    assert (found.lang, found.shuffle) == ("no", False)
+
+
 def test_an_object_of_the_script_that_has_an_attribute_of_that_name_is_not_what_was_parsed() -> None:
     text = "print(model)\ntrainer = Trainer.from_argparse_args(args, devices=model.gpus)\n"
     for read_before in (False, True):
