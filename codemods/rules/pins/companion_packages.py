@@ -158,7 +158,10 @@ def _of_library(
         if pin.name in used:
             return PinVerdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
         return PinVerdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
-    if pin.name in (*PLAIN, "wandb"):
+    if pin.name == "wandb":
+        reason = f"{asked}; {pin.specifier} becomes {wanted}, with which it was run"
+        return PinVerdict(message, "safe", reason, wanted, stops=True)
+    if pin.name in PLAIN:
         reason = f"{asked}, and nothing older works with it: {pin.specifier} becomes {wanted}"
         return PinVerdict(message, "safe", reason, wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
