@@ -165,8 +165,9 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
     message = f"`{name}` was removed in Lightning {member.since}"
     own = {id(node) for function in item.methods.values() for node in walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
-    if method and any(ast.unparse(each) == "property" for each in method.decorator_list) and not member.becomes:
-        return  # no release called it but where the class's own code reads it
+    decorators = [ast.unparse(each) for each in method.decorator_list] if method else []
+    if "property" in decorators and not member.becomes and all("ProgressBar" in owner for owner in member.owners):
+        return  # no release read it of a bar but where the class's own code does
     clash = member.becomes in item.methods
     other = member.takes and method and len(parameters(method)) != member.takes and not method.args.vararg
     if not member.becomes or clash or other:
