@@ -74,6 +74,8 @@ def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozense
 
 def narrowed(space: Space, name: str, use: ast.AST) -> Definition:
     """What a space that does not bind a name itself has seen of it, wherever a reading of it comes about."""
+    if name in _bound_in(space):
+        return Definition(PARAMETER)
     walk = _ReachingWalk(name, use, False)
     walk.block(space.body, frozenset({Definition(PARAMETER)}))
     seen = frozenset().union(*walk.seen)

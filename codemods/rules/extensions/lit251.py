@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
-from codemods.code.syntax import parameters
+from codemods.code.syntax import Function, parameters
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 
@@ -29,10 +31,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if GIVEN in parameters(method) or method.args.kwarg:
             continue
-        if method.args.vararg or method.args.kwonlyargs:
+        if method.args.vararg or method.args.kwonlyargs or _reads(method):
             yield Match(file.head(method), MESSAGE, "manual", LEFT)
         else:
             yield Match(file.head(method), MESSAGE, "safe", REASON, edits=(NodeEdit(method, _taking),))
+
+
+def _reads(method: Function) -> bool:
+    """Whether a method reads the name already, of which it would then get the argument."""
+    return any(isinstance(node, ast.Name) and node.id == GIVEN for node in walk(method))
 
 
 def _is_loading(facts: Facts, fact: ClassFact) -> bool:

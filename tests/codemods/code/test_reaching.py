@@ -73,6 +73,7 @@ def test_the_names_of_a_comprehension_are_its_own(between: str, found: set[objec
         ("if x and y:\n        see(x)", True, True),
         ("if not x or y:\n        return\n    see(x)", True, True),
         ("if not (x and y):\n        see(x)", False, False),
+        ("def drop():\n        nonlocal x\n        x = None\n    if x:\n        drop()\n        see(x)", False, False),
         ("while x:\n        see(x)", False, False),
     ],
 )
