@@ -27,6 +27,12 @@ UNSEEN = "fixer cannot tell whether it is a Trainer's"
 BEFORE_UPDATE = 11
 """How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
+TAKEN = frozenset({
+    "model", "train_dataloader", "train_dataloaders", "val_dataloaders", "datamodule", "min_lr", "max_lr", "mode",
+    "num_training", "early_stop_threshold", "steps_per_trial", "init_val", "max_trials", "batch_arg_name",
+    "update_attr", "method", "attr_name",
+})  # fmt: skip
+"""What the methods of the Tuner take by name (train_dataloader under its new one)."""
 SHARED = {"lr_find": 3, "scale_batch_size": 1}
 """How many arguments stand first in the Trainer's own method of 0.9 as in the Tuner's of 2.x."""
 
@@ -85,6 +91,8 @@ def _searched(file: PythonFile, call: CallNode, function: ast.Attribute) -> Matc
     if len(call.node.args) > SHARED[function.attr] or any(isinstance(item, ast.Starred) for item in call.node.args):
         why = "arguments without a name have other places since 1.0"
         return _left(file, function, f"{why}: write their names", function.attr)
+    if other := next((item.arg for item in call.node.keywords if item.arg and item.arg not in TAKEN), None):
+        return _left(file, function, f"the Tuner's takes no `{other}=`", function.attr)
     how = spelled(file, call, "tuner.Tuner")
     if isinstance(how, str):
         return _left(file, function, how, function.attr)

@@ -215,6 +215,12 @@ def test_a_flag_that_is_off_goes() -> None:
     assert after("t = pl.Trainer(auto_lr_find=False)\nt.tune(m)\n").startswith("t = pl.Trainer()\n")
 
 
+def test_what_no_tuner_takes_is_for_a_person() -> None:
+    text = f"{HEAD}trainer = pl.Trainer()\ntrainer.lr_find(m, num_accumulation_steps=2)\n"
+    [reason] = refusals({"a.py": text}, "LIT113")
+    assert "takes no `num_accumulation_steps=`" in reason
+
+
 @pytest.mark.parametrize("use", ["trainer.lr_find(m, mine=4)", "find = trainer.lr_find"])
 def test_a_method_of_the_projects_own_trainer_is_left_alone(use: str) -> None:
     own = "class Mine(pl.Trainer):\n    def lr_find(self, model, mine=3):\n        return mine\n\n\n"
