@@ -145,8 +145,10 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
     tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
     if not given and not made and (maker := next(filter(None, tables), None)):
         return ClassText(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
-    own = any(LOAD in item.methods for item in facts.classes() if facts.kind(item) != MODULE)
-    if not own and not given and not made and len(stores) == 1 and _is_configured(file, call, name, stores):
+    if not given and not made and len(stores) == 1 and _is_configured(file, call, name, stores):
+        if any(LOAD in item.methods for item in facts.classes() if facts.kind(item) != MODULE):
+            why = f"Hydra makes `{name}`, perhaps of a class of the project that is no module and has the method"
+            return ClassText(f"type({name})", "manual", why)
         return ClassText(
             f"type({name})", "unsafe", f"; fixer assumes that `{name}` is a module, of which Hydra made one"
         )

@@ -148,6 +148,14 @@ def test_a_property_of_the_class_itself_is_its_own() -> None:
     assert refusals({"a.py": inherited}, "LIT250")
 
 
+def test_a_property_that_lightning_read_is_named() -> None:
+    text = (
+        "from pytorch_lightning.accelerators import GPUAccelerator\n\n\nclass Mine(GPUAccelerator):\n"
+        "    @property\n    def root_device(self):\n        return self._device\n"
+    )
+    assert "trainer.strategy.root_device" in refusals({"a.py": text}, "LIT250")[0]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

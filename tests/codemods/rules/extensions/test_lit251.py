@@ -60,6 +60,11 @@ def test_a_strategy_of_the_project_and_unusual_parameters() -> None:
     assert "weights_only=None" in refusals({"a.py": text}, "LIT251")[0]
 
 
+def test_a_name_that_it_reads_already_stays_that_one() -> None:
+    text = PLAIN.replace("weights_only=True", "weights_only=weights_only")
+    assert text != PLAIN and refusals({"a.py": text}, "LIT251")
+
+
 def test_resuming_fails_without_it(tmp_path: Path) -> None:
     def fit(text: str, path: str | None) -> Trainer:
         names: dict[str, Any] = {}

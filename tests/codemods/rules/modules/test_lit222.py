@@ -257,3 +257,5 @@ def test_what_hydra_makes_is_an_instance(made: str, level: str | None) -> None:
     if level:
         after = rewritten({"a.py": text}, rule("LIT222"), unsafe=True)["a.py"]
         assert "model = type(model).load_from_checkpoint(cfg.path)" in after
+        own = "import pytorch_lightning\n\n\nclass Agent:\n    def load_from_checkpoint(self, path):\n        pass\n"
+        assert "Hydra makes `model`" in refusals({"a.py": text, "b.py": own}, "LIT222")[0]
