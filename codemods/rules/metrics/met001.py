@@ -149,7 +149,7 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
     known = MetricInput(task="binary") if place.binary and given.data else _fed(file, facts, place, given)
     if known.reason == UNFED and (alike := _as_beside(file, facts, place)):
         match = _tasked(file, facts, place, message, given, alike)
-        return replace(match, fix="safe", reason=LIKE_THE_OTHERS) if match.edits else match
+        return replace(match, fix="unsafe", reason=LIKE_THE_OTHERS) if match.edits else match
     if known.reason or not (known.given or place.binary):
         return _of_stated_classes(file, place, given) or _left(file, place, message, known.reason)
     return _tasked(file, facts, place, message, given, known)

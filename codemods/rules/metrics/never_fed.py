@@ -18,7 +18,7 @@ _BY_NAME = re.compile(
     rb"getattr\((?!\s*\w[\w.]*,\s*['\"]\w*['\"]\s*[,)])|\b(?:named_children|named_modules|children|modules)\(|__dict__|vars\("
 )
 """What reads attributes by names that are worked out, or goes through all that a module has."""
-LIKE_THE_OTHERS = "Nothing gives it predictions: it gets the task of those that are made beside it."
+LIKE_THE_OTHERS = "Nothing that fixer sees gives it predictions: it gets the task of those that are made beside it."
 
 
 def beside(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[CallNode]:

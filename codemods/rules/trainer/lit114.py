@@ -75,7 +75,9 @@ def _renamed(
         yield Match(file.span(item), message, "manual", f"Not rewritten: `{new}=` is given too; keep one.", row)
         return
     edit = NodeEdit(call.node, partial(replaced, name=old, new=((new, None),)))
-    if known:
+    if (method, old) in NEVER:
+        yield Match(file.span(item), message, "unsafe", f"{same} fixer assumes that it means `{new}=`.", row, (edit,))
+    elif known:
         yield Match(file.span(item), message, "safe", same, row, (edit,))
     else:
         reason = f"{same.rstrip('.')}, if this is Lightning's Trainer."

@@ -37,7 +37,8 @@ def test_what_no_release_took(key: tuple[str, str], new: str) -> None:
     assert not any(old in names for names in signatures().get(method, {}).values())
     assert new in inspect.signature(getattr(Trainer, method)).parameters
     text = f"{HEAD}t = Trainer()\nt.{method}(m, {old}=a)\n"
-    assert rewritten({"a.py": text}, rule("LIT114"))["a.py"] == text.replace(f"{old}=", f"{new}=")
+    assert rewritten({"a.py": text}, rule("LIT114"))["a.py"] == text
+    assert rewritten({"a.py": text}, rule("LIT114"), unsafe=True)["a.py"] == text.replace(f"{old}=", f"{new}=")
     use = f"trainer.{method}({old}=a)\n    b.{method}({old}=a)"
     unseen = f"import pytorch_lightning\n\n\ndef f(trainer, b):\n    {use}\n"
     assert run_rules({"a.py": unseen}, rule("LIT114")).findings == ()
