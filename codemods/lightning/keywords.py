@@ -58,12 +58,16 @@ def _is_left_out(comment: str) -> bool:
 
 
 @touches("arguments")
-def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...]) -> cst.Call:
-    """The call with other keywords in the place of one; a text of None stands for the value that it had."""
+def replaced(
+    call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...], gone: tuple[str, ...] = ()
+) -> cst.Call:
+    """The call with other keywords in the place of one, and without those that are `gone`; a text of None stands for
+    the value that it had."""
     import libcst as cst
 
     from codemods.rewrite.edits import without_arguments
 
+    call = without_arguments(call, frozenset(gone)) if gone else call
     if not new:
         return without_arguments(call, frozenset({name}))
     args = list(call.args)

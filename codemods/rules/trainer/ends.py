@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, handed
@@ -13,11 +14,12 @@ from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named, succeeded
+from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, SUCCESSORS, is_strategy, named, succeeded
 from codemods.rewrite.dictionaries import may_get
 from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import NEW_ACCELERATORS, read_gpus
+from codemods.rules.trainer.plugins import is_named
 
 UNSET = {
     "strategy": ('{0} or "auto"', "it meant that Lightning chooses"),
@@ -116,6 +118,15 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacem
     return ArgumentReplacement((("strategy", strategy.text),), "safe", why, strategy.row)
 
 
+def _plugged_level(node: ast.expr | None) -> Fix | None:
+    """How surely plugins= becomes strategy=, where it names one strategy and nothing else."""
+    value = literal(node)[1] if node else None
+    [name] = value if isinstance(value, list) and len(value) == 1 else [value]
+    if not isinstance(name, str):
+        return None
+    return "safe" if name in PLUGGED else "unsafe" if name in SUCCESSORS else None
+
+
 def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> CountedValue:
     number = "int" in kinds_of(facts, file, call, node)
     return CountedValue(number, may_be_none(facts, file, call, node), part_of_choice(file, node), is_plain(node))
@@ -129,6 +140,8 @@ def _backend(
         return ArgumentReplacement((), "safe", "it had no effect")
     if value == "ddp_cpu":
         return _on_cpu(file, given)
+    if is_named(node) and (level := _plugged_level(given.get("plugins"))):
+        return ArgumentReplacement((), level, "the strategy that plugins= names was what counted")
     if _is_single(node, given):
         return ArgumentReplacement((), "safe", ONE)
     strategy = named(file, facts, node)

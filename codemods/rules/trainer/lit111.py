@@ -32,7 +32,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.beside_tpus import TPUS, is_taken_along
 from codemods.rules.trainer.counted import ArgumentReplacement
 from codemods.rules.trainer.ends import end_of, unset
-from codemods.rules.trainer.plugins import CLASSES, check_plugins
+from codemods.rules.trainer.plugins import CLASSES, check_plugins, is_named
 
 CODE = "LIT111"
 GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
@@ -82,8 +82,11 @@ def _match(
     if name in TPUS and is_taken_along(file, facts, call):
         return
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
+    gone: tuple[str, ...] = ()
     if taken and _is_said(end, given[taken]):
         end = replace(end, new=())
+    elif taken and name == "plugins" and is_named(given[taken]):
+        gone = (taken,)
     elif taken:
         end = ArgumentReplacement(None, "manual", f"`{taken}=` is given too; keep one of the two", end.row)
     if end.new == () and is_commented(file, call.node, item, beside=False):
@@ -95,7 +98,7 @@ def _match(
         return
     if end.new and end.level == "safe" and may_get(file, facts, call, {name, *(new for new, _ in end.new)}):
         end = replace(end, level="unsafe", reason=f"{end.reason}; fixer assumes that `**` does not give it too")
-    edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
+    edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or (), gone=gone))
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
 
 

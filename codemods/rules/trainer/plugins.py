@@ -159,7 +159,7 @@ def _refused_use(file: PythonFile, facts: Facts, use: PluginCall) -> str | None:
         others = [given[word] for word in NAMING if word in given and word != "strategy"]
         if use.chosen and any(is_strategy(other) for other in others):
             return "another argument gives a strategy too; keep one of them as strategy="
-        if strategy is not None and not _is_named(strategy):
+        if strategy is not None and not is_named(strategy):
             return "`strategy=` is given too"
         if isinstance(use.where.value, ast.List | ast.Tuple) and sum(
             isinstance(item, ast.Starred) for item in use.where.value.elts
@@ -187,10 +187,11 @@ def _refused_unseen(facts: Facts, use: PluginCall) -> str | None:
     return None
 
 
-def _is_named(node: ast.expr) -> bool:
-    """Whether a strategy is named, or chosen among names: a plugin beside it was what counted."""
+def is_named(node: ast.expr) -> bool:
+    """Whether a strategy is named, or chosen among names: a plugin beside it was what counted, one that is named too
+    (`handle_given_plugins` of 1.4.9, `_check_config_and_set_final_flags` of 1.6.5)."""
     if isinstance(node, ast.IfExp):
-        return _is_named(node.body) and _is_named(node.orelse)
+        return is_named(node.body) and is_named(node.orelse)
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
         return literal(node.values[-1]) == (True, "auto")
     known, value = literal(node)

@@ -30,6 +30,9 @@ def test_what_2_makes_of_them() -> None:
         ("Trainer(plugins='deepspeed' if n > 1 else None)", "Trainer(strategy='deepspeed' if n > 1 else 'auto')"),
         ("Trainer(plugins='ddp' if n > 1 else 'ddp_spawn')", "Trainer(strategy='ddp' if n > 1 else 'ddp_spawn')"),
         ("options = dict(plugins='ddp')\nTrainer(**options)", "options = dict(strategy='ddp')\nTrainer(**options)"),
+        ("Trainer(plugins='deepspeed', strategy='ddp', logger=a)", "Trainer(strategy='deepspeed', logger=a)"),
+        ("Trainer(distributed_backend='ddp', plugins=['ddp_spawn'])", "Trainer(strategy='ddp_spawn')"),
+        ("Trainer(plugins='ddp_spawn', distributed_backend='ddp')", "Trainer(strategy='ddp_spawn')"),
     ],
 )
 def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> None:
@@ -45,7 +48,7 @@ def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> Non
         ("plugins='native'", "plugins can no longer be given by name"),
         ("plugins='fsdp'", "plugins can no longer be given by name"),
         ("plugins='ddp' if n > 1 else 'fsdp_native'", "plugins can no longer be given by name"),
-        ("plugins='deepspeed', strategy='ddp'", "`strategy=` is given too"),
+        ("plugins='deepspeed', strategy=other", "`strategy=` is given too"),
     ],
 )
 def test_what_is_left_to_a_person(arguments: str, why: str) -> None:
@@ -89,3 +92,12 @@ def test_sharding_beside_gpus_and_a_strategy_named_as_accelerator() -> None:
     before = f"{HEAD}Trainer(gpus=2, accelerator='ddp', plugins='ddp_sharded')\n"
     after = rewritten({"train.py": before}, rule("LIT101"), rule("LIT111"), unsafe=True)["train.py"]
     assert after == f"{HEAD}Trainer(devices=2, strategy='ddp', accelerator=\"gpu\")\n"
+
+
+def test_sharding_beside_a_backend_waits_as_a_whole() -> None:
+    before = f"{HEAD}Trainer(distributed_backend='ddp', plugins='ddp_sharded')\n"
+    made = run_rules({"train.py": before}, rule("LIT111"))
+    assert made.changes == () and [found.fix for found in made.findings] == ["unsafe", "unsafe"]
+    assert (
+        rewritten({"train.py": before}, rule("LIT111"), unsafe=True)["train.py"] == f"{HEAD}Trainer(strategy='ddp')\n"
+    )
