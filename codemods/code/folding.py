@@ -10,6 +10,7 @@ from typing import Any
 
 from codemods.code.assigning import is_attribute
 from codemods.code.conditions import compared, holds, negated
+from codemods.code.formatting import formatted, is_unspellable
 from codemods.code.imports import ModuleNames
 from codemods.code.rows import row
 from codemods.code.tree_copies import changed, made_from
@@ -153,9 +154,12 @@ def _joined(node: ast.JoinedStr) -> ast.expr | None:
     parts = []
     for item in node.values:
         if isinstance(item, ast.FormattedValue) and (item.format_spec or item.conversion not in (-1, ord("s"))):
-            return None
+            break
         parts.append(item.value if isinstance(item, ast.FormattedValue) else item)
-    return _text(lambda given: "".join(map(str, given)), parts, node)
+    else:
+        if (whole := _text(lambda given: "".join(map(str, given)), parts, node)) is not None:
+            return whole
+    return formatted(node) if is_unspellable(node) else None
 
 
 def _said(node: ast.Call) -> ast.expr | None:

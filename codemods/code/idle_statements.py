@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Container
 
 from codemods.code.nodes import every_node
+from codemods.code.syntax import is_none
 
 
 def ends_plainly(body: list[ast.stmt]) -> list[ast.stmt]:
     """The body of a function without a `return` at its end that gives nothing back."""
     last = body[-1]
-    idle = isinstance(last, ast.Return) and (last.value is None or ast.unparse(last.value) == "None")
+    idle = isinstance(last, ast.Return) and (last.value is None or is_none(last.value))
     return body[:-1] if idle and len(body) > 1 else body
 
 
@@ -30,7 +31,7 @@ def without_set_anew(body: list[ast.stmt], told: Container[str]) -> list[ast.stm
 
 
 def _is_set_anew(node: ast.stmt, behind: list[ast.stmt], name: str) -> bool:
-    if not name or not isinstance(node, ast.Assign) or ast.unparse(node.value) != "None":
+    if not name or not isinstance(node, ast.Assign) or not is_none(node.value):
         return False
     for item in behind:
         every = [*every_node(item)]
@@ -65,5 +66,5 @@ def is_given_back_anyway(node: ast.stmt, behind: list[ast.stmt]) -> bool:
     name = following.value.id if isinstance(following.value, ast.Name) else ""
     if not name or not isinstance(back, ast.Return) or not isinstance(test, ast.Compare):
         return False
-    none = back.value is None or ast.unparse(back.value) == "None"
+    none = back.value is None or is_none(back.value)
     return none and ast.unparse(test) == f"{name} is None"

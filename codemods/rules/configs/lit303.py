@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from codemods.code.source import TextFile
+from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.configurations.evidence import REMOVED, read_evidence
 from codemods.lightning.configurations.mappings import UNSEEN, MappingEntry
 from codemods.lightning.configurations.owners import ProjectConfiguration, project_of, seen
@@ -28,8 +28,8 @@ _DOTTED = re.compile(
 )
 
 
-def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
-    if file.kind in ("yaml", "json", "toml"):
+def _check(file: TextFile | PythonFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, PythonFile) or file.kind in ("yaml", "json", "toml"):
         return
     project = project_of(facts, CODE)
     scripts = {path.rpartition("/")[2]: path for path, known in sorted(project.known.items()) if known.options}
