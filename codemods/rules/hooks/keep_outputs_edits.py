@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from textwrap import indent
 from typing import Any
 
 import libcst as cst
@@ -189,15 +190,28 @@ def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keepin
     ended = keeping.ends and stage.step not in item.methods
     given = f"self.{stage.step_end}({names[0]})" if ended else names[0]
     index = f"[{_loader(own, 3) if own else names[3]}]" if keeping.several and len(names) > 3 else ""
-    text = f"self.{stage.kept}{index}.append({given})\n"
+    text = f"self.{stage.kept}{index}.append({_as_handed(given, keeping)})\n"
     if keeping.guard:
-        text = f"if {names[0]}{'' if stage.train else ' is not None'}:\n    {text}"
+        text = f"if {names[0]}{'' if stage.train else ' is not None'}:\n{indent(text, '    ')}"
     if own:
         return edits.change_method(node, stage.batch_end, lambda method: [edits.begun(method, text)])
     several = ", dataloader_idx=0" if keeping.several else ""
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     method = f"def {stage.batch_end}(self, outputs, batch, batch_idx{several}):\n{indented}"
     return _added(node, method, before=stage.new)
+
+
+def _as_handed(given: str, keeping: OutputKeeping) -> str:
+    """What older releases handed over, made of what the hook behind a training batch gets."""
+    if keeping.whole:
+        given = f'{{**{given}, "loss": {given}["loss"] * self.trainer.accumulate_grad_batches}}'
+    if not keeping.detached:
+        return f"\n    {given}\n" if keeping.whole else given
+    detach = ("torch.Tensor", "torch.Tensor.detach")
+    if not keeping.whole:
+        return f"apply_to_collection({', '.join((given, *detach))})"
+    lines = "".join(f"        {each},\n" for each in (given, *detach))
+    return f"\n    apply_to_collection(\n{lines}    )\n"
 
 
 def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputKeeping) -> cst.ClassDef:

@@ -28,6 +28,7 @@ from codemods.rules.hooks.callbacks import (
     watchers,
 )
 from codemods.rules.hooks.epoch_end import HALF, OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
+from codemods.rules.hooks.handed_outputs import ACCUMULATING, DETACHING, as_handed, changed, made_so
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import (
     INDEX,
@@ -118,7 +119,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
             why = _ending(file, facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
             why = why or stale(facts, item, stages) or ended_before_validation(facts, item, stages)
-            why = why or before(facts, item, stages)
+            why = why or before(facts, item, stages) or _handed(file, facts, item, fact, hooks, plans)
             yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():
@@ -160,6 +161,22 @@ def _ending(
         if _calls_end(item, hook, plan)
     )
     return next(filter(None, told), None)
+
+
+def _handed(
+    file: PythonFile,
+    facts: Facts,
+    item: ClassNode,
+    fact: ClassFact,
+    hooks: list[EpochEnd],
+    plans: list[_EpochEndPlan | str],
+) -> str:
+    """What the hooks of a class may get by now that they did not get before."""
+    return "".join(
+        changed(file, facts, item, fact, hook, plan.keeping)
+        for hook, plan in zip(hooks, plans, strict=True)
+        if not isinstance(plan, str)
+    )
 
 
 def _calls_end(item: ClassNode, hook: EpochEnd, plan: _EpochEndPlan | str) -> bool:
@@ -217,13 +234,17 @@ def _match(
         place,
         _message(stage),
         "unsafe" if doubt else "safe",
-        _SAFE[kept.where if kept else "unread"].format(stage=stage) + (doubt or ""),
+        _SAFE[kept.where if kept else "unread"].format(stage=stage) + (made_so(kept) if kept else "") + (doubt or ""),
         stage.row or None,
         edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
         unit=f"{file.path}:{item.qualname}",
-        imports=TORCH if kept and kept.outside else (),
-        needs="2.0.0" if kept and kept.where == "batch" and not (stage.train or kept.several) else None,
+        imports=(*(TORCH if kept and kept.outside else ()), *(DETACHING if kept and kept.detached else ())),
+        needs="2.0.0" if kept and _needs_2(stage, kept) else None,
     )
+
+
+def _needs_2(stage: Stage, kept: OutputKeeping) -> bool:
+    return kept.detached or (kept.where == "batch" and not (stage.train or kept.several))
 
 
 _SAFE = {
@@ -286,7 +307,7 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
         if isinstance(kept, str):
             return kept
         outside = kept.ends and leaves_autocast(file, facts, item, hook.stage)
-        return _EpochEndPlan(replace(kept, outside=outside))
+        return _EpochEndPlan(as_handed(file, facts, item, fact, hook, replace(kept, outside=outside)))
     shown = facts.collected("LIT201")
     above = facts.ancestry(fact)[1:]
     return _EpochEndPlan(
@@ -446,5 +467,5 @@ RULE = Rule(
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
     rows=partial(best_levels, tuple((stage.row, "safe") for stage in STAGES)),
-    mentions=(*PRECISION, *PARALLEL, *WAITING),
+    mentions=(*PRECISION, *PARALLEL, *WAITING, *ACCUMULATING),
 )

@@ -67,7 +67,8 @@ class OutputKeeping:
     that another rule writes, or there are none (`nowhere`), or nobody asks for them (`idle`). `several` keeps a list
     for each dataloader, `guard` leaves None out, `ends` has the step's result go through `*_step_end` first, `start`
     makes the list when the epoch starts rather than in the constructor, `outside` has the class's own `*_step_end`
-    leave autocast."""
+    leave autocast, `whole` multiplies the loss by the batches that it was divided by, `detached` cuts off the history
+    of all values."""
 
     where: Literal["step", "batch", "loop", "nowhere", "idle"]
     several: bool = False
@@ -75,6 +76,8 @@ class OutputKeeping:
     ends: bool = False
     start: bool = False
     outside: bool = False
+    whole: bool = False
+    detached: bool = False
 
 
 def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | None:
