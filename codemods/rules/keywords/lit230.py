@@ -25,6 +25,7 @@ from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
+from codemods.rules.keywords.default_name import SPOKEN, with_default_name
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
@@ -236,6 +237,7 @@ def _match(
         and not {"dirpath", "filename"} & given.keys()
         and (path := parted(facts, file, call, keyword.value))
     ):
+        path = path if "prefix" in given else with_default_name(facts, path)
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
         return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,), path.imports)
     if other := said_otherwise(file, row, keyword.value, given):
@@ -467,5 +469,5 @@ RULE = Rule(
     breaks_in="2.0.0",
     needs="1.6.0",
     rows=_rows,
-    mentions=tuple(f"{quote}{metric}{quote}".encode() for metric in WATCHED for quote in "\"'"),
+    mentions=(SPOKEN, *(f"{quote}{metric}{quote}".encode() for metric in WATCHED for quote in "\"'")),
 )
