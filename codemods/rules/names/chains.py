@@ -13,7 +13,7 @@ from codemods.rewrite.import_statement import import_of
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.report import MovedName, NameTable, left_match, moved_match
 from codemods.rules.names.sites import Arms, Sites, dotted_of, under_version_check
-from codemods.rules.names.uses import whole_line
+from codemods.rules.names.uses import reads_as_property, whole_line
 
 
 def chain_matches(file: PythonFile, sites: Sites, names: NameTable) -> Iterator[Match]:
@@ -56,7 +56,7 @@ def _both_arms(sites: Sites, names: NameTable, arms: Arms) -> bool:
 def _idle(file: PythonFile, chain: ast.Attribute, found: MovedName) -> Match:
     """A decorator that did nothing any more: its line goes."""
     edit = whole_line(file, *file.offsets(chain), before="@")
-    if edit is None:
+    if edit is None or reads_as_property(file, chain):
         return left_match(file, chain, found, "")
     reason = "The decorator has no effect any more: it is removed."
     return Match(file.span(chain), found.message, "safe", reason, found.row, (edit,), needs="1.0.0")

@@ -11,6 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.finding import Fix
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget
@@ -88,9 +89,26 @@ def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, mod
     return RewordedUses(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
 
 
+def reads_as_property(file: PythonFile, decorator: ast.expr) -> bool:
+    """Whether a file reads what a decorator stands before without a call, as up to 0.5.0, where `data_loader` made a
+    property."""
+    names = {
+        node.name
+        for node in walk(file.tree)
+        if isinstance(node, ast.FunctionDef) and any(each is decorator for each in node.decorator_list)
+    }
+    for name in names:
+        called = {id(call.node.func) for call in file.calls_near([name])}
+        read = (node for node in file.attributes(name) if isinstance(node.ctx, ast.Load) and id(node) not in called)
+        if any(last_name(node.value) != "trainer" for node in read):
+            return True
+    return False
+
+
 def _undecorated(file: PythonFile, sites: Sites, use: ast.Name) -> tuple[list[TextEdit], Fix] | None:
     """The removal of a decorator that does nothing, with its line."""
-    edit = whole_line(file, *file.offsets(use), before="@") if use in sites.decorators else None
+    idle = use in sites.decorators and not reads_as_property(file, use)
+    edit = whole_line(file, *file.offsets(use), before="@") if idle else None
     return ([edit], "safe") if edit else None
 
 

@@ -225,6 +225,33 @@ def test_an_idle_decorator_that_is_used_otherwise_too_stays(before: str) -> None
     assert "delete it" in refusals({"a.py": before}, "LIT001")[0]
 
 
+@pytest.mark.parametrize(
+    "read", ["len(self.train_dataloader)", "next(iter(self.train_dataloader))", "A().val_dataloader"]
+)
+@pytest.mark.parametrize("decorator", ["data_loader", "pl.data_loader"])
+def test_what_is_read_as_the_property_that_it_was_stays(read: str, decorator: str) -> None:
+    before = f"{IDLE}\n    def count(self):\n        return {read}\n"
+    if decorator != "data_loader":
+        before = before.replace(
+            "from pytorch_lightning import LightningModule, data_loader", "import pytorch_lightning as pl"
+        )
+        before = before.replace("(LightningModule)", "(pl.LightningModule)").replace("@data_loader", "@pl.data_loader")
+    after = rewritten({"a.py": before}, rule("LIT001"), unsafe=True)["a.py"]
+    assert any(f"@{decorator}\n    def {name}_dataloader" in after for name in ("train", "val"))
+    assert any(
+        "up to 0.5.0 it was a property" in found.reason
+        for found in run_rules({"a.py": before}, rule("LIT001")).findings
+    )
+
+
+@pytest.mark.parametrize(
+    "read", ["len(self.train_dataloader())", "self.trainer.train_dataloader", "self.test_dataloader"]
+)
+def test_what_is_called_or_is_another_object_s_is_no_property(read: str) -> None:
+    before = f"{IDLE}\n    def count(self):\n        return {read}\n"
+    assert "data_loader" not in text(before).replace("_dataloader", "").replace("dataloader", "")
+
+
 GONE_FOR_GOOD = "from pytorch_lightning import EvalResult\n"
 VERSIONED = """\
 import pytorch_lightning as pl
