@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 KINDS = (MODULE, f"{ROOT}.LightningDataModule")
 MESSAGE = "`self.hparams` can no longer be set since Lightning 1.3"
+OUTSIDE = (
+    "Not rewritten: save_hyperparameters, called from outside, forgets which argument of __init__ they were, so that "
+    "checkpoints would not load. Call {name}.hparams.update(...) with a mapping, with vars(...) of a Namespace."
+)
 ADVICE = "Call self.save_hyperparameters(...) after super().__init__() with the values to store"
 
 
@@ -88,15 +92,8 @@ def _of_instances(file: PythonFile, facts: Facts) -> Iterator[Match]:
         scope = file.scope_within(item.within)
         if not held or not all(_is_made(file, facts, scope, value) for value in held):
             continue
-        value = item.node.value
         message = MESSAGE.replace("self", kept.id)
-        if isinstance(value, ast.Name) and isinstance(item.node, ast.Assign) and len(item.node.targets) == 1:
-            edit = NodeEdit(item.node, partial(_saved, this=kept.id, logged=True))
-            reason = "save_hyperparameters keeps the same values; those of other names that were there before stay."
-            yield Match(file.span(item.node), message, "unsafe", reason, edits=(edit,))
-        else:
-            reason = f"Not rewritten: its value is not a plain name. Call {kept.id}.save_hyperparameters(...) with it."
-            yield Match(file.span(item.node), message, "manual", reason)
+        yield Match(file.span(item.node), message, "manual", OUTSIDE.format(name=kept.id))
 
 
 def _is_set_of_name(target: ast.expr) -> bool:

@@ -278,21 +278,19 @@ MADE = (
 @pytest.mark.parametrize("made", MADE)
 def test_hparams_that_are_set_from_outside(made: str) -> None:
     text = OUTSIDE.format(made, "args")
-    after = text.replace("model.hparams = args", "model.save_hyperparameters(args)")
-    assert rewritten({"a.py": text}, rule("LIT220"), unsafe=True)["a.py"] == after
-    (found,) = run_rules({"a.py": text}, rule("LIT220")).findings
-    assert found.fix == "unsafe"
+    (reason,) = refusals({"a.py": text}, "LIT220")
+    assert "Call model.hparams.update(...) with a mapping, with vars(...) of a Namespace." in reason
+    advised = text.replace("model.hparams = args", "model.hparams.update(vars(args))")
+    forgetful = text.replace("model.hparams = args", "model.save_hyperparameters(args)")
     space: dict[str, Any] = {}
     exec(text, space)
     with pytest.raises(AttributeError):
         space["main"](None, Namespace(width=3), None)
-    exec(after, space)
-    assert space["main"](None, Namespace(width=3), None).hparams.width == 3
-
-
-def test_hparams_from_outside_that_are_worked_out_are_for_a_person() -> None:
-    (reason,) = refusals({"a.py": OUTSIDE.format(MADE[0], "vars(args)")}, "LIT220")
-    assert "Call model.save_hyperparameters(...)" in reason
+    for program, name in ((advised, "hparams"), (forgetful, None)):
+        exec(program.replace("hparams or {}", "hparams"), space)
+        model = space["main"](None, Namespace(width=3), None)
+        assert model.hparams.width == 3
+        assert "Model({'width': 1})" not in made or model._hparams_name == name
 
 
 @pytest.mark.parametrize(
