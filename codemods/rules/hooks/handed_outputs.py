@@ -15,7 +15,7 @@ from codemods.lightning.calls import last_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
-from codemods.rules.hooks.dict_uses import DictUses, bound_by
+from codemods.rules.hooks.dict_uses import DictUses, bound_by, is_name
 from codemods.rules.hooks.epoch_end import EpochEnd, plain_step
 from codemods.rules.hooks.project_constraints import OutputKeeping
 from codemods.rules.hooks.results import train_result
@@ -120,22 +120,25 @@ def _asks_for_loss(method: Function, apart: bool) -> bool:
     given = next(iter(parameters(method)), None)
     if apart or given is None:
         return True
-    loops = [node for node in walk(method) if isinstance(node, ast.For | ast.comprehension)]
-    plain = [node for node in loops if isinstance(node.iter, ast.Name) and isinstance(node.target, ast.Name)]
-    counted = {id(node.args[0]) for node in walk(method) if _is_len(node)}
-    if any(id(use) not in {*counted, *(id(node.iter) for node in plain)} for use in uses(method, given)):
+    loops = [
+        (node.target, node.iter)
+        for node in walk(method)
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name)
+    ]
+    counted = [node.args[0] for node in walk(method) if _is_len(node)]
+    plain = set(map(id, [*counted, *(gone_through for _, gone_through in loops)]))
+    if any(id(use) not in plain for use in uses(method, given)):
         return True
-    keyed = {id(node.value) for node in walk(method) if _is_other_key(node)}
-    items = {node.target.id for node in plain if node.iter.id == given}
-    targets = {id(node.target) for node in plain}
-    return any(id(use) not in keyed and id(use) not in targets for name in items for use in uses(method, name))
+    keyed = {id(node.value) for node in walk(method) if _is_other_key(node)} | {id(target) for target, _ in loops}
+    items = {target.id for target, gone_through in loops if is_name(gone_through, given)}
+    return any(id(use) not in keyed for name in items for use in uses(method, name))
 
 
-def _is_len(node: ast.AST) -> bool:
+def _is_len(node: ast.AST) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1
 
 
-def _is_other_key(node: ast.AST) -> bool:
+def _is_other_key(node: ast.AST) -> TypeGuard[ast.Subscript]:
     """Whether a node is an item of a dict by a key that is written out and is not that of the loss."""
     if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,12 +48,26 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
             why = f"a subclass may call {method.name} too" if shared else _refusal(file, item, method)
             why = why or _asked(facts, fact, method.name)
-            read = [why or _read(file, item, method, node) for node in found]
+            watched = partial(_is_watched, facts)
+            read = [why or _read(file, item, method, node, watched) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 
 
-def _read(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> ReturnedLog | str:
-    return logged_already(file, item, method, node) or read_return(file, item, method, node)
+def _read(
+    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, watched: Callable[[str], bool]
+) -> ReturnedLog | str:
+    return logged_already(file, item, method, node) or read_return(file, item, method, node, watched)
+
+
+def _is_watched(facts: Facts, key: str) -> bool:
+    """Whether a callback or a scheduler looks a metric up by name, as it could any key but `log` and `progress_bar`."""
+    spoken = re.compile(_WATCHING.format(re.escape(key)).encode())
+    return any(
+        spoken.search(source.unescaped) for path, source in facts.holding(key) if facts.kinds.get(path) != "docs"
+    )
+
+
+_WATCHING = r"""(?:\bmonitor["']?\s*[:=]\s*|EarlyStopping\(\s*|callback_metrics(?:\[|\.get\()\s*)["']?{}(?![\w/.-])"""
 
 
 def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -154,8 +154,11 @@ _SHOWING = frozenset({"wandb", "matplotlib", "PIL", "plotly", "seaborn"})
 """Packages of which a logger takes pictures, tables and their like."""
 
 
-def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> ReturnedLog | str:
-    """What stands for a returned dict, or why it cannot be told."""
+def read_return(
+    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, watched: Callable[[str], bool]
+) -> ReturnedLog | str:
+    """What stands for a returned dict, or why it cannot be told; `watched` says of a key whether callbacks monitor
+    it."""
     named = isinstance(node.value, ast.Name)
     value = _named_before(method, node) if named else node.value
     if value is not None and method.name in HOOKS:
@@ -184,11 +187,20 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     if hook and named and value and file.has_comment(value.lineno - 1, value.end_lineno or value.lineno):
         return "there is a comment next to the dict, of which nothing would be left"
     others = {name: each for name, each in parts.items() if name not in LOGGED}
-    sure = True
-    if hook:
-        known = [shown.items(each) for each in (log, bar) if each is not None]
-        keys = {key for found in known if found for key in found}
-        sure = None not in known
+    known = [shown.items(each) for each in (log, bar) if each is not None]
+    keys = {key for found in known if found for key in found}
+    asked = [name for name in others if name not in keys and watched(name)]
+    sure = None not in known or not (hook or asked)
+    if not hook:
+        if refused := refused_by_log(file, method, map(others.__getitem__, asked)):
+            return refused
+        if made := next(
+            (name for name in asked if any(isinstance(node, ast.Call) for node in walk(others[name]))), None
+        ):
+            return f"`{made}`, which is monitored, is worked out in the dict itself"
+        texts = ((_quoted(file, value, name), file.source_of(others[name])) for name in asked)
+        calls[:0] = [f"self.log({name}, {text}, logger=False)" for name, text in texts]
+    else:
         texts = {file.source_of(each) for found in known if found for each in found.values()}
         for name, each in others.items():
             text = file.source_of(each)
@@ -196,14 +208,15 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
                 continue
             if not (text in texts or _is_item(each, log, bar)):
                 sure = False
-                continue
+                if name not in asked:
+                    continue
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
-    asked = set() if hook else asked_of_steps(item) - others.keys()
+    again = set() if hook else asked_of_steps(item) - others.keys()
     spread = [
-        each for each in (log, bar) if each is not None and asked & (shown.items(each) or dict.fromkeys(asked)).keys()
+        each for each in (log, bar) if each is not None and again & (shown.items(each) or dict.fromkeys(again)).keys()
     ]
     if spread and named:
-        return f"{AGAIN[0]} reads `{min(asked)}`, which it returns under `log` or `progress_bar`"
+        return f"{AGAIN[0]} reads `{min(again)}`, which it returns under `log` or `progress_bar`"
     called = node.value.id if isinstance(node.value, ast.Name) else None
     sure = sure and (log is None or bar is None or is_same_surely(shown, log, bar))
     return ReturnedLog(node, called, tuple(calls), sure, hook, method.body[-1] is node, _spread(file, spread))
