@@ -26,6 +26,10 @@ TAIL_REASON = (
     "Automatic optimization steps on the last batch of an epoch too. Without it the gradients of the batches after the "
     "last full window are lost at the end, or added to the next epoch's first window."
 )
+STEPPING = (
+    "It makes one more step an epoch where the batches do not divide into full windows, and so does a scheduler beside "
+    "it: raise its total_steps, and max_steps, where they count full windows alone."
+)
 MORE = (
     "Not rewritten: the condition asks for more than a full window. Add `or self.trainer.is_last_batch` where it fits."
 )
@@ -97,8 +101,8 @@ def _matches(
         yield Match(
             file.span(each.test),
             TAIL,
-            "unsafe" if unzeroed else "safe",
-            f"{TAIL_REASON} fixer finds nothing that sets the gradients to zero." if unzeroed else TAIL_REASON,
+            "unsafe",
+            f"{TAIL_REASON} {STEPPING}{' fixer finds nothing that sets the gradients to zero.' if unzeroed else ''}",
             edits=(NodeEdit(each.test, partial(with_tail, own=own, holds=each.holds)),),
             unit=f"{file.path}:{item.qualname}",
         )
@@ -249,7 +253,7 @@ RULE = Rule(
         "loss that is not divided by n makes the step n times as large as `accumulate_grad_batches=n` would. A window "
         "that chooses which network to train (a critic's) has its backward pass inside and is left alone."
     ),
-    fix="safe",
+    fix="unsafe",
     versions="every Lightning release since 1.5",
     triggers=(b"automatic_optimization", b".backward(", b"def training_step"),
     check=_check,
