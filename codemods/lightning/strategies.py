@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
@@ -55,6 +55,7 @@ BY_PROCESSES = (
     "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
     "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
 )
+EACH_READS_ALL = "; an IterableDataset is read whole by each process, unless it divides its items among them itself"
 UNSHARDED = (
     "FairScale's sharding was removed in 2.0; in plain DDP each device holds all of the optimizer's state, and needs "
     'the memory for it: strategy="fsdp" shards, with other checkpoints'
@@ -120,7 +121,19 @@ def succeeded(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName | 
     if not gone or file.path.endswith(".ipynb"):
         return None
     found = named(file, facts, node, succeed=True)
-    return found if found.text is not None else None
+    if found.text is None:
+        return None
+    return replace(found, why=found.why + EACH_READS_ALL) if BY_PROCESSES in found.why and _iterates(facts) else found
+
+
+def _iterates(facts: Facts) -> bool:
+    """Whether the project has a dataset of which each process reads all, unless it looks which process asks."""
+    if "strategies.iterates" not in facts.of_sources:
+        facts.of_sources["strategies.iterates"] = any(
+            source.kind in ("python", "notebook") for _, source in facts.holding("IterableDataset")
+        )
+    found: bool = facts.of_sources["strategies.iterates"]
+    return found
 
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
