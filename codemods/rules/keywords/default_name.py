@@ -36,7 +36,7 @@ def with_default_name(facts: Facts, path: FilepathKeywords) -> FilepathKeywords:
     if not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, STEP):
         return replace(path, new=(*path.new, ("filename", '"{epoch}"')), reason=path.reason + KEPT)
     if reader := _reader(facts):
-        return replace(path, level="unsafe", reason=f"{path.reason}{CHANGED}; {reader} speaks of the former.")
+        return replace(path, level="unsafe", reason=f"{path.reason}{CHANGED}; {reader} names the former.")
     return replace(path, reason=f"{path.reason}{CHANGED}.")
 
 

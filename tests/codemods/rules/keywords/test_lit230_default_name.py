@@ -43,7 +43,7 @@ def test_a_name_that_is_read_is_told_of(pin: str, text: str) -> None:
         text = text.replace("\\.ckpt", ".ckpt")
     [found] = made(FOLDER, pin, {"test.py": text}).findings
     assert found.fix == "unsafe"
-    assert "since then epoch=3-step=40.ckpt; test.py speaks of the former." in found.reason
+    assert "since then epoch=3-step=40.ckpt; test.py names the former." in found.reason
 
 
 @pytest.mark.parametrize(
