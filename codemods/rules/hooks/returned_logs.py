@@ -198,8 +198,8 @@ def read_return(
             (name for name in asked if any(isinstance(node, ast.Call) for node in walk(others[name]))), None
         ):
             return f"`{made}`, which is monitored, is worked out in the dict itself"
-        texts = ((_quoted(file, value, name), file.source_of(others[name])) for name in asked)
-        calls[:0] = [f"self.log({name}, {text}, logger=False)" for name, text in texts]
+        pairs = ((_quoted(file, value, name), file.source_of(others[name])) for name in asked)
+        calls[:0] = [f"self.log({key}, {text}, logger=False)" for key, text in pairs]
     else:
         texts = {file.source_of(each) for found in known if found for each in found.values()}
         for name, each in others.items():
