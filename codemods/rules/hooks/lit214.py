@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import is_none, results, returns
-from codemods.lightning.configurations.evidence import is_trainer
-from codemods.lightning.configurations.mappings import Malformed
-from codemods.lightning.configurations.owners import owned
-from codemods.lightning.facts import MODULE, Facts, TrainerFact
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
-from codemods.lightning.project_trainers import project_trainers
+from codemods.lightning.several_devices import WORDS, configured, spreads
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
 from codemods.rule import Example, Match, Rule, best_levels
 
 CODE = "LIT214"
 STEP = "training_step"
-COUNTS = ("devices", "gpus", "num_nodes", "num_processes", "tpu_cores")
-NAMES = ("strategy", "accelerator", "distributed_backend")
-SEVERAL = ("ddp", "fsdp", "deepspeed")
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -34,7 +27,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
         skipping = [node for node in returns(step) if node.value is None or is_none(node.value)]
-        if not skipping or optimization(facts, file, fact) != "automatic" or not _spreads(facts):
+        if not skipping or optimization(facts, file, fact) != "automatic" or not spreads(facts, CODE):
             continue
         for node in skipping:
             yield Match(
@@ -46,38 +39,6 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
                 "process has to do the same.",
                 "G19918",
             )
-
-
-def _spreads(facts: Facts) -> bool:
-    """Whether a Trainer of the project trains on several devices, or may."""
-    if facts.collected_texts(CODE):
-        return True
-    return any(map(_is_on_several, facts.trainers)) or any(map(_is_on_several, project_trainers(facts, perhaps=True)))
-
-
-def _is_on_several(trainer: TrainerFact) -> bool:
-    return any(
-        _several(argument.name, argument.value if argument.literal else None, argument.text)
-        for argument in trainer.arguments
-    )
-
-
-def _several(name: str, value: Any, text: str) -> bool:
-    """Whether an argument of a Trainer, or what a configuration has for one, asks for several devices."""
-    if name in NAMES:
-        return any(word in text.lower() for word in SEVERAL)
-    if name not in COUNTS:
-        return False
-    return len(value) > 1 if isinstance(value, list) else type(value) is int and (value > 1 or value == -1)
-
-
-def _configured(file: TextFile) -> bool | None:
-    """Whether a section of a configuration that is a Trainer's asks for several devices."""
-    try:
-        found = [item for item in owned(file) if item.name == "trainer" or is_trainer(item.target)]
-    except Malformed:
-        return None
-    return any(_several(each.key, each.value, str(each.value)) for item in found for each in item.arguments) or None
 
 
 SKIPPING = """\
@@ -107,11 +68,11 @@ RULE = Rule(
     fix="manual",
     versions="Lightning 2.3 and later",
     triggers=(STEP.encode(), b"Trainer("),
-    text_triggers=tuple(name.encode() for name in (*COUNTS, *NAMES)),
+    text_triggers=WORDS,
     kinds=("python", "yaml", "json"),
     check=_check,
     spelled=lambda text: STEP in text,
-    collect_text=_configured,
+    collect_text=configured,
     examples=(Example(SKIPPING, SKIPPING), Example(ALONE, ALONE)),
     rows=partial(best_levels, (("G19918", "manual"),)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/19918",),
