@@ -106,8 +106,8 @@ RULE = Rule(
     why=(
         "Lightning calls prepare_data in one process of each node (`can_prepare_data` of 0.8.5, `data_connector.py` "
         "of 2.6.6); up to 0.7 each process called it. What it sets on `self` is missing in all others: DataParallel "
-        "had one process, and ddp_spawn, the default for several devices from 1.0 on, started its processes behind "
-        "it up to 1.5. Their successor in 2.0, DDP, starts the script once more for each device."
+        "had one process, and ddp_spawn, the default for several devices from 1.0 on, called it before its processes "
+        "started up to 1.5. Their successor in 2.0, DDP, starts the script once more for each device."
     ),
     fix="manual",
     versions="every Lightning release since 0.8",
