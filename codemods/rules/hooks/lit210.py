@@ -21,6 +21,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.base_calls import base_calls, owners_of, shortened
 from codemods.rules.hooks.epoch_end import HALF, read_hook
 from codemods.rules.hooks.loader_index import STEPS, misnamed
+from codemods.rules.hooks.nested_outputs import nested
 from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.shifted import shifted
 from codemods.rules.hooks.staged import STAGED, staged
@@ -115,6 +116,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name in hooks:
             if kind == DATA or name in (*STAGED, *LONGER, *STEPS, *BARE, *UNGIVEN, *FITTING):
                 continue
+            yield from nested(file, item.methods[name], PREFIX[kind])
             match = shifted(file, item.methods[name], PREFIX[kind])
             match = match or _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             match = match or (_fewer(file, item, name) if kind == CALLBACK else None)
