@@ -47,7 +47,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for method, found in logging:
             shared = method.name not in (*STEPS, *HOOKS) and any(facts.subclasses(fact))
             why = f"a subclass may call {method.name} too" if shared else _refusal(file, item, method)
-            why = why or _asked(facts, fact, method.name)
+            why = why or _asked(facts, fact, method.name) or _extended(facts, fact, method)
             watched = partial(_is_watched, facts)
             read = [why or _read(file, item, method, node, watched) for node in found]
             yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
@@ -88,6 +88,22 @@ def _asked(facts: Facts, fact: ClassFact, name: str) -> str | None:
 
 
 _KEYS = re.compile(rb"""['"](?:log|progress_bar)['"]""")
+
+
+def _extended(facts: Facts, fact: ClassFact, step: Function) -> str | None:
+    """Why a method's returns are left where a class below reads, or may read, what it logs by them."""
+    for below in facts.subclasses(fact):
+        opened = facts.find_opened(f"{facts.files[below.path].module}.{below.name}", below.path)
+        method = opened[1].methods.get(step.name) if opened else None
+        if opened is None or _is_read(opened[1], step) or (method and _changes(method)):
+            return f"{below.name} ({below.path}), a subclass, may read what {step.name} returns"
+    return None
+
+
+def _changes(method: Function) -> bool:
+    """Whether a method calls the one of that name above it, and names what that logs."""
+    called = any(isinstance(node, ast.Attribute) and node.attr == method.name for node in walk(method))
+    return called and any(isinstance(node, ast.Constant) and node.value in LOGGED for node in walk(method))
 
 
 def _match(

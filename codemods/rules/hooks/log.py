@@ -42,7 +42,7 @@ def _lines(line: cst.SimpleStatementLine, last: cst.Return, found: ReturnedLog, 
     lines: list[Any] = edits.statements("".join(f"{call}\n" for call in found.calls))
     above = [*line.leading_lines]
     if not found.emptied:
-        left = last if kept and not found.spread else _spread(_without(last), found.spread)
+        left = _spread(last if kept else _without(last), found.spread)
         lines.append(line.with_changes(body=[left], leading_lines=[]))
     elif not found.last:
         lines.append(line.with_changes(body=[cst.Return()], leading_lines=[]))

@@ -211,7 +211,7 @@ def read_return(
                 if name not in asked:
                     continue
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
-    again = set() if hook else asked_of_steps(item) - others.keys()
+    again = set() if hook else asked_of_steps(item) - {*others, *LOGGED}
     spread = [
         each for each in (log, bar) if each is not None and again & (shown.items(each) or dict.fromkeys(again)).keys()
     ]
