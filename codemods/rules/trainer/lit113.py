@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.finding import Fix, Span
+from codemods.finding import Span
 from codemods.lightning.arguments import oldest
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
@@ -24,7 +24,7 @@ from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, 
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled
-from codemods.rules.trainer.tuner_calls import RENAMED, TUNER, by_hand
+from codemods.rules.trainer.tuner_calls import FINDS, RENAMED, TUNER, by_hand
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -119,13 +119,11 @@ def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> 
         f"{' and '.join(f'`{flag}=`' for flag in flags)} of Trainer {'was' if len(flags) == 1 else 'were'} removed"
     )
     reason = f"`tune` is {' and '.join(f'Tuner(trainer).{FLAGS[flag][1]}' for flag in flags)} since 2.0"
-    fix: Fix = "safe" if all(each.sure for each in asked) else "unsafe"
-    taken = (
-        "" if fix == "safe" else "; fixer assumes that a value which is only known at run time is None, True or False"
-    )
+    found = "; ".join(FINDS[FLAGS[flag][1]] for flag in flags)
+    assumed = "; fixer assumes that a value which is only known at run time is None, True or False"
+    reason = f"{reason}; {found}{'' if all(each.sure for each in asked) else assumed}."
     row = FLAGS[flags[0]][0]
-    where = file.span(items[0])
-    yield Match(where, f"{message} in Lightning 2.0", fix, f"{reason}{taken}.", row, tuple(edits), how.imports)
+    yield Match(file.span(items[0]), f"{message} in Lightning 2.0", "unsafe", reason, row, tuple(edits), how.imports)
 
 
 @dataclass(frozen=True)
@@ -318,9 +316,11 @@ RULE = Rule(
     why=(
         "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
         "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. "
-        "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
+        "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to. What a search "
+        "finds is not what 1.x found: sizes are no longer cut to the length of the data (2.0), end at 8192 and lose 5% "
+        "in a binary search (2.6), and a rate is suggested by the loss over the rate (2.5.3)."
     ),
-    fix="safe",
+    fix="unsafe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(
         b"auto_lr_find",
@@ -331,7 +331,7 @@ RULE = Rule(
         b".scale_batch_size(",
     ),
     check=_check,
-    rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
+    rows=partial(best_levels, (("M174", "unsafe"), ("M175", "unsafe"), ("M176", "unsafe"), ("B15", "unsafe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNED), Example(LEFT, LEFT)),
     mentions=(TUNE,),
     breaks_in="2.0.0",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.finding import Fix
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import keyword, replaced, trainer_calls, with_keyword
 from codemods.lightning.trainer_variables import is_trainer
@@ -26,7 +25,14 @@ GONE = "`trainer.tuner` was removed in Lightning 2.0"
 UNSEEN = "fixer cannot tell whether it is a Trainer's"
 BEFORE_UPDATE = 11
 """How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
-SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
+FINDS: Mapping[str, str] = {
+    "scale_batch_size": (
+        "the size that it finds may be another one: 1.x ended at the length of the data, and since 2.6 it ends at "
+        "8192 and takes 5% off what a binary search finds"
+    ),
+    "lr_find": "the rate that it suggests may be another one, since 2.5.3 looks at the loss over the rate, not by step",
+}
+"""What a search finds otherwise (run on 1.9.5 and 2.6.6: 100 became 128 and 121, 9.1e-8 became 7.6e-8)."""
 TAKEN = frozenset({
     "model", "train_dataloader", "train_dataloaders", "val_dataloaders", "datamodule", "min_lr", "max_lr", "mode",
     "num_training", "early_stop_threshold", "steps_per_trial", "init_val", "max_trials", "batch_arg_name",
@@ -82,8 +88,8 @@ def _tuners(file: PythonFile, facts: Facts, call: CallNode, owner: ast.Attribute
         yield _left(file, owner, how if isinstance(how, str) else UNSEEN, method)
         return
     edits = [NodeEdit(owner, partial(_tuner, text=how.text)), *_renamed(call)]
-    fix, reason = _kept(method, call.node, edits)
-    yield Match(file.span(owner), GONE, fix, reason, "M174", tuple(edits), how.imports)
+    reason = _kept(method, call.node, edits)
+    yield Match(file.span(owner), GONE, "unsafe", reason, "M174", tuple(edits), how.imports)
 
 
 def _searched(file: PythonFile, call: CallNode, function: ast.Attribute) -> Match:
@@ -97,8 +103,8 @@ def _searched(file: PythonFile, call: CallNode, function: ast.Attribute) -> Matc
     if isinstance(how, str):
         return _left(file, function, how, function.attr)
     edits = [NodeEdit(function.value, partial(_built_of, text=how.text)), *_renamed(call)]
-    fix, reason = _kept(function.attr, call.node, edits)
-    return Match(file.span(function), _gone(function.attr), fix, reason, None, tuple(edits), how.imports)
+    reason = _kept(function.attr, call.node, edits)
+    return Match(file.span(function), _gone(function.attr), "unsafe", reason, None, tuple(edits), how.imports)
 
 
 def _gone(method: str) -> str:
@@ -121,18 +127,17 @@ def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match
     return Match(file.span(node), message, "manual", f"Not rewritten: {why}; {advice}.", row)
 
 
-def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]:
-    """How surely a call of the tuner does the same, and why, with the edit that it needs for it. lr_find sets the
-    model's rate by default since 2.0 (run on 1.9.5 and 2.6.6)."""
-    if method != "lr_find":
-        return "safe", f"A Tuner is built of it{SEARCHED}."
-    if len(call.args) > BEFORE_UPDATE or keyword(call, "update_attr"):
-        return "safe", "A Tuner is built of it."
+def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> str:
+    """Why a call of the tuner is rewritten, with the edit that it needs to do the same. lr_find sets the model's rate
+    by default since 2.0 (run on 1.9.5 and 2.6.6)."""
+    reason = f"A Tuner is built of it; {FINDS[method]}"
+    if method != "lr_find" or len(call.args) > BEFORE_UPDATE or keyword(call, "update_attr"):
+        return f"{reason}."
     edits.append(NodeEdit(call, partial(with_keyword, name="update_attr", text="False")))
-    reason = "A Tuner is built of it, which by itself sets the model's rate since 2.0, and did not before"
+    reason += "; by itself it sets the model's rate since 2.0, and did not before"
     if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return "unsafe", f"{reason}; fixer assumes that `*` or `**` does not give them too."
-    return "safe", f"{reason}."
+        reason += "; fixer assumes that `*` or `**` does not give them too"
+    return f"{reason}."
 
 
 def _tuner(node: cst.Attribute, *, text: str) -> cst.Call:

@@ -16,7 +16,7 @@ HEAD = "import pytorch_lightning as pl\n\n"
 
 
 def after(body: str) -> str:
-    return rewritten({"a.py": HEAD + body}, rule("LIT113"))["a.py"][len(HEAD) :]
+    return rewritten({"a.py": HEAD + body}, rule("LIT113"), unsafe=True)["a.py"][len(HEAD) :]
 
 
 def test_targets() -> None:
@@ -180,7 +180,7 @@ def test_a_flag_of_the_command_line_is_asked() -> None:
 def test_what_is_asked_already_is_not_asked_again(test: str, asked: bool) -> None:
     body = HEAD + f"t = pl.Trainer(auto_lr_find=True if flag else None)\nif {test}:\n    t.tune(m)\n"
     wanted = "    if flag:\n        pl.tuner" if asked else f"if {test}:\n    pl.tuner"
-    assert wanted in rewritten({"a.py": body}, rule("LIT113"))["a.py"]
+    assert wanted in rewritten({"a.py": body}, rule("LIT113"), unsafe=True)["a.py"]
 
 
 def test_a_value_that_is_not_seen_is_taken_to_be_a_flag() -> None:
@@ -252,10 +252,10 @@ def test_what_is_no_trainer_may_be_tuned(body: str) -> None:
 def test_the_old_name_of_the_dataloaders_goes_with_the_tuner() -> None:
     head = "from pytorch_lightning import Trainer\n\n"
     hand = f"{head}trainer = Trainer()\ntrainer.tuner.lr_find(model, train_dataloader=data, num_training=3)\n"
-    after = rewritten({"train.py": hand}, rule("LIT113"))["train.py"]
+    after = rewritten({"train.py": hand}, rule("LIT113"), unsafe=True)["train.py"]
     assert "Tuner(trainer).lr_find(model, train_dataloaders=data, num_training=3, update_attr=False)" in after
     flag = f"{head}trainer = Trainer(auto_lr_find=True)\ntrainer.tune(model, train_dataloader=data)\n"
-    after = rewritten({"train.py": flag}, rule("LIT113"), rule("LIT114"))["train.py"]
+    after = rewritten({"train.py": flag}, rule("LIT113"), rule("LIT114"), unsafe=True)["train.py"]
     assert "Tuner(trainer).lr_find(model, train_dataloaders=data)" in after
 
 
@@ -288,7 +288,7 @@ def test_a_tuner_that_is_kept_is_named(body: str) -> None:
 
 def test_a_tuner_of_a_plain_trainer_is_built_of_it() -> None:
     body = "trainer = pl.Trainer()\nt = trainer.tuner\nt.lr_find(m)\n"
-    after = rewritten({"a.py": HEAD + body}, rule("LIT113"))["a.py"]
+    after = rewritten({"a.py": HEAD + body}, rule("LIT113"), unsafe=True)["a.py"]
     assert after.endswith("t = pl.tuner.Tuner(trainer)\nt.lr_find(m, update_attr=False)\n")
 
 
@@ -328,9 +328,9 @@ def test_the_advice_names_the_import() -> None:
 )
 def test_the_methods_that_trainers_had_to_0_9(call: str, after: str) -> None:
     files = {"a.py": f"{HEAD}t = pl.Trainer()\nfound = {call}\n"}
-    made = rewritten(files, rule("LIT113"))["a.py"]
+    made = rewritten(files, rule("LIT113"), unsafe=True)["a.py"]
     assert made == f"{HEAD}t = pl.Trainer()\nfound = {after}\n"
-    assert rewritten({"a.py": made}, rule("LIT113"))["a.py"] == made
+    assert rewritten({"a.py": made}, rule("LIT113"), unsafe=True)["a.py"] == made
 
 
 @pytest.mark.parametrize(
@@ -357,3 +357,20 @@ def test_the_methods_of_0_9_that_are_only_named(body: str, why: str) -> None:
 )
 def test_methods_of_that_name_of_others_stay(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        't = pl.Trainer(auto_scale_batch_size="power")\nt.tune(m)\n',
+        "t = pl.Trainer(auto_scale_batch_size=True)\nt.tune(m)\n",
+        "t = pl.Trainer(auto_lr_find=True)\nt.tune(m)\n",
+        "t = pl.Trainer()\nt.tuner.scale_batch_size(m)\n",
+        "t = pl.Trainer()\nt.tuner.lr_find(m, update_attr=True)\n",
+        "t = pl.Trainer()\nt.scale_batch_size(m)\n",
+    ],
+)
+def test_a_search_is_not_safe_as_it_finds_something_else(body: str) -> None:
+    [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert finding.fix == "unsafe" and not finding.applied
+    assert ("8192" if "batch" in body else "2.5.3") in finding.reason
