@@ -166,6 +166,12 @@ def may_bring_lightnings(module: str) -> bool:
     return not (package in _OTHERS or package in sys.stdlib_module_names or canonical(module).startswith(ROOT))
 
 
+def brings_lightnings(node: ast.stmt, path: str) -> bool:
+    """Whether a statement imports by a star what may have another thing by a name that Lightning has."""
+    star = isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    return star and isinstance(node, ast.ImportFrom) and may_bring_lightnings(absolute(node, path))
+
+
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, Any]]:
     """What an assignment sets to what, side by side in tuples."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):

@@ -274,7 +274,7 @@ def taken_name(bindings: Mapping[str, Collection[str]], imports: Iterable[tuple[
         dotted = f"{module}.{name}" if name else module
         last = dotted.rpartition(".")[2]
         for bound in bindings.get(last, ()):
-            again = bound.endswith(f".{last}") and bound.startswith(("pytorch_lightning.", "lightning"))
+            again = bound.endswith(f".{last}") and bound.startswith(("pytorch_lightning.", "lightning."))
             if bound != dotted and not again:
                 return last
     return None

@@ -23,7 +23,9 @@ from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts, FileFacts
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.linking import together
-from codemods.rule import Match, Rule
+from codemods.lightning.spelling import hidden
+from codemods.rewrite.origin import around
+from codemods.rule import Match, NodeEdit, Rule
 
 INDIRECT = re.compile(
     r"Trainer\w*\((?:[^()]|\([^()]*\))*\*\*|partial\([\w.]*Trainer\b|\bTrainer\)|(?:\w+Trainer|Trainer\w+)\("
@@ -203,7 +205,7 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
         found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
     if isinstance(file, PythonFile):
         found = [match for match in found if not is_dead(file, facts, match.span)]
-    for match in found:
+    for match in _named_there(file, found):
         needed = match.needs or rule.needs
         if match.edits and needed and facts.target and Version(needed) > Version(facts.target):
             reason = f"Not rewritten: its replacement exists since Lightning {needed}, and the target is older."
@@ -216,6 +218,33 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
             reason = f"{match.reason.rstrip('.')}. {unknown}"
             match = replace(match, fix="unsafe", reason=reason)
         yield match
+
+
+def _named_there(file: PythonFile | TextFile, found: Sequence[Match]) -> list[Match]:
+    """The matches, without the edits of those that would read an import by a name that is another thing there, and of
+    what changes together with them."""
+    taken = {id(match): name for match in found if (name := _taken(file, match))}
+    units = {match.unit: taken[id(match)] for match in found if id(match) in taken and match.unit}
+    named = [(match, taken.get(id(match)) or units.get(match.unit)) for match in found]
+    return [
+        replace(match, fix="manual", reason=_elsewise(match, name), edits=()) if name else match
+        for match, name in named
+    ]
+
+
+def _taken(file: PythonFile | TextFile, match: Match) -> str | None:
+    """The name of an import of a match that stands for something else where its edits are made."""
+    if not match.imports or not isinstance(file, PythonFile):
+        return None
+    lines = {edit.node.lineno for edit in match.edits if isinstance(edit, NodeEdit) and hasattr(edit.node, "lineno")}
+    places = ((line, tuple(sorted(around(file, line), key=lambda node: node.lineno))) for line in sorted(lines))
+    return next((name for line, within in places if (name := hidden(file, match.imports, within, line))), None)
+
+
+def _elsewise(match: Match, name: str) -> str:
+    module = next((module for module, item in match.imports if name == (item or module.partition(".")[0])), name)
+    what = f"`{name}` is something else here, or may be"
+    return f"Not rewritten: {what}; import that of `{module}` by another name, and use it. {match.reason}"
 
 
 def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from codemods.code.scopes import brings_lightnings
 from codemods.code.source import PythonFile
 from codemods.rewrite.import_statement import in_order
 from codemods.rewrite.layout import laid_out
@@ -234,7 +235,8 @@ def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -
     """The import beside which one from the same package is put, None where LibCST's visitor puts it well. It stands in
     the first block of imports if it can, behind it otherwise: what lies between may have to come first (a search
     path, a filter of warnings, a variable of the environment). A package is put at its first import, what is taken
-    from it behind the last that takes something, or behind the imports that stand together with it."""
+    from it behind the last that takes something, or behind the imports that stand together with it; behind a `*`, which
+    may bring the same name."""
     body, package = file.tree.body, name.partition(".")[0]
     first = next((index for index, line in enumerate(body) if not _is_head(line)), len(body))
     after = min((node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)), default=0)
@@ -245,8 +247,9 @@ def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -
     taking = [line for line in kin if isinstance(line, ast.ImportFrom)]
     if item is None:
         return next(iter(kin), None) or in_order([line for line in body[:first] if line not in edited], name)
-    if not kin:
-        return None
+    star = next((line for line in reversed(lines) if brings_lightnings(line, file.path)), None)
+    if not kin or (star and star.lineno > kin[-1].lineno):
+        return star
     if same := [line for line in taking if _is_from(line, name)]:
         return None if head else same[-1]
     last = taking[-1] if taking else kin[-1]

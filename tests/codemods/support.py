@@ -54,9 +54,9 @@ def rewritten(files: Mapping[str, str], *rules: Rule, unsafe: bool = False) -> d
     return {path: final[path].decode() if path in final else text for path, text in files.items()}
 
 
-def refusals(files: Mapping[str, str], code: str) -> list[str]:
+def refusals(files: Mapping[str, str], code: str, unsafe: bool = False) -> list[str]:
     """The reasons for which a rule left the files alone; it must have changed nothing."""
-    made = run_rules(files, rule(code))
+    made = run_rules(files, rule(code), unsafe=unsafe)
     assert made.changes == ()
     assert made.bugs == ()
     return [finding.reason for finding in made.findings if finding.fix == "manual"]

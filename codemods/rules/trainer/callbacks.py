@@ -32,7 +32,7 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
         function = function.value
     if isinstance(function, ast.Attribute) and call.scope.resolve(function.value) == ROOT:
         return Spelled(f"{file.source_of(function.value)}.{name}")
-    return spelled_in(file, name, call.within)
+    return spelled_in(file, name, call.within, call.node.lineno)
 
 
 def are_callbacks(

@@ -374,3 +374,40 @@ def test_a_search_is_not_safe_as_it_finds_something_else(body: str) -> None:
     [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
     assert finding.fix == "unsafe" and not finding.applied
     assert ("8192" if "batch" in body else "2.5.3") in finding.reason
+
+
+TUNER = "from pytorch_lightning.tuner import Tuner\n"
+TUNES = "    t = Trainer()\n    t.tuner.lr_find(m)\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"def f(m):\n    from ray.tune import Tuner\n{TUNES}    return Tuner\n",
+        f"def f(m):\n    Tuner = 3\n{TUNES}",
+        f"def f(m):\n    def Tuner(x):\n        return x\n\n{TUNES}",
+        f"def f(m, Tuner):\n{TUNES}",
+        f"def g():\n    global Tuner\n    Tuner = 3\n\n\ndef f(m):\n{TUNES}",
+        f"def f(m):\n{TUNES}    {TUNER}    return Tuner\n",
+        f"def f(m, a):\n    if a:\n        {TUNER}        Tuner(a)\n{TUNES}",
+        f"def f(m):\n{TUNES}\n\nfrom ray.tune import *\n",
+        f"from ray.tune import *\n\n\ndef f(m):\n{TUNES}    return Tuner\n",
+        f"try:\n    from ray.tune import *\nexcept ImportError:\n    pass\n\n\ndef f(m):\n{TUNES}",
+        f"from lightning_ray.tune import Tuner\n\n\ndef f(m):\n{TUNES}    return Tuner\n",
+    ],
+)
+def test_a_name_that_is_another_thing_where_it_would_be_read(body: str) -> None:
+    [reason] = refusals({"a.py": f"from pytorch_lightning import Trainer\n\n\n{body}"}, "LIT113", unsafe=True)
+    assert "`Tuner`" in reason
+
+
+def test_an_import_of_the_same_before_it_serves() -> None:
+    text = f"from pytorch_lightning import Trainer\n\n\ndef f(m):\n    {TUNER}    Tuner(m)\n{TUNES}"
+    after = rewritten({"a.py": text}, rule("LIT113"), unsafe=True)["a.py"]
+    assert after.endswith("    Tuner(t).lr_find(m, update_attr=False)\n")
+
+
+def test_an_import_stands_behind_a_star() -> None:
+    text = f"from pytorch_lightning import Trainer\nfrom ray.tune import *\n\n\ndef f(m):\n{TUNES}"
+    after = rewritten({"a.py": text}, rule("LIT113"), unsafe=True)["a.py"]
+    assert after.startswith(f"from pytorch_lightning import Trainer\nfrom ray.tune import *\n{TUNER}")
