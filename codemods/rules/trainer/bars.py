@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeGuard
 
 from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
-from codemods.code.scopes import ROOT
+from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared, returns, takes
+from codemods.lightning.callers import Callers, called_name
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.file_memo import memo_of
+from codemods.lightning.parameters import with_defaults
 from codemods.rules.trainer.callbacks import assigned_and_added, built
 
 BAR = "ProgressBar"
 """What the names of all of Lightning's bars have in them."""
 _KNOWN = ("object", "abc.ABC")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+_WITHOUT = frozenset({
+    "torch", "torchvision", "torchaudio", "torchmetrics", "transformers", "timm", "albumentations", "numpy",
+    "omegaconf", "hydra", "builtins",
+})  # fmt: skip
+"""Packages without callbacks of Lightning's."""
+_TARGET = re.compile(rb"""_target_["']?\s*(?::\s*str\s*=|[:=])\s*["']?([^\s"',]+)""")
 _NAMING = ("python", "notebook", "yaml", "json", "toml")
 _PACKAGES = ("setup.py", "setup.cfg", "pyproject.toml")
 _INSTALLED = re.compile(rb"\bsetup\(|^\[(?:metadata|project|tool\.poetry)\]", re.MULTILINE)
@@ -38,7 +47,7 @@ def bar_among(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) ->
 def _given_back(facts: Facts, file: PythonFile, call: CallNode, dotted: str | None) -> Held:
     """Whether a function of the project gives back a bar, or Hydra makes one of what the project configures."""
     if dotted in _INSTANTIATE:
-        return "perhaps" if _are_named(facts) else "no"
+        return "perhaps" if _are_named(facts) or _may_be_configured(facts) else "no"
     found = facts.find_definition(dotted, file.path) if dotted else None
     home, function = found[:2] if found else (file, None)
     if not isinstance(function, ast.FunctionDef) or function in call.within or function.decorator_list:
@@ -112,15 +121,68 @@ def _is_bar(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | Non
     if made:
         return _worst(_kind(facts, file, call, item) for item in made)
     given = isinstance(node, ast.Name) and takes(space_of(file, call), node.id)
-    return _of_callers(facts) if given else "perhaps"
+    return _of_callers(facts, file, call, node.id) if given and isinstance(node, ast.Name) else "perhaps"
 
 
-def _of_callers(facts: Facts) -> Held:
-    """Whether what a function is given may be a bar: not where the project names none, and nobody installs it to call
-    it with callbacks of his own."""
+def _of_callers(facts: Facts, file: PythonFile, call: CallNode, name: str) -> Held:
+    """Whether what a function is given for a parameter may be a bar, by all that calls it in the project."""
+    function = call.within[-1] if call.within else None
+    if not isinstance(function, ast.FunctionDef) or _is_installed(facts) or _are_named(facts):
+        return "perhaps"
+    known: dict[object, Held] = memo_of(file, facts).setdefault("bars given", {})
+    if (function, name) not in known:
+        known[function, name] = "perhaps"  # what it hands itself
+        known[function, name] = _worst(_given(facts, file, call, function, name))
+    return known[function, name]
+
+
+def _given(facts: Facts, file: PythonFile, call: CallNode, function: ast.FunctionDef, name: str) -> Iterator[Held]:
+    callers = Callers(facts, file, lambda path: file if path == file.path else facts.open(path))
+    owner = call.within[-2] if len(call.within) > 1 else None
+    if function.decorator_list or callers.configured(called_name(function, owner)):
+        yield "perhaps"
+    yield from (bar_among(facts, file, call, value) for item, value in with_defaults(function.args) if item.arg == name)
+    for other, _, caller, value in callers.given(file, call.within, name):
+        if caller is None or value is None:
+            yield "perhaps"
+        elif not isinstance(value, bool):
+            yield bar_among(facts, other, caller, value)
+
+
+def _is_installed(facts: Facts) -> bool:
+    """Whether the project is a package, whose functions others call with callbacks of their own."""
     packages = (source for path, source in facts.sources.items() if path.rpartition("/")[2] in _PACKAGES)
-    handed = any(_INSTALLED.search(source.data) for source in packages)
-    return "perhaps" if handed or _are_named(facts) else "no"
+    return any(_INSTALLED.search(source.data) for source in packages)
+
+
+def _may_be_configured(facts: Facts) -> bool:
+    """Whether a configuration or code has Hydra build something that may be a bar of another package's."""
+    return any(
+        not _is_known(facts, found[1].decode(errors="replace"), path)
+        for path, source in facts.holding("_target_")
+        if source.kind in _NAMING
+        for found in _TARGET.finditer(source.data)
+    )
+
+
+def _is_known(facts: Facts, dotted: str, near: str) -> bool:
+    """Whether a class is Lightning's, or of a package without callbacks, or made of such classes by the project."""
+    names = _outside(facts, canonical(dotted), near)
+    return all(name in _KNOWN or name.startswith(f"{ROOT}.") or name.partition(".")[0] in _WITHOUT for name in names)
+
+
+def _outside(facts: Facts, dotted: str | None, near: str, below: tuple[str, ...] = ()) -> list[str]:
+    """The classes outside the project that a class is made of, `""` for one that is not seen; or its own name."""
+    if dotted is None or dotted in below:
+        return [""]
+    if fact := facts.find_class(dotted, near):
+        unseen = any(None in member.bases for member in facts.ancestry(fact))
+        return [*(item for item in facts.lineage(fact) if isinstance(item, str)), *([""] if unseen else [])]
+    if (opened := facts.find_opened(dotted, near)) is None:
+        return [dotted]
+    file, found = opened
+    bases = map(file.scope.resolve, found.node.bases)
+    return [name for base in bases for name in _outside(facts, base, file.path, (*below, dotted))]
 
 
 def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Held:
@@ -128,10 +190,7 @@ def _kind(facts: Facts, file: PythonFile, call: CallNode, made: ast.Call) -> Hel
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is None and (held := _given_back(facts, file, call, dotted)) != "perhaps":
         return held
-    if fact is None and dotted and facts.path_of(dotted.rpartition(".")[0], file.path):
-        return _of_callers(facts) if facts.find_definition(dotted, file.path) is None else "perhaps"
-    names = [item for item in facts.lineage(fact) if isinstance(item, str)] if fact else [dotted or ""]
-    names += [""] if fact and any(None in member.bases for member in facts.ancestry(fact)) else []
+    names = _outside(facts, dotted, file.path)
     if any(item.startswith(ROOT) and BAR in item.rpartition(".")[2] for item in names):
         return "yes"
     return "no" if all(item.startswith(f"{ROOT}.") or item in _KNOWN for item in names) else "perhaps"

@@ -116,7 +116,7 @@ def build(more=None, n=0):
     [
         (GIVEN, {}, "safe"),
         (f"{HEAD}\n\ndef build(c):\n    return Trainer(progress_bar_refresh_rate=0, callbacks=c)\n", {}, "safe"),
-        (f"{HEAD}from parts import Other\n\nTrainer(process_position=2, callbacks=[Other()])\n", {}, "safe"),
+        (f"{HEAD}from parts import Other\n\nTrainer(process_position=2, callbacks=[Other()])\n", {}, "unsafe"),
         (GIVEN, {"setup.py": 'from setuptools import setup\n\nsetup(name="a")\n'}, "unsafe"),
         (GIVEN, {"pyproject.toml": '[project]\nname = "a"\n'}, "unsafe"),
         (GIVEN, {"pyproject.toml": "[tool.ruff]\nline-length = 9\n"}, "safe"),
@@ -131,3 +131,49 @@ def test_what_a_function_is_given_is_no_bar_where_none_is_named(text: str, besid
     files = {"train.py": text, "parts.py": "import pytorch_lightning\n\nthing = 1\n", **beside}
     found = run_rules(files, rule("LIT110"), unsafe=True).findings
     assert [item.fix for item in found] == [level]
+
+
+CALLING = "from foreign import Display\nfrom pytorch_lightning.callbacks import Timer\n\nfrom train import build\n\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "level"),
+    [
+        (f"{CALLING}build([Timer()])\n", "safe"),
+        (f"{CALLING}build(n=3)\n", "safe"),
+        (f"{CALLING}build(None)\nbuild(more=[Timer()])\n", "safe"),
+        (f"{CALLING}class Own(Timer):\n    pass\n\n\nbuild([Own()])\n", "safe"),
+        (f"{CALLING}build([Display()])\n", "unsafe"),
+        (f"{CALLING}build([Timer()])\nbuild([Timer(), Display()])\n", "unsafe"),
+        (f"{CALLING}class Own(Display):\n    pass\n\n\nbuild(more=[Own()])\n", "unsafe"),
+        (f"{CALLING}def main(more):\n    build(more)\n\n\nmain([Display()])\n", "unsafe"),
+        (f"{CALLING}def main(more):\n    build(more)\n\n\nmain([Timer()])\n", "safe"),
+        (f"{CALLING}def main(more):\n    main(more)\n    build(more)\n\n\nmain([Timer()])\n", "unsafe"),
+        (f"{CALLING}build(**given)\n", "unsafe"),
+        (f"{CALLING}run(build)\n", "unsafe"),
+    ],
+)
+def test_what_another_file_hands_in_may_be_a_bar_of_any_name(other: str, level: Fix) -> None:
+    text = GIVEN.replace(", RichProgressBar", "").replace(", TQDMProgressBar", "")
+    found = run_rules({"train.py": text, "run.py": other}, rule("LIT110"), unsafe=True).findings
+    assert [item.fix for item in found] == [level]
+
+
+@pytest.mark.parametrize(
+    ("target", "level"),
+    [
+        ("pytorch_lightning.callbacks.Timer", "safe"),
+        ("torch.optim.Adam", "safe"),
+        ("own.Own", "safe"),
+        ("own.Other", "unsafe"),
+        ("foreign.Display", "unsafe"),
+        ("${target}", "unsafe"),
+    ],
+)
+def test_what_hydra_builds_may_be_a_bar_of_any_name(target: str, level: Fix) -> None:
+    own = "from foreign import Display\nfrom pytorch_lightning.callbacks import Timer\n\n\n"
+    own += "class Own(Timer):\n    pass\n\n\nclass Other(Display):\n    pass\n"
+    files = {"train.py": MADE_HERE.replace("MADE", "build({})").replace("[*c]", "[c]"), "own.py": own}
+    conf = {"conf/callbacks.yaml": f"one:\n  _target_: {target}\n"}
+    [found] = run_rules(files | conf, rule("LIT110"), unsafe=True).findings
+    assert found.fix == level
