@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.code.nodes import CHILD_FIELDS, walk
+from codemods.code.stand_ins import stand_ins
 from codemods.code.syntax import taken
 
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
@@ -26,13 +27,11 @@ _OF_LIGHTNING = frozenset(
 )  # fmt: skip
 """What the package `lightning` has had, besides names that begin with an underscore: a folder of a project may have
 that name, and others in it."""
-_INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
 _ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
 BY_STAR = _ALIASED | {"seed_everything"}
 """What `from pytorch_lightning import *` brings of what every release has."""
 _OTHERS = frozenset({"torch", "torchvision", "numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL", "cv2", "tqdm"})
 _CAPTURES = frozenset({ast.MatchAs, ast.MatchStar})
-_PLAIN = frozenset({"object", "Any", "typing.Any", "Module", "nn.Module", "torch.nn.Module"})
 
 
 class Scope:
@@ -269,7 +268,7 @@ def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
     local = isinstance(node, ast.Module)
     module = module_name(path) if local else ""
     others: list[Any] = []
-    spare = _stand_ins(scope.statements)
+    spare = stand_ins(scope.statements)
     for statement in scope.statements:
         if statement in spare:
             continue
@@ -289,34 +288,6 @@ def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
         else:
             others.append(statement)
     yield from ((name, OPAQUE) for name in _assigned(others))
-
-
-def _stand_ins(statements: list[ast.stmt]) -> set[ast.stmt]:
-    """The statements that bind what is imported from Lightning or torch to something without behaviour, for where
-    that is not installed: `except ImportError: LightningModule = object`."""
-    imported = {
-        alias.asname or alias.name.split(".")[0]
-        for node in statements
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-        if (alias.name if isinstance(node, ast.Import) else node.module or "").split(".")[0] in _INSTALLED
-    }
-    return {node for node in statements if _idle(node) in imported} if imported else set()
-
-
-def _idle(node: ast.stmt) -> str | None:
-    """The name that a statement binds to None, an empty class, `object` or `nn.Module`."""
-    if isinstance(node, ast.ClassDef):
-        said = [item.value if isinstance(item, ast.Expr) else item for item in node.body]
-        empty = all(isinstance(item, ast.Pass | ast.Constant) for item in said)
-        return node.name if empty and all(ast.unparse(base) in _PLAIN for base in node.bases) else None
-    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-        return None
-    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-    target = node.target if isinstance(node, ast.AnnAssign) else target
-    empty = isinstance(node.value, ast.Constant) and node.value.value is None
-    plain = isinstance(node.value, ast.Name | ast.Attribute) and ast.unparse(node.value) in _PLAIN
-    return target.id if isinstance(target, ast.Name) and (empty or plain) else None
 
 
 _BINDING = frozenset({

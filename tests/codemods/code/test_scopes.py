@@ -35,6 +35,15 @@ def looked_up(text: str, name: str) -> str | None:
         "Base = None\ntry:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    pass\n",
         "if HAS:\n    from pytorch_lightning import LightningModule as Base\nelse:\n    class Base:\n        pass\n",
         "if HAS:\n    from pytorch_lightning import LightningModule as Base\nelse:\n    Base: Any = object  # none\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    class Base:\n        def __init__(self, *args, **kwargs):\n            raise ImportError(str(args))\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    class Raiser(Missing):\n        def __init__(self, **kwargs):\n            name = 'lightning'\n"
+        "            super(Raiser, self).__init__(name)\n    Base = Raiser\n",
+        "class Stub:\n    def log(self, *args): pass\n    def device(self): return self._device\n"
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    Base = Stub\n",
+        "if not HAS:\n    class Base:\n        name = 'none'\n        def __getattr__(self, name):\n"
+        "            raise ImportError(name)\nelse:\n    from pytorch_lightning import LightningModule as Base\n",
     ],
 )
 def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text: str) -> None:
@@ -48,7 +57,20 @@ def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text
         "import pytorch_lightning as pl\nRun, Base = pl.Trainer, Mine\n",
         "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    Base = Mine\n",
         "try:\n    from pytorch_lightning import Trainer as Base\nexcept ImportError:\n"
-        "    class Base:\n        def fit(self, gpus): ...\n",
+        "    class Base:\n        def fit(self, module): module.training_epoch_end([])\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    class Base:\n        def fit(self): self.training_epoch_end([])\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    class Base:\n        def fit(self): run(self)\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    class Base:\n        for name in hooks: print(name)\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n"
+        "    from mine import Base\n",
+        "from pytorch_lightning import LightningModule as Base\n"
+        "class Base:\n    def __init__(self): raise ImportError\n",
+        "class Stub:\n    pass\nfrom pytorch_lightning import LightningModule as Base\nBase = Stub\n",
+        "if HAS:\n    from pytorch_lightning import LightningModule as Base\n    class Base:\n"
+        "        def __init__(self): raise ImportError\nelse:\n    Base = None\n",
         "try:\n    from mine import Base\nexcept ImportError:\n    Base = None\n",
         "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case (Base, _):\n        pass\n",
         "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case {**Base} | [*Base]:\n        pass\n",
