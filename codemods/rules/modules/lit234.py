@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, self_name
+from codemods.code.syntax import Function
 from codemods.lightning.facts import MODULE, ClassFact, Facts, literal
 from codemods.rule import Example, Match, Rule
+from codemods.rules.modules.reached import Given, reached, running
 
 NAMED = b"inference_mode"
 EVALUATED = frozenset(
@@ -44,10 +44,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fact = known.find(item.qualname) if known else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
-        reached = _evaluated(_methods(facts, fact, item))
-        for name, step in ((name, step) for name, step in reached.items() if name in item.methods):
-            for node in _enabling(file, item.methods[name]):
-                message = MESSAGE.format(file.source_of(node).removeprefix("@"), step)
+        yield from _found(file, item, _methods(facts, fact, item))
+
+
+def _found(file: PythonFile, item: ClassNode, methods: dict[str, Function]) -> Iterator[Match]:
+    told: set[ast.expr] = set()
+    for each in reached(methods, EVALUATED):
+        for node in _enabling(file, item.methods[each.name], dict(each.given)) if each.name in item.methods else ():
+            if node not in told:
+                told.add(node)
+                message = MESSAGE.format(file.source_of(node).removeprefix("@"), each.hook)
                 yield Match(file.span(node), message, "manual", REASON)
 
 
@@ -60,32 +66,11 @@ def _methods(facts: Facts, fact: ClassFact, item: ClassNode) -> dict[str, Functi
     return {**found, **item.methods}
 
 
-def _evaluated(methods: Mapping[str, Function]) -> dict[str, str]:
-    """Those of some methods that run in inference mode, each with the one that Lightning calls."""
-    found = {name: name for name in methods if name in EVALUATED}
-    waiting = [*found]
-    for name in waiting:
-        own = self_name(methods[name])
-        for node in walk(methods[name]):
-            called = _called(node, own) if isinstance(node, ast.Call) else None
-            if called is not None and called in methods and called not in found:
-                found[called] = found[name]
-                waiting.append(called)
-    return found
-
-
-def _called(call: ast.Call, own: str | None) -> str | None:
-    """The method of the instance that is called."""
-    if isinstance(call.func, ast.Name):
-        return "forward" if call.func.id == own else None
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return call.func.attr if isinstance(owner, ast.Name) and owner.id == own else None  # type: ignore[attr-defined]
-
-
-def _enabling(file: PythonFile, method: Function) -> Iterator[ast.expr]:
+def _enabling(file: PythonFile, method: Function, given: Given) -> Iterator[ast.expr]:
     """What switches gradients on in a method: a decorator, a context, a call."""
-    entered = [each.context_expr for node in walk(method) if isinstance(node, ast.With) for each in node.items]
-    called = [node.value for node in walk(method) if isinstance(node, ast.Expr)]
+    runs = [*running(method, given)]
+    entered = [each.context_expr for node in runs if isinstance(node, ast.With) for each in node.items]
+    called = [node.value for node in runs if isinstance(node, ast.Expr)]
     for node in (*method.decorator_list, *entered, *called):
         function = node.func if isinstance(node, ast.Call) else node
         dotted = file.scope.resolve(function)

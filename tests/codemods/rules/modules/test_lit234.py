@@ -7,7 +7,7 @@ import torch
 from lightning.pytorch import Trainer
 from lightning.pytorch.demos.boring_classes import BoringModel
 
-from codemods.rules.modules.lit234 import BEFORE
+from codemods.rules.modules.lit234 import BEFORE, REASON
 from tests.codemods.support import refusals, rule, run_rules
 
 HEAD = "import torch\nimport pytorch_lightning as pl\n\n\n"
@@ -48,6 +48,50 @@ def test_named(text: str) -> None:
 )
 def test_left_alone(text: str) -> None:
     assert run_rules({"a.py": text}, rule("LIT234")).findings == ()
+
+
+SHARED = (
+    STEP
+    + "        self.shared(batch, {given})\n\n    def shared(self, batch, stage={default}):\n        if {test}:\n"
+    + "            with torch.enable_grad():\n                self.attack(batch)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "test"),
+    [
+        ("'test'", "None", "stage == 'train'"),
+        ("stage='test'", "'train'", "stage == 'train'"),
+        ("", "'test'", "stage in ('train', 'val')"),
+        ("'test'", "None", "'train' == stage and self.adversarial"),
+        ("False", "True", "stage"),
+        ("True", "None", "not stage"),
+        ("batch", "None", "self.training"),
+    ],
+)
+def test_what_the_stage_keeps_from_running_is_left_alone(given: str, default: str, test: str) -> None:
+    text = SHARED.format(given=given, default=default, test=test)
+    assert run_rules({"a.py": text}, rule("LIT234")).findings == ()
+    twice = text.replace("batch_idx):\n", "batch_idx):\n        self.shared(batch, stage=mine)\n")
+    assert refusals({"a.py": twice}, "LIT234") == ([] if "training" in test else [REASON])
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "test"),
+    [
+        ("'test'", "None", "stage == 'test'"),
+        ("'test'", "None", "stage != 'train'"),
+        ("'test'", "None", "stage == 'train' or self.adversarial"),
+        ("", "'train'", "stage == 'train'"),
+        ("*batch", "'test'", "stage == 'train'"),
+        ("**batch", "'test'", "stage == 'train'"),
+        ("self.stage", "None", "stage == 'train'"),
+        ("'test'", "None", "(stage := 'train') == stage"),
+        ("batch", "None", "self.train() and self.training"),
+    ],
+)
+def test_what_may_run_is_named(given: str, default: str, test: str) -> None:
+    assert refusals({"a.py": SHARED.format(given=given, default=default, test=test)}, "LIT234") == [REASON]
 
 
 def test_a_project_that_knows_inference_mode_is_left_alone() -> None:
