@@ -55,11 +55,14 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
         return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
     if parts := _named(facts, file, call, value):
         return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
-    bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
-    if bound is not None and (inner := _parts(file, _unwrapped(bound))) and _has_field(inner[1]) and _knows_os(file):
-        return FilepathKeywords(_split(file.source_of(value)), "safe", SPLIT)
+    if isinstance(value, ast.Name) and _ends_in_field(file, value, call, facts) and not _hides_os(file):
+        return FilepathKeywords(_split(file.source_of(value)), "safe", SPLIT, (("os", None),))
+    if (inner := _joined_to_field(facts, file, call, value)) and not _hides_os(file):
+        return FilepathKeywords(inner, "safe", SPLIT)
     if isinstance(value, ast.Call) and call.scope.resolve(value.func) in FOLDERS:
         return FilepathKeywords((("dirpath", None),), "safe", "It is a folder.")
+    if (summed := _summed(file, value)) and not _hides_os(file):
+        return FilepathKeywords(summed, "safe", SPLIT, (("os", None),))
     if added := _added(file, value):
         return FilepathKeywords((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
     if file.source_of(value) in _made(file):
@@ -76,7 +79,9 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
         )
     local = isinstance(value, ast.BinOp) and "://" not in file.source_of(value)
     if local and _is_text_of_names(value) and not _hides_os(file):
-        return FilepathKeywords(_split(file.source_of(value)), "unsafe", TAKEN, (("os", None),))
+        named_so = _ends_in_field(file, value)
+        level, why = ("safe", SPLIT) if named_so else ("unsafe", TAKEN)
+        return FilepathKeywords(_split(file.source_of(value)), level, why, (("os", None),))
     if joined := _joined(file, value):
         return FilepathKeywords((("dirpath", joined[0]), ("filename", joined[1])), "unsafe", TAKEN)
     if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
@@ -94,6 +99,74 @@ def _formatted(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
     if cut is None or "%" in cut[1] or "%" not in cut[0]:
         return None
     return f"{cut[0]} % {file.source_of(node.right)}", cut[1]
+
+
+def _ends_in_field(file: PythonFile, node: ast.expr, call: CallNode | None = None, facts: Facts | None = None) -> bool:
+    """Whether a path ends in a text that has a field behind its last slash, so that no folder is called so; a name is
+    what it is bound to."""
+    node = _unwrapped(node)
+    if isinstance(node, ast.Name) and call and facts:
+        bound = bound_once(facts, file, call, node.id)
+        return bound is not None and _ends_in_field(file, bound)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+        return _ends_in_field(file, node.right)
+    if isinstance(node, ast.Call):
+        parts = _last_joined(file, node)
+        return parts is not None and _has_field(parts[1])
+    if not isinstance(node, ast.Constant | ast.JoinedStr) or not _is_text(file.source_of(node)):
+        return False
+    cut = _cut(file.source_of(node))
+    return cut is not None and _has_field(cut[1])
+
+
+def _joined_to_field(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr
+) -> tuple[tuple[str, str], ...] | None:
+    """The parts of `os.path.join(folder, name)` where the name is bound to a text that ends in a field, and may have
+    folders."""
+    if (
+        _joined(file, node) is None
+        or not isinstance(node, ast.Call)
+        or not _ends_in_field(file, node.args[-1], call, facts)
+    ):
+        return None
+    if not all(isinstance(item, ast.Constant) or is_repeatable(item) for item in node.args):
+        return None
+    texts = [file.source_of(item) for item in node.args]
+    return ("dirpath", f"os.path.dirname(os.path.join({', '.join(texts)}))"), (
+        "filename",
+        f"os.path.basename({texts[-1]})",
+    )
+
+
+def _summed(file: PythonFile, node: ast.expr) -> tuple[tuple[str, str], ...] | None:
+    """The parts of `"folder/" + name + "-{epoch}"`, of which the name may have folders too."""
+    operands = _operands(node)
+    last = operands[-1]
+    if len(operands) < 3 or not isinstance(last, ast.Constant) or not _ends_in_field(file, last):
+        return None
+    slashed = [at for at, item in enumerate(operands) if _has_slash(file, item)]
+    start = operands[slashed[-1]] if slashed else None
+    if not isinstance(start, ast.Constant) or not str(start.value).endswith("/") or "://" in str(start.value):
+        return None
+    between = operands[slashed[-1] + 1 : -1]
+    if not between or not all(isinstance(item, ast.Constant) or is_repeatable(item) for item in between):
+        return None
+    texts = [file.source_of(item) for item in operands]
+    named = " + ".join(texts[slashed[-1] + 1 : -1])
+    return ("dirpath", f"os.path.dirname({' + '.join(texts[:-1])})"), (
+        "filename",
+        f"os.path.basename({named}) + {texts[-1]}",
+    )
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a sum adds up, from left to right."""
+    operands: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        operands.insert(0, node.right)
+        node = node.left
+    return [node, *operands]
 
 
 def _is_text_of_names(node: ast.expr) -> bool:
@@ -233,10 +306,7 @@ def _below(file: PythonFile, folder: ast.expr, tail: str) -> tuple[str, str] | N
 def _added(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
     """The texts of the folder and of the name in a sum of texts that ends in a field, by the last slash that is written
     out."""
-    operands: list[ast.expr] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        operands.insert(0, node.right)
-        node = node.left
+    node, *operands = _operands(node)
     texts = [file.source_of(item) for item in (node, *operands)]
     written = [isinstance(item, ast.Constant | ast.JoinedStr) and _is_text(file.source_of(item)) for item in operands]
     if not operands or not written[-1] or not _has_field(texts[-1]):

@@ -159,8 +159,6 @@ def test_what_says_nothing_goes() -> None:
 @pytest.mark.parametrize(
     ("path", "folder", "name"),
     [
-        ("'m/' + kind + '_' + '{epoch}'", "'m'", "kind + '_' + '{epoch}'"),
-        ("root + '/a/' + kind + '-{epoch}'", "root + '/a'", "kind + '-{epoch}'"),
         ("root + '/a-' + kind + '-{epoch}'", "root + '/'", "'a-' + kind + '-{epoch}'"),
         ("f'm/{kind}/' + kind + '-{epoch}'", "f'm/{kind}'", "kind + '-{epoch}'"),
     ],
@@ -173,6 +171,81 @@ def test_a_sum_is_parted_at_the_last_slash_that_is_written(path: str, folder: st
     assert Path(eval(folder, given)) / eval(name, given) == Path(eval(path, given))
     assert os.path.split(eval(path, given))[1] == eval(name, given)
     assert run_rules({"train.py": text}, rule("LIT230")).changes == ()
+
+
+@pytest.mark.parametrize("kind", ["net", "a/net", "/net", "a/"])
+@pytest.mark.parametrize(
+    ("path", "folder", "name"),
+    [
+        ("'m/' + kind + '{epoch}'", "'m/' + kind", "kind"),
+        ("'m/' + kind + '_' + '{epoch}'", "'m/' + kind + '_'", "kind + '_'"),
+        ("root + '/a/' + kind + '-' + kind + '{epoch}'", "root + '/a/' + kind + '-' + kind", "kind + '-' + kind"),
+    ],
+)
+def test_what_a_sum_adds_behind_the_last_slash_may_have_folders(path: str, folder: str, name: str, kind: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}callback = ModelCheckpoint(filepath={path})\n"}, rule("LIT230"))
+    assert [item.fix for item in made.findings] == ["safe"]
+    written = call(path)
+    assert (
+        written
+        == f"ModelCheckpoint(dirpath=os.path.dirname({folder}), filename=os.path.basename({name}) + '{{epoch}}')"
+    )
+    given = eval(written, {"os": os, "root": "r", "kind": kind, "ModelCheckpoint": lambda **given: given})
+    assert (given["dirpath"], given["filename"]) == os.path.split(eval(path, {"root": "r", "kind": kind}))
+
+
+@pytest.mark.parametrize("path", ["'m/' + find() + '{epoch}'", "'m/' + kind + '-best'", "'m/' + kind + f'{kind}'"])
+def test_a_sum_that_cannot_be_written_twice_or_may_be_a_folder_is_not_safe(path: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}callback = ModelCheckpoint(filepath={path})\n"}, rule("LIT230"))
+    assert "safe" not in [item.fix for item in made.findings]
+
+
+BOUND = """\
+from pytorch_lightning.callbacks import ModelCheckpoint
+
+
+def make(args, root):
+    path = {path}
+    return ModelCheckpoint(filepath={given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("str(root / 'x-{epoch}')", "path"),
+        ("'m/' + args.kind + '-' + args.name + '-{epoch:02d}'", "path"),
+        ("f'{args.kind}/{args.name}-{{epoch}}'", "path"),
+        ("f'{args.kind}_{args.name}-{{epoch}}'", "os.path.join(args.kind, path)"),
+    ],
+)
+def test_a_name_of_what_ends_in_a_field_is_parted(path: str, given: str) -> None:
+    text = BOUND.format(path=path, given=given)
+    text = f"import os\n{text}" if "os." in given else text
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert [item.fix for item in made.findings] == ["safe"]
+    space: dict[str, Any] = {}
+    exec(made.final()["a.py"].decode().replace("ModelCheckpoint(", "dict("), space)
+    args = type("Args", (), {"kind": "k/a", "name": "n/b"})
+    folder, name = space["make"](args, Path("r")).values()
+    exec(text.replace("ModelCheckpoint(", "dict("), space)
+    assert (folder, name) == os.path.split(space["make"](args, Path("r"))["filepath"])
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("'m/' + args.kind", "path"),
+        ("'m/{epoch}/' + args.kind", "path"),
+        ("f'{args.kind}-{{epoch}}/best'", "path"),
+        ("'{epoch}' if root else args.kind", "path"),
+        ("'best'", "os.path.join(root, path)"),
+        ("f'{root}-{{epoch}}'", "os.path.join(find(), path)"),
+    ],
+)
+def test_a_name_of_what_may_be_a_folder_is_not_parted_safely(path: str, given: str) -> None:
+    found = run_rules({"a.py": f"import os\n{BOUND.format(path=path, given=given)}"}, rule("LIT230")).findings
+    assert "safe" not in [item.fix for item in found]
 
 
 @pytest.mark.parametrize(
@@ -232,9 +305,9 @@ def test_a_path_that_ends_in_a_slash_is_a_folder(path: str) -> None:
         ("'a/%s/{epoch}' % root", "safe"),
         ("'%s/best' % root", "unsafe"),
         ("'%s/%s' % (root, root)", "unsafe"),
-        ("root + 'x-{epoch}'", "unsafe"),
+        ("root + 'x-{epoch}'", "safe"),
         ("root + '.ckpt'", "unsafe"),
-        ("'/' + root + '{epoch}'", "unsafe"),
+        ("'/' + root + '{epoch}'", "safe"),
         ("'m/' + root", "unsafe"),
     ],
 )
