@@ -1,10 +1,16 @@
-"""Which Lightning a project was written for: by its pins, or by what its code still uses."""
+"""Which Lightning a project, or a file of it, was written for: by its pins, or by what its code still uses."""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from typing import Literal
 
-from codemods.lightning.facts import MODULE, Facts
+from codemods.code.scopes import ROOT, canonical
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function
+from codemods.lightning.facts import MODULE, Facts, FileFacts
 from codemods.lightning.versions import LIGHTNING, admits_below, demands, is_open
 
 Era = Literal["before", "after", "unknown"]
@@ -16,6 +22,18 @@ _ARGUMENTS = frozenset(
     {"gpus", "weights_summary", "progress_bar_refresh_rate", "checkpoint_callback", "resume_from_checkpoint",
      "distributed_backend", "amp_level", "num_tpu_cores", "tpu_cores", "auto_lr_find", "num_processes"}
 )  # fmt: skip
+
+_GONE_IN_1 = re.compile(
+    rf"{re.escape(ROOT)}\.((core\.)?data_loader|(Train|Eval)Result|(logging|root_module|pt_overrides|testing)\b.*)"
+)
+"""Names that 1.0 does not have (compared with the wheels of 0.5.3 to 0.10 and 1.0.8)."""
+_REFUSED_IN_1 = frozenset(
+    {"add_row_log_interval", "default_save_path", "early_stop_callback", "gradient_clip", "log_save_interval",
+     "max_nb_epochs", "min_nb_epochs", "nb_gpu_nodes", "nb_sanity_val_steps", "num_tpu_cores", "overfit_pct",
+     "print_nan_grads", "progress_bar_callback", "row_log_interval", "show_progress_bar", "test_percent_check",
+     "train_percent_check", "use_amp", "val_percent_check"}
+)  # fmt: skip
+"""Arguments of Trainer that 1.0 does not take, of the same releases."""
 
 
 def era(facts: Facts, release: str) -> Era:
@@ -40,3 +58,36 @@ def speaks_of_1x(facts: Facts) -> bool:
         facts.memo["eras.1x"] = hooks or arguments
     spoken: bool = facts.memo["eras.1x"]
     return spoken
+
+
+def fails_since_1(facts: Facts, file: PythonFile) -> bool:
+    """Whether a file's classes only ever met a Lightning before 1.0: with a later one the file itself, or each file of
+    the project that imports a class of it and builds a Trainer, ends with an error."""
+    own = facts.files.get(file.path)
+    if own is None or "__version__" in file.text:
+        return False
+    if any(_GONE_IN_1.fullmatch(name) for name in _asked_at_once(file)) or _is_refused(own):
+        return True
+    training = [each for each in facts.files.values() if each.trainers and _takes_class_of(facts, each, file.path)]
+    return bool(training) and not own.trainers and all(map(_is_refused, training))
+
+
+def _asked_at_once(file: PythonFile) -> Iterator[str]:
+    """The dotted names that a file takes from elsewhere whenever it is imported."""
+    for node in file.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (canonical(f"{node.module}.{each.name}") for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (canonical(each.name) for each in node.names)
+        elif isinstance(node, ast.ClassDef):
+            named = (each for item in node.body if isinstance(item, Function) for each in item.decorator_list)
+            yield from filter(None, map(file.scope.resolve, named))
+
+
+def _is_refused(file: FileFacts) -> bool:
+    return any(each.name in _REFUSED_IN_1 for trainer in file.trainers for each in trainer.arguments)
+
+
+def _takes_class_of(facts: Facts, file: FileFacts, path: str) -> bool:
+    found = (facts.find_class(target, file.path) for target in file.exports.values())
+    return file.path != path and any(each is not None and each.path == path for each in found)

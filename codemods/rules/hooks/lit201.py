@@ -12,6 +12,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Span
 from codemods.lightning.class_family import definitions, family
+from codemods.lightning.eras import fails_since_1
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
@@ -226,7 +227,7 @@ def _match(
     if isinstance(plan, str):
         return _manual(place, stage, plan)
     kept = plan.keeping
-    if stage.later and not _ran(facts):
+    if stage.later and not _ran(file, facts):
         doubt = (doubt or "") + REVIVED
     if stage.half and hook.reads:
         doubt = (doubt or "") + ASSUMED.format(stage=stage)
@@ -270,9 +271,11 @@ def _manual(place: Span, stage: Stage, refusal: str) -> Match:
     )
 
 
-def _ran(facts: Facts) -> bool:
-    """Whether a pin admits a Lightning that called the oldest names."""
-    return not is_open(facts, LIGHTNING) and admits_below(facts, LIGHTNING, "1.0")
+def _ran(file: PythonFile, facts: Facts) -> bool:
+    """Whether a pin admits a Lightning that called the oldest names, or, without one, no later one runs the file."""
+    if is_open(facts, LIGHTNING):
+        return fails_since_1(facts, file)
+    return admits_below(facts, LIGHTNING, "1.0")
 
 
 def _message(stage: Stage) -> str:

@@ -73,6 +73,66 @@ def test_where_no_pin_admits_a_release_that_called_them_it_is_brought_back(pins:
     assert "def on_test_epoch_end(self):" in fixed(MODEL, *pins, unsafe=True)
 
 
+OF_LIGHTNING = "from pytorch_lightning import LightningModule\n"
+TRAINED = """\
+from a import Model
+from pytorch_lightning import Trainer
+
+Trainer({}).fit(Model())
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODEL.replace(OF_LIGHTNING, "from pytorch_lightning import LightningModule, data_loader\n"),
+        MODEL.replace(OF_LIGHTNING, f"{OF_LIGHTNING}from pytorch_lightning.logging import TestTubeLogger\n"),
+        MODEL.replace(OF_LIGHTNING, f"{OF_LIGHTNING}import pytorch_lightning.root_module.hooks\n"),
+        MODEL.replace(OF_LIGHTNING, f"import pytorch_lightning as pl\n{OF_LIGHTNING}")
+        + "\n    @pl.data_loader\n    def train_dataloader(self):\n        pass\n",
+        MODEL + "\n\ndef main():\n    pytorch_lightning.Trainer(early_stop_callback=False).fit(Model())\n",
+    ],
+)
+def test_a_file_that_no_later_release_can_run_is_as_sure_as_a_pin(text: str) -> None:
+    text = text if "    pytorch_lightning." not in text else f"import pytorch_lightning\n{text}"
+    made = run_rules({"a.py": text}, rule("LIT201"))
+    assert [finding.fix for finding in made.findings] == ["safe", "safe"]
+    newer = run_rules({"a.py": text}, rule("LIT201"), pins=("pytorch-lightning>=1.2",))
+    assert [finding.fix for finding in newer.findings] == ["unsafe", "unsafe"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODEL.replace(OF_LIGHTNING, f"{OF_LIGHTNING}from pytorch_lightning.loggers import TestTubeLogger\n"),
+        MODEL.replace(OF_LIGHTNING, f"{OF_LIGHTNING}from other.logging import TestTubeLogger\n"),
+        MODEL + "\n\ndef old():\n    from pytorch_lightning import data_loader\n",
+        MODEL + "\n\ntry:\n    from pytorch_lightning import data_loader\nexcept ImportError:\n    pass\n",
+        MODEL + "\n\nimport pytorch_lightning as pl\n\npl.Trainer(gpus=1, checkpoint_callback=False)\n",
+        MODEL + "\n\nimport pytorch_lightning as pl\n\nif pl.__version__ < '1':\n    pl.Trainer(use_amp=True)\n",
+    ],
+)
+def test_a_file_that_later_releases_run_too_stays_unsafe(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT201"))
+    assert {finding.fix for finding in made.findings} == {"unsafe"}
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        (("early_stop_callback=None",), "safe"),
+        (("max_nb_epochs=1, gpus=0", "use_amp=True"), "safe"),
+        (("gpus=0",), "unsafe"),
+        (("use_amp=True", "gpus=0"), "unsafe"),
+    ],
+)
+def test_what_trains_a_class_tells_of_it_where_each_does(given: tuple[str, ...], level: str) -> None:
+    training = {f"train_{index}.py": TRAINED.format(each) for index, each in enumerate(given)}
+    others = {"other.py": TRAINED.format("use_amp=True").replace("from a import", "from b import")}
+    made = run_rules({"a.py": MODEL, **training, **others}, rule("LIT201"))
+    assert {finding.fix for finding in made.findings} == {level}
+
+
 def test_a_class_with_the_later_name_keeps_that_and_the_older_one_is_named() -> None:
     later = "    def validation_epoch_end(self, outputs):\n        pass\n\n    def test_step"
     both = MODEL.replace("    def test_step", later)
