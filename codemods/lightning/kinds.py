@@ -17,6 +17,8 @@ from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.options import kind_of_option
+from codemods.lightning.parametrized import kind_of_parametrized
+from codemods.lightning.stored_kinds import stored_before
 from codemods.lightning.values import constants_of
 
 DEEPEST = 3
@@ -79,6 +81,8 @@ def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast
     kind = kind_of_option(facts, file, call, node) or _kind_of_all(facts, file, call, node)
     if kind == "?":
         kind = kind_of_configured(facts, file, call, node)
+    if kind == "?" and (value := stored_before(facts, file, call, node)) is not None:
+        kind = kind_of_computed(file.scope, value)
     return kind_of_field(facts, file, call, node) if kind == "?" else kind
 
 
@@ -115,12 +119,13 @@ def _arms(node: ast.expr, name: str) -> list[ast.expr]:
 
 
 def _kind_of_parameter(file: PythonFile, function: ast.FunctionDef, name: str) -> str:
-    """The kind that an annotation or click states of a parameter."""
+    """The kind that an annotation, click or pytest states of a parameter."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     annotation = next((item.annotation for item in every if item.arg == name), None)
     if annotation is None and any(item.arg == name for item in every):
-        return kind_of_click(file, function, name)
+        kind = kind_of_click(file, function, name)
+        return kind_of_parametrized(file, function, name) if kind == "?" else kind
     return kind_of_note(file.scope, annotation)
 
 
