@@ -6,12 +6,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreadable
 from codemods.code.syntax import Function, is_script_guard, returns, takes
 from codemods.lightning.attribute_stores import is_stored
+from codemods.lightning.configuration_holders import is_handed_one, keeps_one
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from codemods.lightning.configurations.sacred import is_handed, stated_values
 from codemods.lightning.configurations.yacs import StatedValue, stated_in_code
@@ -52,10 +54,27 @@ def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.
     if stated := stated_in_code(facts, node):
         return _of_stated(facts, stated)
     root, key = _chain(node)
-    if root is None or not key or not _is_configuration(facts, file, call, root, 0):
+    if (
+        root is None
+        or not key
+        or not (_is_configuration(facts, file, call, root, 0) or _is_kept(facts, file, call, node))
+    ):
         return ()
     found = _values(facts, key)
     return () if found and is_set(facts, key) else found
+
+
+def _is_kept(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> bool:
+    """Whether a chain of attributes and items begins with a configuration that the instance keeps: `self.cfg.key`."""
+    while isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.value, ast.Name):
+        node = node.value
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return keeps_one(facts, file, call, node, partial(_is_read_at, facts, 1))
+    return False
+
+
+def _is_read_at(facts: Facts, depth: int, file: PythonFile, call: CallNode, value: ast.expr | None) -> bool:
+    return depth <= _DEEP and _is_read(facts, file, call, value, depth)
 
 
 def _of_stated(facts: Facts, stated: Sequence[StatedValue]) -> tuple[Any, ...]:
@@ -219,6 +238,8 @@ def _is_handed(facts: Facts, file: PythonFile, function: Function, name: str, de
         return False
     note = arguments[place].annotation
     if note is not None and file.scope.resolve(note) in TYPES:
+        return True
+    if is_handed_one(facts, file, function, name, partial(_is_read_at, facts, depth + 1)):
         return True
     calls = [
         other

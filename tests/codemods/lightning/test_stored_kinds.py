@@ -57,7 +57,11 @@ def test_what_is_set_in_front_of_it_is_known(text: str) -> None:
         (SCRIPT, "Trainer(gpus=args.gpus)", "def run(args):\n    Trainer(gpus=args.gpus)"),
         (SCRIPT, "args.gpus = torch", "other.gpus = torch"),
         (IN_FUNCTION, "    return", "    args = read()\n    return"),
-        (IN_FUNCTION, "    return", "    def read():\n        nonlocal args\n        args = find()\n    go(read)\n    return"),
+        (
+            IN_FUNCTION,
+            "    return",
+            "    def read():\n        nonlocal args\n        args = 1\n    go(read)\n    return",
+        ),
         (USED_LATER, "args.gpus = len([1])\n", ""),
         (USED_LATER, "def start(self)", "def start(self, args)"),
         (USED_LATER, "        return", "        args = read()\n        return"),
