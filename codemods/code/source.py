@@ -21,6 +21,7 @@ from codemods.code.outline import Expressions, Outline, Within
 from codemods.code.scopes import Scope, bind, module_name
 from codemods.code.syntax import says
 from codemods.code.tree_copies import DEFINING
+from codemods.code.unlike import statements_unlike
 from codemods.code.word_index import SpokenInText, SpokenInTree
 from codemods.finding import Span
 
@@ -197,19 +198,11 @@ class PythonFile:
 
     @cached_property
     def unlike(self) -> str:
-        """The text of the statements of the module that are not in normal form, with what these import; all of it where
-        one of them is no definition, which speaks of the others' names."""
-        if self.normal is None:
-            return ""
-        kept = set(map(id, self.normal.tree.body))
-        gone = [node for node in self.tree.body if id(node) not in kept]
-        if not all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in gone):
+        """The text of the statements of the module that are not in normal form, with what binds the names that these
+        read; all of it where one of them is no definition."""
+        gone = statements_unlike(self.tree, self.normal.tree) if self.normal is not None else []
+        if gone is None:
             return self.text
-        read = {item.id for node in gone for item in every_node(node) if isinstance(item, ast.Name)}
-        for node in self.tree.body:
-            names = node.names if isinstance(node, ast.Import | ast.ImportFrom) else ()
-            if any((item.asname or item.name.partition(".")[0]) in read for item in names):
-                gone.append(node)
         return "".join("".join(self.lines[node.lineno - 1 : node.end_lineno]) for node in gone)
 
     @cached_property
