@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,9 @@ from typing import Any
 from codemods.code.effects import LOGGERS, dotted_name, is_quiet, may_fail
 from codemods.code.names import Function, Names, Parts
 from codemods.code.nodes import every_node
+from codemods.code.stand_ins import bound_to_none
 
+FAILED_IMPORTS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 Listed = dict[int, tuple[ast.stmt, Mapping[type, list[Any]]]]
 """The nodes of statements by the identities of these, which they keep alive."""
 
@@ -64,7 +66,7 @@ class ModuleNames:
         for node in (*self.nodes[ast.Import], *self.nodes[ast.ImportFrom]):
             for alias in node.names:
                 name, dotted = _stands_for(node, alias)
-                if self.names.stores[name] == 1 or found.get(name) == dotted:
+                if self.names.stores[name] - self._missing[name] == 1 or found.get(name) == dotted:
                     found[name] = dotted
         for node in self.tree.body:
             target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
@@ -73,6 +75,12 @@ class ModuleNames:
             if made in LOGGERS and isinstance(target, ast.Name) and self.names.stores[target.id] == 1:
                 found[target.id] = "logging"
         return found
+
+    @cached_property
+    def _missing(self) -> Counter[str]:
+        """How often handlers bind each name to None, for where what it stands for cannot be imported."""
+        handlers = (item for item in self.nodes[ast.ExceptHandler] if getattr(item.type, "id", "") in FAILED_IMPORTS)
+        return Counter(name for item in handlers for each in item.body if (name := bound_to_none(each)))
 
     @cached_property
     def said(self) -> frozenset[str]:
@@ -145,6 +153,12 @@ class ModuleNames:
         name = node.value if isinstance(node, ast.Attribute) else node
         moved = isinstance(node, ast.Attribute) and (node.attr in self.set_attributes or node.attr in self.said)
         return isinstance(name, ast.Name) and not moved and (name.id == "self" or self.names.stores[name.id] <= 1)
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether a name stands for a module that is imported as such."""
+        if not isinstance(node, ast.Name) or node.id not in self.imported:
+            return False
+        return any(_stands_for(each, item)[0] == node.id for each in self.nodes[ast.Import] for item in each.names)
 
     def dotted(self, node: ast.expr) -> str | None:
         """What a chain of attributes of an imported name stands for."""

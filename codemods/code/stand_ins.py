@@ -14,12 +14,14 @@ _PLAIN = frozenset({"object", "Any", "typing.Any", "Module", "nn.Module", "torch
 
 def stand_ins(statements: list[ast.stmt]) -> set[ast.stmt]:
     """The statements of a scope that bind what is imported from Lightning or torch to something without behaviour:
-    None, `object`, an empty class, and on the way without the import a class that only raises or passes."""
-    imported = _imported(statements)
-    if not imported:
-        return set()
-    found = {node for node in statements if _idle(node) in imported}
+    None, `object`, an empty class, and on the way without the import a class that only raises or passes; what is
+    imported from elsewhere, or is a class, to None, of which nobody can ask anything."""
     own = {node.name: node for node in statements if isinstance(node, ast.ClassDef)}
+    named = {*_imported(statements, anywhere=True), *own}
+    if not named:
+        return set()
+    imported = _imported(statements)
+    found = {node for node in statements if _idle(node) in imported or bound_to_none(node) in named}
     for with_it, without in _ways(statements):
         names = _imported([node for node in statements if node in with_it])
         if names:
@@ -27,14 +29,14 @@ def stand_ins(statements: list[ast.stmt]) -> set[ast.stmt]:
     return found
 
 
-def _imported(statements: list[ast.stmt]) -> set[str]:
-    """The names that are imported from what is installed beside the project."""
+def _imported(statements: list[ast.stmt], anywhere: bool = False) -> set[str]:
+    """The names that are imported from what is installed beside the project, or from anywhere."""
     return {
         alias.asname or alias.name.split(".")[0]
         for node in statements
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
-        if (alias.name if isinstance(node, ast.Import) else node.module or "").split(".")[0] in _INSTALLED
+        if anywhere or (alias.name if isinstance(node, ast.Import) else node.module or "").split(".")[0] in _INSTALLED
     }
 
 
@@ -50,6 +52,13 @@ def _ways(statements: list[ast.stmt]) -> Iterator[tuple[set[ast.AST], set[ast.AS
 
 def _below(nodes: list[ast.stmt] | list[ast.ExceptHandler]) -> set[ast.AST]:
     return {each for node in nodes for each in walk(node)}
+
+
+def bound_to_none(node: ast.stmt) -> str | None:
+    """The name that a statement binds to None, or to itself."""
+    target, value = _bound(node)
+    none = isinstance(value, ast.Constant) and value.value is None
+    return target if target and (none or getattr(value, "id", "") == target) else None
 
 
 def _idle(node: ast.stmt) -> str | None:

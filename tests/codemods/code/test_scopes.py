@@ -71,7 +71,8 @@ def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text
         "class Stub:\n    pass\nfrom pytorch_lightning import LightningModule as Base\nBase = Stub\n",
         "if HAS:\n    from pytorch_lightning import LightningModule as Base\n    class Base:\n"
         "        def __init__(self): raise ImportError\nelse:\n    Base = None\n",
-        "try:\n    from mine import Base\nexcept ImportError:\n    Base = None\n",
+        "try:\n    from mine import Base\nexcept ImportError:\n    Base = object\n",
+        "try:\n    from mine import Base\nexcept ImportError:\n    Base = Mine\n",
         "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case (Base, _):\n        pass\n",
         "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case {**Base} | [*Base]:\n        pass\n",
         "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch (Base := given):\n    case 1:\n        pass\n",
@@ -82,6 +83,19 @@ def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text
 )
 def test_what_may_be_something_else_is_not(text: str) -> None:
     assert looked_up(text, "Base") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "dotted"),
+    [
+        ("try:\n    from mine import Base\nexcept ImportError:\n    Base = None\n", "mine.Base"),
+        ("try:\n    import numpy as Base\nexcept ImportError:\n    Base: Any = None\n", "numpy"),
+        ("if HAS:\n    class Base(Other):\n        x = 1\nelse:\n    Base = None\n", "a.Base"),
+        ("class Base(Other):\n    x = 1\nBase = Base\n", "a.Base"),
+    ],
+)
+def test_of_none_nobody_asks_anything(text: str, dotted: str) -> None:
+    assert looked_up(text, "Base") == dotted
 
 
 @pytest.mark.parametrize(
