@@ -28,7 +28,8 @@ def single(node: ast.Assign, owner: Owner, known: ModuleNames, caught: bool) -> 
         return [kept, _part(node, target, at(changed(value.target, ctx=ast.Load()), value.target))]
     pairs = _pairs(target, value, known)
     names = {name for one, _ in pairs if (name := _target(one))}
-    if not pairs or len(names) < len(pairs):
+    constant = all(isinstance(item, ast.Constant) for _, item in pairs)
+    if not pairs or not all(_target(one) for one, _ in pairs) or (len(names) < len(pairs) and not constant):
         return [node]
     if isinstance(owner, Functions):
         pairs = [(one, other) for one, other in pairs if not _is_onto_itself(one, other)]
@@ -63,6 +64,16 @@ def is_attribute(name: object) -> TypeGuard[str]:
 
 def _pairs(target: ast.expr, value: ast.expr, known: ModuleNames) -> list[tuple[ast.expr, ast.expr]]:
     """The targets of an unpacking with what each gets, where that is written in it."""
+    found = []
+    for one, other in _unpacked(target, value, known):
+        inner = _pairs(one, other, known) if isinstance(one, ast.Tuple | ast.List) else [(one, other)]
+        if not inner:
+            return []
+        found += inner
+    return found
+
+
+def _unpacked(target: ast.expr, value: ast.expr, known: ModuleNames) -> list[tuple[ast.expr, ast.expr]]:
     values = row(value, known) if isinstance(target, ast.Tuple | ast.List) else None
     if not isinstance(target, ast.Tuple | ast.List) or values is None:
         return []

@@ -128,6 +128,8 @@ def holds(test: ast.expr, known: ModuleNames) -> ast.expr:
         values = [holds(item, known) for item in test.values]
         if isinstance(test.op, ast.And) and _is_true(values[-1]):
             return values[0] if len(values) == 2 else changed(test, values=values[:-1])
+        if isinstance(test.op, ast.Or) and isinstance(values[-1], ast.Constant) and not values[-1].value:
+            return values[0] if len(values) == 2 else changed(test, values=values[:-1])
         same = all(one is other for one, other in zip(values, test.values, strict=True))
         return test if same else changed(test, values=values)
     if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool":

@@ -15,6 +15,9 @@ NOTES = frozenset({
 })  # fmt: skip
 """Decorators that note something for a reader, a type checker or a compiler, and give back what they get."""
 
+CALLED = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
+ODD = (ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
+
 
 class Idle:
     """The decorators of a module that give back what they are put on, or what does the same."""
@@ -58,11 +61,20 @@ def _gives_back(node: ast.FunctionDef, known: ModuleNames) -> bool:
     arguments, body = [*node.args.posonlyargs, *node.args.args], _body(node)
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.decorator_list or len(arguments) != 1:
         return False
-    body = [item for item in body[:-1] if not _is_note(item, arguments[0].arg, known)] + body[-1:]
+    name = arguments[0].arg
+    body = [item for item in body[:-1] if not (_is_note(item, name, known) or _says_name(item, name))] + body[-1:]
     if len(body) == 2:
         return _hands_on(body[0], body[1], arguments[0].arg, known)
     value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
     return isinstance(value, ast.Name) and value.id == arguments[0].arg
+
+
+def _says_name(node: ast.stmt, name: str) -> bool:
+    """Whether a statement asks for nothing of what goes by a name but what this is called."""
+    every = list(every_node(node))
+    told = {id(item.value) for item in every if isinstance(item, ast.Attribute) and item.attr in CALLED}
+    plain = isinstance(node, ast.Expr | ast.Assign | ast.AugAssign) and not any(isinstance(item, ODD) for item in every)
+    return plain and all(id(item) in told for item in every if getattr(item, "id", "") == name)
 
 
 def _is_note(node: ast.stmt, name: str, known: ModuleNames) -> bool:

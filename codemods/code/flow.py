@@ -10,6 +10,7 @@ from codemods.code.conditions import ALWAYS, GUARDS, guarded
 from codemods.code.contexts import Contexts
 from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
+from codemods.code.inlining import is_super
 from codemods.code.iterating import is_repeated_once, plain_turns
 from codemods.code.looking import looked_at
 from codemods.code.names import Function
@@ -127,7 +128,8 @@ class _Blocks:
         """The attribute that `setattr` by a constant sets."""
         given, function = call.args, call.func
         if isinstance(function, ast.Attribute) and function.attr == "__setattr__":
-            given = [function.value, *given]
+            above = is_super(function.value) and "__setattr__" not in self.known.methods
+            given = [ast.copy_location(ast.Name("self", ast.Load()), call) if above else function.value, *given]
         elif getattr(function, "id", "") != "setattr" or "setattr" in self.known.taken:
             return None
         if call.keywords or len(given) != 3 or not isinstance(given[0], ast.Name):

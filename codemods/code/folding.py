@@ -145,6 +145,8 @@ def _chosen(node: ast.BoolOp) -> ast.expr | None:
         if bool(rest[0].value) is ends:
             return rest[0]
         del rest[0]
+    if ends and isinstance(rest[0], ast.Dict) and any(rest[0].keys):
+        return rest[0]
     if len(rest) == len(node.values):
         return None
     return rest[0] if len(rest) == 1 else changed(node, values=rest)
@@ -216,15 +218,16 @@ def _is_row(node: ast.expr) -> bool:
 
 
 def _of_instance(node: ast.Subscript, known: ModuleNames) -> ast.Attribute | None:
-    """The attribute of `self` that is asked for by its own dictionary, unless the file may define it in a class."""
+    """The attribute of `self`, unless the file may define it in a class, or of a module that is asked for by its own
+    dictionary."""
     row, key = node.value, node.slice
     owner = row.value if isinstance(row, ast.Attribute) and row.attr == "__dict__" else None
     if isinstance(row, ast.Call) and getattr(row.func, "id", "") == "vars" and "vars" not in known.taken:
         owner = row.args[0] if len(row.args) == 1 and not row.keywords else None
     name = key.value if isinstance(key, ast.Constant) else None
-    if getattr(owner, "id", "") != "self" or owner is None or not is_attribute(name) or name in known.taken:
+    if owner is None or not is_attribute(name) or name.startswith("__"):
         return None
-    if name.startswith("__"):
+    if not (getattr(owner, "id", "") == "self" and name not in known.taken) and not known.is_module(owner):
         return None
     return made_from(node, ast.Attribute(value=owner, attr=name, ctx=ast.Load()))
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container
 from typing import Any
 
+from codemods.code.conditions import ALWAYS
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import has_instance
 from codemods.code.names import Function
@@ -29,7 +30,14 @@ def plain_instances(tree: ast.Module, known: ModuleNames) -> ast.Module:
         tree = replaced_at(tree, [*renamed.values()], lambda node: _as_self(node, renamed))
         known = known.of(tree)
         classes = [node for node in known.nodes[ast.ClassDef] if not node.keywords]
-    if not any(map(_may_ask_above, known.nodes[ast.Call])) or "super" in known.taken:
+    if not any(map(_may_ask_above, known.nodes[ast.Call])):
+        return tree
+    own = {id(call): call for node in classes for call in _asking_own(node, known)}
+    if own:
+        tree = replaced_at(tree, [*own.values()], lambda node: _by_self(node, own))
+        known = known.of(tree)
+        classes = [node for node in known.nodes[ast.ClassDef] if not node.keywords]
+    if "super" in known.taken:
         return tree
     shared = {getattr(base, "id", "") for node in classes if len(node.bases) > 1 for base in node.bases}
     asked = {id(call): call for node in classes if node.name not in shared for call in _asking_above(node)}
@@ -93,6 +101,30 @@ def _asking_above(node: ast.ClassDef) -> list[ast.Call]:
         above = (item for item in calls if item.func.attr == method.name)  # type: ignore[attr-defined]
         found += [item for item in above if ast.dump(item.func.value) == base]  # type: ignore[attr-defined]
     return found
+
+
+def _asking_own(node: ast.ClassDef, known: ModuleNames) -> list[ast.Call]:
+    """The calls in methods of a class of what it has, by its own name, where no other class of the file has that."""
+    if not known.is_fixed(node):
+        return []
+    others = {item.name for each in known.nodes[ast.ClassDef] if each is not node for item in _named(each)}
+    mine = (
+        ({item.name for item in _named(node)} | ALWAYS) - others - known.decorated - known.set_attributes - known.said
+    )
+    methods = [item for item in node.body if _has_instance(item) and item.args.args[0].arg == SELF]  # type: ignore[attr-defined]
+    calls = (item for method in methods for item in nodes_run_here(method) if isinstance(item, ast.Call))
+    asking = (item for item in calls if _may_ask_above(item) and item.func.attr in mine)  # type: ignore[attr-defined]
+    return [item for item in asking if getattr(item.func.value, "id", "") == node.name]  # type: ignore[attr-defined]
+
+
+def _named(node: ast.ClassDef) -> list[Function]:
+    return [item for item in node.body if isinstance(item, Function)]
+
+
+def _by_self(node: ast.AST, asked: Container[int]) -> ast.AST | None:
+    if id(node) not in asked or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    return changed(node, func=changed(node.func, value=node.args[0]), args=node.args[1:])
 
 
 def _by_super(node: ast.AST, asked: Container[int]) -> ast.AST | None:

@@ -50,10 +50,22 @@ def _answer(helper: ast.stmt, known: ModuleNames) -> ast.expr | None:
     value = last.value if isinstance(last, ast.Return | ast.Expr) else None
     if isinstance(last, ast.Expr):
         value = value.value if isinstance(value, ast.YieldFrom) else None
-    if value is None or helper.args.vararg or helper.args.kwarg:
+    if value is None or ((helper.args.vararg or helper.args.kwarg) and not _hands_on(helper, value)):
         return None
     odd = (isinstance(item, KEPT) or getattr(item, "id", "") == "super" for item in every_node(value))
     return None if any(odd) else value
+
+
+def _hands_on(helper: ast.FunctionDef, value: ast.expr) -> bool:
+    """Whether a method calls something with all that it is given besides its instance, and nothing else."""
+    given = helper.args
+    if not isinstance(value, ast.Call) or len(given.args) != 1 or given.kwonlyargs or helper.decorator_list:
+        return False
+    handed = [getattr(item.value, "id", "") for item in value.args if isinstance(item, ast.Starred)]
+    handed += [getattr(item.value, "id", "") for item in value.keywords if item.arg is None]
+    rest = [item.arg for item in (given.vararg, given.kwarg) if item]
+    said = {item.id for item in every_node(value.func) if isinstance(item, ast.Name)}
+    return handed == rest and len(rest) == len(value.args) + len(value.keywords) and said.isdisjoint(rest)
 
 
 def _mark(helper: ast.FunctionDef, known: ModuleNames) -> str | None:
@@ -96,6 +108,7 @@ def _instead(
     """What stands in the place of what asks, and where that is."""
     mark, value = _mark(helper, known), _answer(helper, known)
     asking: ast.expr = place
+    handed: ast.arg | None = None
     given: dict[str, ast.expr] | None = {helper.args.args[0].arg: place.value} if helper.args.args else {}
     if mark != "property":
         every = (item for item in every_node(statement) if isinstance(item, ast.Call) and item.func is place)
@@ -104,7 +117,11 @@ def _instead(
             return None
         asking = call
         first = [] if mark else [place.value]
-        given = arguments_by_name(helper, [*first, *call.args], call.keywords)
+        handed = helper.args.vararg or helper.args.kwarg
+        if not handed:
+            given = arguments_by_name(helper, [*first, *call.args], call.keywords)
+        elif (call.args and not helper.args.vararg) or (call.keywords and not helper.args.kwarg):
+            return None
     generates = isinstance(helper.body[-1], ast.Expr)
     if (
         given is None
@@ -128,4 +145,8 @@ def _instead(
         found = given.get(node.id) if isinstance(node, ast.Name) else None
         return at(found, node) if found is not None else None
 
-    return asking, replaced(run_at(twin(value), statement), swap)
+    if not handed or not isinstance(value, ast.Call) or not isinstance(asking, ast.Call):
+        return asking, replaced(run_at(twin(value), statement), swap)
+    if not known.is_steady(value.func):
+        return None
+    return asking, changed(asking, func=replaced(run_at(twin(value.func), statement), swap))
