@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codemods.code.source import ClassNode, PythonFile
@@ -90,21 +90,35 @@ def _local(method: Function, name: ast.Name) -> list[ast.expr] | None:
     ]
     if len(values) != 1 or not isinstance(values[0], ast.List | ast.ListComp):
         return None
-    grown = [
-        node.args[0]
-        for node in own_nodes(method)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "append"
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == name.id
-        and len(node.args) == 1
-        and node.lineno < name.lineno
+    here = [
+        node for node in own_nodes(method) if isinstance(node, ast.Call | ast.AugAssign) and node.lineno < name.lineno
     ]
-    loads = [node for node in uses(method, name.id) if isinstance(node.ctx, ast.Load)]
-    if len(loads) != len(grown) + 1:
+    grown = [
+        made for node in here if (made := _put_in(node, lambda owner: getattr(owner, "id", "") == name.id)) is not None
+    ]
+    others = [node for node in uses(method, name.id) if not isinstance(node.ctx, ast.Store) or _is_added_to(node, here)]
+    if len(others) != len(grown) + 1:
         return None
-    return [*written(values[0]), *(_given(method, element) for element in grown)]
+    return [*written(values[0]), *(_given(method, element) for made in grown for element in made)]
+
+
+def _is_added_to(name: ast.Name, here: list[ast.Call | ast.AugAssign]) -> bool:
+    return any(isinstance(node, ast.AugAssign) and node.target is name for node in here)
+
+
+def _put_in(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> list[ast.expr] | None:
+    """What a statement or call puts into the list that `is_it`; None where it puts nothing in."""
+    if isinstance(node, ast.AugAssign):
+        added = isinstance(node.op, ast.Add) and isinstance(node.value, Container)
+        return written(node.value) if added and is_it(node.target) else None
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or not isinstance(node, ast.Call) or not node.args:
+        return None
+    if not is_it(function.value) or node.keywords:
+        return None
+    if function.attr == "extend":
+        return written(node.args[0]) if isinstance(node.args[0], Container) else None
+    return [node.args[-1]] if function.attr in ("append", "insert") else None
 
 
 def _class_of(dotted: str | None, node: ast.expr, item: ClassNode) -> str | None:
@@ -143,9 +157,8 @@ def _added(item: ClassNode, method: Function, name: str) -> list[ast.expr]:
     me = self_name(method)
     found: list[ast.expr] = []
     for node in own_nodes(method):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if is_self_attribute(node.func.value, name, me) and node.func.attr in ("append", "insert") and node.args:
-                found.append(node.args[-1])
+        if (made := _put_in(node, lambda owner: is_self_attribute(owner, name, me))) is not None:
+            found += made
         elif isinstance(node, ast.Assign) and put_under(node, name, me) is not None:
             found.append(node.value)
     return [_given(method, element) for element in found]

@@ -126,7 +126,7 @@ def _uses(held: ModuleContainer) -> Iterator[Mention]:
 
 def _is_hidden(held: ModuleContainer, uses: list[Mention]) -> bool:
     """Whether the modules are registered in another way, given another place later, or kept out on purpose."""
-    if sum(isinstance(use.node.ctx, ast.Store) for use in uses) > 1:
+    if sum(isinstance(use.node.ctx, ast.Store) and not _is_added_to(use) for use in uses) > 1:
         return True
     for node in walk(held.item.node):
         if isinstance(node, ast.Attribute) and node.attr in ("_modules", "_parameters"):
@@ -155,6 +155,12 @@ def _are_frozen(use: Mention) -> bool:
     )
 
 
+def _is_added_to(use: Mention) -> bool:
+    """Whether the attribute is what `+=` adds to."""
+    parent = use.around[0] if use.around else None
+    return isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add) and parent.target is use.node
+
+
 def _is_set(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
@@ -176,6 +182,8 @@ def _refused(file: PythonFile, facts: Facts, held: ModuleContainer, uses: list[M
     for use in uses:
         if PARAMETER in held.dotted and use.around and _is_set(use.around[0]):
             return f"an element is set in line {use.node.lineno}, which a ParameterList makes a parameter"
+        if _is_added_to(use) and use.method is not held.method:
+            return f"it is changed after the constructor in line {use.node.lineno}"
         if not isinstance(use.node.ctx, ast.Store) and (why := _odd(held, use)):
             return f"{why} in line {use.node.lineno}"
     others = [node for node in file.attributes(held.name) if _is_foreign(node)]

@@ -111,6 +111,35 @@ def test_containers_that_are_registered_or_hold_no_layers_are_left(name: str) ->
     assert findings(net(REGISTERED[name]), GRD005) == []
 
 
+FILLED = {
+    "by +=": "self.layers = []\nfor _ in range(depth):\n    self.layers += [nn.Linear(4, 4)]",
+    "by extend": "self.layers = []\nself.layers.extend([nn.Linear(4, 4) for _ in range(depth)])",
+    "a local by +=": "layers = []\nfor _ in range(depth):\n    layers += [nn.Linear(4, 4)]\nself.layers = layers",
+    "a local by insert": "layers = []\nfor n in range(depth):\n    layers.insert(n, nn.Linear(4, 4))\n"
+    "self.layers = layers",
+}
+FILLED_OTHERWISE = {
+    "by what is handed in": "layers = []\nlayers += blocks\nself.layers = layers",
+    "by a list that is handed in": "layers = []\nlayers.extend(blocks)\nself.layers = layers",
+    "by names": "self.layers = []\nself.layers += ['one']",
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_containers_that_grow_in_whatever_way_are_found(name: str) -> None:
+    assert findings(net(FILLED[name]), GRD005) == [("GRD005", "safe")]
+
+
+@pytest.mark.parametrize("name", FILLED_OTHERWISE)
+def test_containers_that_grow_by_something_else_are_left(name: str) -> None:
+    assert findings(net(FILLED_OTHERWISE[name]), GRD005) == []
+
+
+def test_a_container_that_grows_later_is_left_to_a_person() -> None:
+    more = FORWARD + "\n    def grow(self):\n        self.layers += [nn.Linear(4, 4)]\n"
+    assert findings(net("self.layers = [nn.Linear(4, 4)]", more), GRD005) == [("GRD005", "manual")]
+
+
 USED = {
     "nested": ("self.layers = [[nn.Linear(4, 4)], [nn.Linear(4, 4)]]", FORWARD, "inside a container"),
     "numbers as keys": ("self.layers = {1: nn.Linear(4, 4)}",
