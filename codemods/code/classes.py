@@ -16,6 +16,9 @@ from codemods.code.rows import unpacked
 from codemods.code.syntax import taken
 from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
+ADMITTING = frozenset({"typing.Optional", "typing.Annotated", "typing_extensions.Annotated"})
+"""What admits all that the first thing in its brackets admits."""
+
 
 def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with its classes and functions in their plain form."""
@@ -146,10 +149,23 @@ def _by_name_too(arguments: ast.arguments) -> ast.arguments:
 def _says_nothing(annotation: ast.expr, known: ModuleNames) -> bool:
     """Whether an annotation admits anything."""
     if isinstance(annotation, ast.Constant):
-        return annotation.value in ("object", "Any")
+        return annotation.value == "Any" or (isinstance(annotation.value, str) and _is_nothing(annotation.value, known))
     if isinstance(annotation, ast.Name) and annotation.id == "object":
         return "object" not in known.taken
+    if isinstance(annotation, ast.BinOp):
+        return any(_says_nothing(item, known) for item in (annotation.left, annotation.right))
+    if isinstance(annotation, ast.Subscript) and known.dotted(annotation.value) in ADMITTING:
+        inner = annotation.slice.elts[:1] if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+        return any(_says_nothing(item, known) for item in inner)
     return known.dotted(annotation) == "typing.Any"
+
+
+def _is_nothing(text: str, known: ModuleNames) -> bool:
+    """The same of an annotation that is a string."""
+    try:
+        return _says_nothing(ast.parse(text, mode="eval").body, known)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _is_empty(node: ast.ClassDef) -> bool:

@@ -10,13 +10,14 @@ from codemods.code.rows import row, unpacked
 from codemods.code.tree_copies import changed, made_from
 
 Items = list[tuple[ast.expr | None, ast.expr]]
+ORDERED = "collections.OrderedDict"
 MAKERS = frozenset({"dict", "list", "tuple", "sorted"})
 
 
 def scattered(known: ModuleNames) -> list[ast.expr]:
     """The lists and dictionaries of a module that are written in a roundabout way."""
-    calls = [item for item in known.nodes[ast.Call] if getattr(item.func, "id", "") in MAKERS or _copied(item)]
-    kinds = (ast.Dict, ast.DictComp, ast.List, ast.BinOp)
+    calls = [item for item in known.nodes[ast.Call] if _maker(item, known) or _copied(item)]
+    kinds = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.BinOp)
     every = [*calls, *(item for kind in kinds for item in known.nodes[kind])]
     return [item for item in every if displayed(item, known) is not None]
 
@@ -30,6 +31,8 @@ def displayed(node: ast.AST, known: ModuleNames) -> ast.expr | None:
     if isinstance(node, ast.List) and any(isinstance(item, ast.Starred) for item in node.elts):
         made = [inner for item in node.elts for inner in unpacked(item, known)]
         return changed(node, elts=made) if made != node.elts else None
+    if isinstance(node, ast.ListComp):
+        return _each(node, known)
     if isinstance(node, ast.DictComp):
         return _kept(node, known)
     if isinstance(node, ast.BinOp):
@@ -43,6 +46,14 @@ def _items(node: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
 
 def _flat(key: ast.expr | None, value: ast.expr) -> Items:
     return list(_items(value)) if key is None and isinstance(value, ast.Dict) else [(key, value)]
+
+
+def _each(node: ast.ListComp, known: ModuleNames) -> ast.expr | None:
+    """The list that a comprehension makes of what is written in it, as it is."""
+    turn, name = node.generators[0], getattr(node.elt, "id", "")
+    same = isinstance(turn.target, ast.Name) and turn.target.id == name
+    items = row(node, known) if same and isinstance(turn.iter, ast.List | ast.Tuple) else None
+    return None if items is None else made_from(node, ast.List(elts=items, ctx=ast.Load()))
 
 
 def _kept(node: ast.DictComp, known: ModuleNames) -> ast.expr | None:
@@ -76,10 +87,19 @@ def _copied(node: ast.Call) -> ast.expr | None:
     return function.value if copied and isinstance(function, ast.Attribute) else None
 
 
+def _maker(node: ast.Call, known: ModuleNames) -> str:
+    """Which of Python's functions a call makes a list or dictionary by; empty for another call. Dictionaries are in
+    order."""
+    name = getattr(node.func, "id", "")
+    if name in MAKERS and name not in known.taken:
+        return str(name)
+    return "dict" if known.dotted(node.func) == ORDERED else ""
+
+
 def _called(node: ast.Call, known: ModuleNames) -> ast.expr | None:
     """What `dict(...)`, `list(...)` and their like make of what is written in them."""
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in MAKERS or name in known.taken or len(node.args) > 1:
+    name = _maker(node, known)
+    if not name or len(node.args) > 1:
         return None
     if name == "dict":
         pairs = _given(node, known)

@@ -91,11 +91,24 @@ def _is_made(node: ast.stmt) -> str:
     return target.id if made and isinstance(target, ast.Name) else ""
 
 
+def _anew(node: ast.Assign) -> list[ast.expr] | None:
+    """What `name = [*name, ...]` and `name = {**name, ...}` put behind what there was."""
+    made, name = node.value, getattr(node.targets[0], "id", "")
+    if isinstance(made, ast.List) and made.elts and isinstance(first := made.elts[0], ast.Starred):
+        rest = ast.copy_location(ast.List(elts=made.elts[1:], ctx=ast.Load()), made)
+        return _items(rest) if getattr(first.value, "id", "?") == name else None
+    if isinstance(made, ast.Dict) and made.keys[:1] == [None] and getattr(made.values[0], "id", "?") == name:
+        return _items(ast.copy_location(ast.Dict(keys=made.keys[1:], values=made.values[1:]), made))
+    return None
+
+
 def _filled(node: ast.stmt) -> str:
     """The name of what a statement may fill."""
     of: ast.expr | None = None
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         of = node.targets[0].value
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        of = node.targets[0] if _anew(node) else None
     elif isinstance(node, ast.AugAssign):
         of = node.target
     elif isinstance(node, ast.Delete) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
@@ -153,6 +166,8 @@ def _added(made: ast.expr, node: ast.stmt) -> list[ast.expr] | None:
         key = node.targets[0].slice
         plain = isinstance(made, ast.Dict) and isinstance(key, ast.Constant) and not _leaves(node.value)
         return [key, node.value] if plain else None
+    if isinstance(node, ast.Assign):
+        return _anew(node) if isinstance(node.value, type(made)) else None
     if isinstance(node, ast.AugAssign):
         more, joins = node.value, ast.Add if isinstance(made, ast.List) else ast.BitOr
         return _items(more) if isinstance(node.op, joins) and type(more) is type(made) else None

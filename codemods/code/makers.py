@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import arguments_by_name, has_private, is_super
+from codemods.code.members import as_method
 from codemods.code.nodes import children, every_node
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, run_at, twin
 
@@ -22,20 +23,24 @@ Given = dict[str, ast.expr]
 
 def plain_makers(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with what its functions of one expression give back where they are called."""
-    makers = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_maker(node, known)}
+    functions = ((as_method(node) or node, node) for node in tree.body)
+    found_at = {made.name: (made, node) for made, node in functions if isinstance(made, ast.FunctionDef)}
+    makers = {name: made for name, (made, _) in found_at.items() if _is_maker(made, known)}
+    homes = {name: found_at[name][1] for name in makers}
     methods = _methods(tree, known)
     if not (makers or methods):
         return tree
     found: dict[int, ast.expr] = {}
     places: list[Any] = []
-    gone: list[ast.FunctionDef] = []
+    gone: list[ast.stmt] = []
     for statement in tree.body:
-        for call, maker, place in _calls(statement, makers, methods, known) if statement not in makers.values() else ():
+        for call, maker, place in _calls(statement, makers, methods, known) if statement not in homes.values() else ():
             made = _made(maker, call, known)
             if made is not None:
                 found[id(call)] = run_at(made, place)
                 places.append(call)
-                gone.append(methods.get(_chain(call.func), maker))
+                chain = _chain(call.func)
+                gone.append(methods[chain] if chain in methods else homes[chain])
     if not found:
         return tree
     left = changed(tree, body=[_without(item, gone) for item in tree.body if item not in gone])

@@ -32,16 +32,16 @@ def _defined(tree: ast.Module, known: ModuleNames) -> ast.Module:
     """The module with methods that return what lambdas of its classes give."""
 
     def swap(node: ast.AST) -> ast.AST | None:
-        body = [_method(item) or item for item in node.body] if isinstance(node, ast.ClassDef) else []
+        body = [as_method(item) or item for item in node.body] if isinstance(node, ast.ClassDef) else []
         same = not isinstance(node, ast.ClassDef) or all(map(operator.is_, body, node.body))
         return None if same else changed(node, body=body)
 
-    lambdas = any(_method(item) for node in known.nodes[ast.ClassDef] for item in node.body)
+    lambdas = any(as_method(item) for node in known.nodes[ast.ClassDef] for item in node.body)
     return with_statements(tree, swap, of=(ast.ClassDef,)) if lambdas else tree
 
 
-def _method(node: ast.stmt) -> ast.stmt | None:
-    """The method that a lambda of a class is."""
+def as_method(node: ast.stmt) -> ast.FunctionDef | None:
+    """The method, or function, that a lambda under a name is."""
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     if not isinstance(target, ast.Name) or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Lambda):
         return None

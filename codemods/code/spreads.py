@@ -14,6 +14,19 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 APART = frozenset({*DEFINING, ast.Lambda, *COMPREHENSIONS})
 """What has names of its own."""
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
+UNSURE = (
+    ast.Await,
+    ast.BoolOp,
+    ast.Dict,
+    ast.IfExp,
+    ast.Lambda,
+    ast.NamedExpr,
+    ast.Yield,
+    ast.YieldFrom,
+    *COMPREHENSIONS,
+)
+"""Of what stands in one, not all is worked out, or in another order."""
+CALLED = object()
 
 
 def is_spread(
@@ -63,6 +76,21 @@ def is_copied(value: ast.Dict, load: ast.Name, following: ast.stmt, known: Modul
     else:
         first = bool(parts)
     return any(item is load for item in parts) and ((first and parts[0] is load) or known.is_quiet(value))
+
+
+def is_read_first(node: ast.expr, load: ast.Name) -> bool:
+    """Whether an expression reads a name before it does anything."""
+    stack: list[Any] = [node]
+    while stack:
+        item = stack.pop()
+        if item is load:
+            return True
+        if item is CALLED or isinstance(item, UNSURE):
+            return False
+        if isinstance(item, ast.Call):
+            stack.append(CALLED)
+        stack += reversed(children(item))
+    return False
 
 
 def nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:

@@ -16,7 +16,7 @@ from codemods.code.looking import looked_at
 from codemods.code.names import Function, Names
 from codemods.code.nodes import DOING, every_node
 from codemods.code.none_tests import answers, asked_for_none, is_something
-from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_spread, nodes_run_here
+from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_read_first, is_spread, nodes_run_here
 from codemods.code.syntax import targets_of
 from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
@@ -269,8 +269,13 @@ class _SubstitutionReader:
     def handed(self, value: ast.expr, load: ast.Name, following: ast.stmt) -> bool:
         """Takes what a name stands for to the call in the next statement that alone reads it: a method, a partial
         call, or arguments."""
-        if _begins_with(following) is load:
+        begun = _begins_with(following)
+        if begun is load:
             return self.local and not isinstance(value, ast.Await)
+        if self.local and isinstance(value, ast.Attribute) and not _does(value):
+            whole = begun or (following.value if isinstance(following, SIMPLE) else None)
+            if whole is not None and is_read_first(whole, load):
+                return True
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True
         call = following.value if isinstance(following, SIMPLE) else None

@@ -31,6 +31,30 @@ FORMS = {
         MARK.format("NAMES.append(function.__name__)"),
         MARK.format("NAMES.append(function.__name__)").replace("@mark\n", ""),
     ),
+    "a list anew": ("def f(x):\n    y = []\n    y = [*y, g(x)]\n    return y", "def f(x):\n    return [g(x)]"),
+    "a dictionary anew": (
+        "def f(x):\n    y = {'a': x}\n    y = {**y, 'b': 1}\n    return y", "def f(x):\n    return {'a': x, 'b': 1}"
+    ),
+    "each of a row": ("f([x for x in (a, b)])", "f([a, b])"),
+    "a dictionary in order": (
+        "from collections import OrderedDict\nf(OrderedDict([('a', x), ('b', 1)]))",
+        "from collections import OrderedDict\nf({'a': x, 'b': 1})",
+    ),
+    "a lambda of the module": ("make = lambda: 16\nf(make())", "f(16)"),
+    "a part by a name": (
+        METHOD.format("y = self.z\n        return g(y.v(), h(x))"), METHOD.format("return g(self.z.v(), h(x))")
+    ),
+    "a part that a loop goes over": (
+        METHOD.format("y = self.z\n        for w in y.v:\n            g(w)"),
+        METHOD.format("for w in self.z.v:\n            g(w)"),
+    ),
+    "an annotation that admits anything": (
+        "def f(x: 'object | None', y: object | int):\n    g(x)", "def f(x, y):\n    g(x)"
+    ),
+    "an annotation with notes": (
+        "from typing import Annotated, Optional, Any\ndef f(x: Annotated[object, 1], y: Optional[Any]):\n    g(x)",
+        "from typing import Annotated, Optional, Any\n\ndef f(x, y):\n    g(x)",
+    ),
     "an import that may fail": (
         "try:\n    import contextlib\nexcept ImportError:\n    contextlib = None\n\n"
         "def f(x):\n    with contextlib.nullcontext():\n        g(x)",
@@ -57,6 +81,12 @@ LEFT = {
     "an empty dictionary, or another": "f(**{**x} or {'a': 1})",
     "a mark that keeps the function": MARK.format("TABLE[function.__name__] = function"),
     "a mark that calls the function": MARK.format("function(function.__name__)"),
+    "a list of another": "def f(x):\n    y = g(x)\n    h()\n    y = [*y, x]\n    return y",
+    "some of a row": "f([x for x in (a, b) if x])",
+    "a dictionary of another order": "from mine import OrderedDict\nf(OrderedDict([('a', x)]))",
+    "a lambda that is asked for twice": "make = lambda: 16\nf(make(), make())",
+    "a part behind a call": METHOD.format("y = self.z\n        return g(h(x), y.w)"),
+    "an annotation that says something": "def f(x: 'A | None', y: int | None):\n    g(x)",
     "an import that is something else": "try:\n    import contextlib\nexcept ImportError:\n    contextlib = mine\n\n"
     "def f(x):\n    with contextlib.nullcontext():\n        g(x)",
 }
