@@ -27,7 +27,8 @@ ATTACHED = "1.6"
 """The first release that left their history to the other values of a dict: 1.5.10 detached them with a warning."""
 DETACHING = (("lightning_utilities.core.apply_func", "apply_to_collection"), ("torch", None))
 ATTACHED_NOW = (
-    " Up to Lightning 1.5 the other values of a dict came detached, and keep their history since: return them detached."
+    " What else training_epoch_end got came detached up to Lightning 1.5, and keeps its history since: return it "
+    "detached."
 )
 ACCUMULATING = (
     b"accumulate_grad_batches",
@@ -87,8 +88,8 @@ def _divided(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, h
     if not _is_divided(file, facts, item, fact, hook):
         return ""
     return (
-        f" The loss in the outputs is divided by accumulate_grad_batches, which {accumulating(facts)} may set; up to "
-        "Lightning 1.4 it was not."
+        " The loss that training_epoch_end got was whole up to Lightning 1.4, and is divided since by "
+        f"accumulate_grad_batches, which {accumulating(facts)} may set."
     )
 
 
