@@ -28,6 +28,7 @@ from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.default_name import SPOKEN, with_default_name
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.other_values import said_otherwise
+from codemods.rules.keywords.periods import shift
 from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
 from codemods.rules.keywords.prefix import prefixed
 
@@ -264,7 +265,9 @@ def _match(
         why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
     edit = NodeEdit(keyword, partial(renamed, name=row.becomes))
-    return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
+    told = shift(facts, file, keyword.value) if keyword.arg == "period" else ""
+    level = "unsafe" if told else "safe"
+    return Match(file.span(keyword), message, level, f"It is `{row.becomes}=` now.{told}", row.row, (edit,))
 
 
 def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
