@@ -27,6 +27,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.default_name import SPOKEN, with_default_name
 from codemods.rules.keywords.filepath import parted
+from codemods.rules.keywords.kept_best import LOGGED, NEWEST, kept_best
 from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.periods import shift
 from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
@@ -310,11 +311,13 @@ def _monitored(
         )
     if owner.endswith(".ModelCheckpoint") and not call.args and "monitor" not in given and not open_ended:
         best = literal(given["save_top_k"].value)[1] if "save_top_k" in given else None
+        edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
         if type(best) is int and best > 1:
             saved = not admits_from(facts, LIGHTNING, "0.10")
             level: Fix = "safe" if saved and _is_spoken(facts, "val_loss") else "unsafe"
-            edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
             yield Match(file.span(call), f"{UNTOLD}, and refuses to keep the best {best}", level, BEST, edits=(edit,))
+        elif kept_best(facts, file, given.get("save_top_k")) and _is_spoken(facts, "val_loss"):
+            yield Match(file.span(call), NEWEST, "unsafe", LOGGED, edits=(edit,))
     mode = given.get("mode")
     asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
     if mode is None or not (asked or _is_auto(mode.value)):
