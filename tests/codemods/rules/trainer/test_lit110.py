@@ -89,6 +89,7 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(val_percent_check=0.5)", "Trainer(limit_val_batches=0.5)"),
         ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),
         ("Trainer(overfit_pct=0)", "Trainer(overfit_batches=0.0)"),
+        ("Trainer(overfit_pct=0.0)", "Trainer(overfit_batches=0.0)"),
         ("Trainer(use_amp=True)", 'Trainer(precision="16-mixed")'),
         ("Trainer(use_amp=True, precision=16)", "Trainer(precision=16)"),
         ("Trainer(use_amp=False, precision=32)", "Trainer(precision=32)"),
