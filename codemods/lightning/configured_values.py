@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,6 +62,39 @@ def configured_values(facts: Facts, file: PythonFile, call: CallNode, node: ast.
         return ()
     found = _values(facts, key)
     return () if found and is_set(facts, key) else found
+
+
+def may_hold(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, keys: Collection[str]) -> bool:
+    """Whether a mapping may have one of some keys, as it may where it is not seen to be read of a configuration."""
+    if not (_is_read(facts, file, call, node, 0) or _is_kept(facts, file, call, node)):
+        return True
+    return any(_is_key(facts, key) or is_set(facts, key) or _is_spelled(facts, key) for key in keys)
+
+
+def _is_key(facts: Facts, key: str) -> bool:
+    """Whether a configuration of the project has a key, or a command line gives one."""
+    spoken = (
+        source
+        for source in facts.sources.values()
+        if source.kind in ("yaml", "json", "toml") and len(source.data) < LARGE and key.encode() in source.data
+    )
+    return stated_values(facts, key) != () or any(
+        True for found in (*(_values_in(source, key) for source in spoken), _overriding(facts, key)) for _ in found
+    )
+
+
+def _is_spelled(facts: Facts, key: str) -> bool:
+    """Whether code of the project writes a key as a text, or gives it to what fills mappings."""
+    known: dict[str, bool] = facts.of_sources.setdefault("keys spelled", {})
+    if key not in known:
+        word = re.compile(
+            rf"[\"']{key}[\"']|\b(?:{'|'.join(sorted(_CHANGING))}|dict)\((?:[^()]|\([^()]*\))*?\b{key}\s*=".encode()
+        )
+        known[key] = any(
+            source.kind in ("python", "notebook") and word.search(source.unescaped) is not None
+            for _, source in facts.holding(key)
+        )
+    return known[key]
 
 
 def _is_kept(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> bool:

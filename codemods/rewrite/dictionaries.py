@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_in_order, targets_of, uses
+from codemods.lightning.configured_values import may_hold
 from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
@@ -68,7 +69,10 @@ def may_get(file: PythonFile, facts: Facts, call: CallNode, keywords: Collection
     if not any(item.arg is None for item in call.node.keywords):
         return False
     names = names_of(handed(file, facts, call))
-    return not (names or _is_empty(file, call)) or not {UNSEEN, *keywords}.isdisjoint(names)
+    if (names or _is_empty(file, call)) and {UNSEEN, *keywords}.isdisjoint(names):
+        return False
+    given = [item.value for item in call.node.keywords if item.arg is None]
+    return any(may_hold(facts, file, call, each, keywords) for each in given)
 
 
 def _is_empty(file: PythonFile, call: CallNode) -> bool:

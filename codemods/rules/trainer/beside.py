@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import find, first
+from codemods.lightning.configured_values import may_hold
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import kind_of, part_of_choice
@@ -33,13 +34,13 @@ def clash(
     return None
 
 
-def may_be_brought(facts: Facts, call: CallNode, names: Iterable[str], callback: bool) -> bool:
+def may_be_brought(file: PythonFile, facts: Facts, call: CallNode, names: Iterable[str], callback: bool) -> bool:
     """Whether a `**` of the call may name what an argument becomes, its keywords or one more callback: that takes a
     release which the pins admit, and that had the keyword."""
-    if not any(item.arg is None for item in call.node.keywords):
-        return False
+    spread = [item.value for item in call.node.keywords if item.arg is None]
     more = {"callbacks"} - keywords(call.node).keys() if callback else set()
-    return any(admits_from(facts, LIGHTNING, first(name)) for name in {*names, *more})
+    had = {name for name in {*names, *more} if admits_from(facts, LIGHTNING, first(name))}
+    return bool(had) and any(may_hold(facts, file, call, each, had) for each in spread)
 
 
 def is_bar_shown(item: ast.keyword, given: Mapping[str, ast.expr]) -> bool | None:

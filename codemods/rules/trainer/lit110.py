@@ -146,7 +146,7 @@ def _argument(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword)
         if there := sorted(new & {entry.name for entry in handed(file, facts, call)}):
             yield _left(file, item, row, f"`{there[0]}` comes by `**` too: set it there")
             return
-    if may_be_brought(facts, call, [name for name, _ in outcome.new], bool(outcome.callback)):
+    if may_be_brought(file, facts, call, [name for name, _ in outcome.new], bool(outcome.callback)):
         level, reason = "unsafe", f"{reason}; {UNFOLDED}"
     edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
     yield Match(
