@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node
-from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_script_guard, self_name
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, is_script_guard, is_super_call, self_name
 from codemods.lightning.calls import space_of
-from codemods.lightning.facts import CALLBACKS, Facts
+from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ _STILL = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp)
 """What does nothing where it is read, and whose value nothing that runs before it changes."""
 _JOINS = frozenset({"os.path.join", "os.path.exists", "os.path.isfile"})
 """Functions that change nothing."""
+_LOOKS = frozenset({"glob.glob", "os.listdir", "os.path.getctime", "os.path.getmtime"})
+"""Functions that look at files, which what runs before them may have made."""
+_ORDERS = frozenset({"len", "max", "min", "sorted"})
 _TELLS_ALL = frozenset({"locals()", "vars()", "dir()"})
 _RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTING = re.compile(r"__slots__|__setattr__|__dict__|\bvars\(self\)")
@@ -47,7 +50,7 @@ def keeping(file: PythonFile, call: CallNode, item: ast.keyword, assumed: bool =
     name = kept_name(space, item)
     if not begins_line(file, statement) or name is None:
         return None
-    if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
+    if not _may_come_first(file, call, item) and (not assumed or _acts_on_names(item.value)):
         return None
     return NodeEdit(statement, partial(with_line, text=f"{name} = {text}\n"), line=True)
 
@@ -73,7 +76,7 @@ def keeping_on_instance(
         return None
     if _LISTING.search(file.text):
         return None
-    if not _may_come_first(call, item) and (not assumed or _acts_on_names(item.value)):
+    if not _may_come_first(file, call, item) and (not assumed or _acts_on_names(item.value)):
         return None
     return NodeEdit(statement, partial(with_line, text=f"{own}.{name} = {text}\n"), line=True), f"{own}.{name}"
 
@@ -133,20 +136,72 @@ def _is_seen(space: ast.AST, item: ast.keyword | None, name: str) -> bool:
     return False
 
 
-def _may_come_first(call: CallNode, item: ast.keyword) -> bool:
+def _may_come_first(file: PythonFile, call: CallNode, item: ast.keyword) -> bool:
     """Whether the value of an argument is the same, and so are those of the arguments before it, where it is worked
     out before them."""
     before = [*_before(call.node, item)]
     value = [each for each in every_node(item.value) if isinstance(each, ast.expr)]
     if all(isinstance(each, _STILL) for each in before):
         return True
-    joins = [each.func for each in value if isinstance(each, ast.Call) and call.scope.resolve(each.func) in _JOINS]
-    if not all(isinstance(each, _READ) or (isinstance(each, ast.Call) and each.func in joins) for each in value):
+    called = [each.func for each in value if isinstance(each, ast.Call)]
+    if not all(isinstance(each, (*_READ, ast.Call)) for each in value):
+        return False
+    if not all(_is_one_of(call, each, {*_JOINS, *_LOOKS, *_ORDERS}) for each in called):
         return False
     names = {each.id for each in value if isinstance(each, ast.Name)}
     changing = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield)
-    acting = [each for each in before if isinstance(each, changing) and not _is_callback(call, each)]
+    acting = [each for each in before if isinstance(each, changing) and not _only_keeps(file, call, each)]
+    if any(_is_one_of(call, each, _LOOKS) for each in called):
+        return not acting
+    acting = [each for each in acting if not _is_callback(call, each)]
     return not any(isinstance(part, ast.Name) and part.id in names for each in acting for part in every_node(each))
+
+
+def _is_one_of(call: CallNode, function: ast.expr, names: Collection[str]) -> bool:
+    """Whether a callable is one of some functions, of which those without a module are built in."""
+    built_in = isinstance(function, ast.Name) and call.scope.lookup(function.id) is None
+    return ((function.id if built_in else call.scope.resolve(function)) or "") in names  # type: ignore[attr-defined]
+
+
+def _only_keeps(file: PythonFile, call: CallNode, made: ast.expr) -> bool:
+    """Whether a call joins a path, or makes a callback of the file whose constructor but keeps what it is given."""
+    if not isinstance(made, ast.Call):
+        return False
+    if _is_one_of(call, made.func, _JOINS):
+        return True
+    dotted = call.scope.resolve(made.func)
+    named = [item for item in file.classes if dotted == f"{file.module}.{item.qualname}"]
+    return len(named) == 1 and _keeps(named[0])
+
+
+def _keeps(item: ClassNode) -> bool:
+    """Whether the constructor of a callback sets attributes to what does nothing, and does nothing else."""
+    method = item.methods.get("__init__")
+    bases = [item.scope.resolve(base) for base in item.node.bases]
+    if method is None or bases != [CALLBACK] or item.node.keywords or item.node.decorator_list or method.decorator_list:
+        return False
+    if {"__new__", "__setattr__"} & item.methods.keys():
+        return False
+    return all(_is_keeping(statement, method, item) for statement in method.body)
+
+
+def _is_keeping(statement: ast.stmt, method: Function, item: ClassNode) -> bool:
+    if isinstance(statement, ast.Pass):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant) or is_super_call(statement.value, "__init__")
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    own = all(
+        isinstance(each, ast.Attribute)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == self_name(method)
+        and each.attr not in item.methods
+        for each in targets
+    )
+    parts = (each for each in every_node(statement.value) if isinstance(each, ast.expr))
+    return own and all(isinstance(each, (*_READ, *_STILL)) for each in parts)
 
 
 def _is_callback(call: CallNode, made: ast.expr) -> bool:

@@ -244,6 +244,66 @@ def test_a_checkpoint_that_the_arguments_before_it_may_change_is_assumed_not_to(
     assert after(given, unsafe=True) == wanted
 
 
+LOOKING = """\
+import os
+from glob import glob
+from pytorch_lightning import Callback, Trainer
+
+
+class Own(Callback):
+    def __init__(self, path, k=3):
+        \"\"\"Keeps some.\"\"\"
+        super().__init__()
+        self.path = path
+        self.queue, self.k = [], k
+        self.old: str | None = None
+
+    def on_train_end(self, trainer, module):
+        os.remove(self.path)
+
+
+def f(c):
+    t = Trainer(
+        callbacks=[Own(os.path.join(c.p, f"{c.n}.pt"))],
+        resume_from_checkpoint=None if c.a is None else sorted(glob(os.path.join(c.p, "*.ckpt")))[-1],
+    )
+    t.fit(g(c))
+"""
+
+
+def test_a_callback_that_only_keeps_what_it_is_given_may_come_behind() -> None:
+    made = run_rules({"a.py": LOOKING}, rule("LIT112"))
+    assert [item.fix for item in made.findings] == ["safe"]
+    written = made.final()["a.py"].decode()
+    assert written.index("ckpt_path = None if") < written.index("t = Trainer(") < written.index("ckpt_path=ckpt_path")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.path = path\n", "self.path = path\n        os.makedirs(path)\n"),
+        ("self.path = path\n", "self.path = clear(path)\n"),
+        ("self.path = path\n", "path.old = self\n"),
+        ("self.path = path\n", "self.on_train_end = path\n"),
+        ("self.path = path\n", "for self.path in path:\n            pass\n"),
+        ("(Callback):", "(Callback, Other):"),
+        ("(Callback):", "(Other):"),
+        ("class Own", "@made\nclass Own"),
+        ("    def on_train_end", "    def __new__(cls, *given):\n        clear()\n\n    def on_train_end"),
+        ("    def on_train_end", "    def __setattr__(self, name, value):\n        clear()\n\n    def on_train_end"),
+        ("callbacks=[Own(", "callbacks=[others.Own("),
+        ("callbacks=[Own(", "logger=make(c), callbacks=[Own("),
+        ("sorted(glob(", "sorted(find("),
+        ("def f(c):", "def sorted(files):\n    return files\n\n\ndef f(c):"),
+        ("def f(c):", "def f(c, Own):"),
+    ],
+)
+def test_what_may_touch_files_may_not(old: str, new: str) -> None:
+    assert old in LOOKING
+    (finding,) = run_rules({"a.py": LOOKING.replace(old, new)}, rule("LIT112")).findings
+    assert finding.fix == "unsafe"
+
+
 ARMS = """\
 def f(c, p):
     if c.many:
