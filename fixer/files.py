@@ -29,6 +29,11 @@ _SUFFIXES: dict[str, SourceKind] = {
     ".yml": "yaml",
     ".sh": "shell",
     ".bash": "shell",
+    ".zsh": "shell",
+    ".slurm": "shell",
+    ".sbatch": "shell",
+    ".pbs": "shell",
+    ".bat": "shell",
     ".dockerfile": "dockerfile",
 }
 _NAMES: dict[str, SourceKind] = {
@@ -41,6 +46,11 @@ _NAMES: dict[str, SourceKind] = {
     "uv.lock": "lock",
     "Pipfile.lock": "lock",
     "Makefile": "shell",
+    "makefile": "shell",
+    "GNUmakefile": "shell",
+    "justfile": "shell",
+    "launch.json": "json",
+    "tasks.json": "json",
     ".python-version": "other",
     "runtime.txt": "other",
     "tox.ini": "other",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from codemods.code.source import PythonFile, TextFile
+from codemods.finding import Span
 from codemods.lightning.configurations.evidence import REMOVED, read_evidence
 from codemods.lightning.configurations.mappings import UNSEEN, MappingEntry
 from codemods.lightning.configurations.owners import ProjectConfiguration, project_of, seen
@@ -15,13 +16,16 @@ from codemods.lightning.strategies import GONE, STRATEGIES
 from codemods.rewrite.keys import KeyVerdict, verdicts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.configs.moved_gpus import as_sure, moves_code
-from codemods.rules.trainer.commands import SCRIPT, commands
+from codemods.rules.trainer.commands import GAP, KINDS, commands, given, owners
 
 CODE = "LIT303"
 _WORDS = "|".join(sorted(REMOVED, key=len, reverse=True))
-_FLAG = re.compile(rf"(?<![\w-])--(?P<key>{_WORDS})(?:(?:=|[ \t]+)(?P<value>[^\s\\]+))?(?=[\s\\`\"']|$)")
+_FLAG = re.compile(
+    rf"(?<![\w-])--(?P<key>{_WORDS})(?![\w-])(?:{GAP}(?P<value>(?!-)[^\s\\,\"'`\]]+|[\"'][^\"']+[\"']))?"
+)
 _NAMES = "|".join((*STRATEGIES, *GONE, "ddp_cpu"))
-_BACKEND = re.compile(rf"(?<![\w-])--accelerator(?:=|[ \t]+)[\"']?(?P<value>{_NAMES})(?![\w-])")
+_BACKEND = re.compile(rf"(?<![\w-])--accelerator{GAP}[\"']?(?P<value>{_NAMES})(?![\w-])")
+_STRATEGY = re.compile(rf"(?<![\w-])--strategy{GAP}[\"']?(?P<value>{'|'.join(GONE)})(?![\w-])")
 _ANY = re.compile(r"(?<![\w./-])(?:--|\+\+?)?(?P<section>\w+)\.(?P<key>\w+)(?:=|[ \t]+)(?P<value>[^\s\\`]+)")
 _DOTTED = re.compile(
     rf"(?<![\w./-])(?P<lead>--|\+\+?)?(?P<section>\w+)\.(?P<key>{_WORDS})(?P<gap>=|[ \t]+)(?P<value>[^\s\\`]+)"
@@ -29,53 +33,90 @@ _DOTTED = re.compile(
 
 
 def _check(file: TextFile | PythonFile, facts: Facts) -> Iterator[Match]:
-    if isinstance(file, PythonFile) or file.kind in ("yaml", "json", "toml"):
-        return
+    if isinstance(file, PythonFile):
+        file = TextFile(file.path, "python", file.text)
     project = project_of(facts, CODE)
-    scripts = {path.rpartition("/")[2]: path for path, known in sorted(project.known.items()) if known.options}
-    for start, command in commands(file.text):
-        yield from _dotted(file, project, start, command)
-        for found in SCRIPT.finditer(command):
-            if path := scripts.get(found["name"]):
-                yield from _flags(file, project, path, start, command, found.end())
+    scripts = [path for path, known in project.known.items() if known.options]
+    told: set[Span] = set()
+    for command in commands(file.text, file.kind):
+        if file.kind in ("shell", "docs", "dockerfile"):
+            yield from _dotted(file, project, command.start, command.text)
+        for name, end in command.run():
+            if paths := owners(facts, name, scripts):
+                found = _flags(file, project, _near(file, paths), name, [*given(file.text, command, end)])
+                new = [match for match in found if match.span not in told]
+                told.update(match.span for match in new)
+                yield from new
                 break
 
 
+def _starts(file: PythonFile) -> bool:
+    """Whether Python code may run a script with such options."""
+    return ".py" in file.text and any(each.search(file.text) for each in (_FLAG, _BACKEND, _STRATEGY))
+
+
+def _near(file: TextFile, paths: Sequence[str]) -> str:
+    """Of several scripts the one that lies beside a file, or the first."""
+    folder = file.path.rpartition("/")[0]
+    return next((path for path in paths if path.rpartition("/")[0] == folder), paths[0])
+
+
 def _flags(
-    file: TextFile, project: ProjectConfiguration, path: str, start: int, command: str, after: int
+    file: TextFile, project: ProjectConfiguration, path: str, name: str, parts: Sequence[tuple[int, str]]
 ) -> Iterator[Match]:
-    """Options that a script took because Trainer declared them, and takes no more, or as hardware alone."""
-    for flag in _FLAG.finditer(command, after):
-        key = flag["key"]
-        if key in project.known[path].takes:
+    """Options that a script took because Trainer declared them, and takes no more, or as hardware alone. One that is
+    run by another `name` hands them on, where that has none of its own."""
+    for key, value, start, end in _found(_FLAG, parts):
+        if key in project.known[path].takes or _declares(project.facts, path, name, key):
             continue
-        verdict = _verdict(project, key, flag["value"], {})
+        verdict = _verdict(project, key, value, {})
         advice = (
-            f"write `{_words(verdict, flag['value'])}`"
+            f"write `{_words(verdict, value)}`"
             if verdict and verdict.new
             else "delete it, or add it to the script's own"
         )
         reason = f"Not rewritten: {path} took it from Trainer's own arguments; {advice}."
-        span = file.span(start + flag.start(), start + flag.end())
-        yield Match(span, f"`--{key}`: Trainer no longer has such an argument", "manual", reason, None)
-    if "accelerator" in project.known[path].takes:
-        return
-    for flag in _BACKEND.finditer(command, after):
-        value = flag["value"]
-        span = file.span(start + flag.start(), start + flag.end())
+        message = f"`--{key}`: Trainer no longer has such an argument"
+        yield Match(file.span(start, end), message, "manual", reason, None)
+    if "accelerator" not in project.known[path].takes and not _declares(project.facts, path, name, "accelerator"):
+        yield from _named(file, path, parts)
+
+
+def _named(file: TextFile, path: str, parts: Sequence[tuple[int, str]]) -> Iterator[Match]:
+    """Strategies that are called accelerators, or that are gone."""
+    for _, value, start, end in _found(_BACKEND, parts):
+        span = file.span(start, end)
         message = f"`--accelerator {value}` names a strategy"
-        if value in STRATEGIES and not _is_given(command, "strategy"):
-            edit = TextEdit(start + flag.start(), start + flag.start() + len("--accelerator"), "--strategy")
+        if value in STRATEGIES and not _is_given(parts, "strategy"):
+            edit = TextEdit(start, start + len("--accelerator"), "--strategy")
             reason = f"--accelerator names the hardware now; {path} takes --strategy once it is rewritten."
             yield Match(span, message, "unsafe", reason, None, (edit,))
             continue
         advice = "write `--accelerator cpu --strategy ddp`" if value == "ddp_cpu" else f"write `--strategy {value}`"
         reason = f"Not rewritten: --accelerator names the hardware now; {GONE[value][1] if value in GONE else advice}."
         yield Match(span, message, "manual", reason, None)
+    for _, value, start, end in _found(_STRATEGY, parts):
+        row, why = GONE[value]
+        message = f"`--strategy {value}`: Trainer no longer has such a strategy"
+        yield Match(file.span(start, end), message, "manual", f"Not rewritten: {why}.", row)
 
 
-def _is_given(command: str, name: str) -> bool:
-    return re.search(rf"(?<![\w-])--{name}(?![\w-])", command) is not None
+def _found(wanted: re.Pattern[str], parts: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str, int, int]]:
+    """The key and the value of each option of a kind, and where it begins and ends."""
+    for start, text in parts:
+        for found in wanted.finditer(text):
+            named = found.groupdict()
+            yield named.get("key") or "", named["value"] or "", start + found.start(), start + found.end()
+
+
+def _declares(facts: Facts, path: str, name: str, key: str) -> bool:
+    """Whether a script that is run in the place of one that it takes something of has an option of its own."""
+    scripts = (source for each, source in facts.holding(f"--{key}") if each.rpartition("/")[2] == name)
+    return path.rpartition("/")[2] != name and any(source.kind == "python" for source in scripts)
+
+
+def _is_given(parts: Sequence[tuple[int, str]], name: str) -> bool:
+    return any(re.search(rf"(?<![\w-])--{name}(?![\w-])", text) for _, text in parts)
 
 
 def _words(verdict: KeyVerdict, value: str | None) -> str:
@@ -192,6 +233,7 @@ RULE = Rule(
     triggers=(
         *(word.encode() for word in sorted(REMOVED)),
         b"--accelerator",
+        b"--strategy",
         b"Trainer",
         b"LightningCLI",
         b"instantiate",
@@ -199,8 +241,8 @@ RULE = Rule(
     check=_check,
     collect=read_evidence,
     collect_text=seen,
-    present=lambda file: False,
-    kinds=("python", "yaml", "json", "toml", "shell", "docs", "dockerfile"),
+    present=_starts,
+    kinds=("python", *KINDS),
     breaks_in="2.0.0",
     needs="2.0.0",
     examples=(

@@ -35,6 +35,7 @@ from codemods.rules.trainer import helpers
 HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes")
 """What in a call says which hardware is meant, so that nothing is to be added. A strategy alone left 1.x on the CPU."""
 
+LONG = 120
 EVALUATING = ("test", "validate", "predict")
 """The methods of a Trainer that may run in the place of `fit`."""
 
@@ -72,8 +73,16 @@ def call_edits(file: PythonFile, site: ArgparseCall, extra: Sequence[str], liste
     if isinstance(callbacks, ast.List):
         rest = [item.replace("[", f"[{brought}", 1) if item.startswith("callbacks") else item for item in rest]
     items = [owner, file.source_of(first), *map(file.source_of, node.args[1:]), *extra, *rest]
-    text = "".join(f"{newline}{indent}    {item}," for item in items)
+    between = f"{newline}{indent}    "
+    text = "".join(f"{between}{_wrapped(item, between)}," for item in items)
     return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]
+
+
+def _wrapped(item: str, between: str) -> str:
+    """A keyword whose value is a condition, on three lines where one would be long."""
+    value, _, rest = item.partition(" if ")
+    test, _, other = rest.rpartition(" else ")
+    return f"{value}{between}if {test}{between}else {other}" if test and len(between) + len(item) > LONG else item
 
 
 def _parsed(file: PythonFile, site: ArgparseCall) -> str:
@@ -88,16 +97,13 @@ def hardware(file: PythonFile, site: ArgparseCall, kept: Collection[str], otherw
     if configured(file, site.call):
         return _of_options(args, kept, given)
     if "gpus" in own_read(file, site):
-        declared = declares_trainers(file)
-        other = f"{args}.accelerator" if declared else '"cpu"'
-        several = f"{args}.devices" if declared else "1" if kinds_of_gpus(file) <= NUMBERS else '"auto"'
-        return [f'accelerator="gpu" if {args}.gpus else {other}', f"devices={args}.gpus or {several}"]
+        if declares_trainers(file):
+            return [f"accelerator={_accelerator(file, args)}", f"devices={args}.gpus or {args}.devices"]
+        several = "1" if kinds_of_gpus(file) <= NUMBERS else '"auto"'
+        return [f'accelerator="gpu" if {args}.gpus else "cpu"', f"devices={args}.gpus or {several}"]
     found = []
     if "gpus" in kept and not SUCCESSORS["gpus"] & given:
-        found += [
-            f'accelerator="gpu" if {args}.gpus else {_otherwise(file, args)}',
-            f"devices={args}.gpus or {args}.devices",
-        ]
+        found += [f"accelerator={_accelerator(file, args)}", f"devices={args}.gpus or {args}.devices"]
     elif otherwise and not given & set(HARDWARE):
         found.append(f"accelerator={otherwise.replace('{}', args)}")
     if "distributed_backend" in kept and not SUCCESSORS["distributed_backend"] & given:
@@ -105,11 +111,14 @@ def hardware(file: PythonFile, site: ArgparseCall, kept: Collection[str], otherw
     return found
 
 
-def _otherwise(file: PythonFile, args: str) -> str:
-    """The accelerator that was parsed, or the CPU where a default of the script's may be None."""
+def _accelerator(file: PythonFile, args: str) -> str:
+    """The GPU where some are asked for, and else the accelerator that was parsed, or the CPU where a default of the
+    script's may be None. A strategy by that name goes to Trainer, which refuses it, rather than nowhere; but for `ddp`,
+    which several GPUs have by themselves."""
     said = [literal(value)[1] for name, value in defaults_of(file) or () if name == "accelerator"]
-    sure = accelerator_of(file).moved or all(isinstance(value, str) and value for value in said)
-    return f"{args}.accelerator" if sure else f'{args}.accelerator or "cpu"'
+    if accelerator_of(file).moved or all(isinstance(value, str) and value for value in said):
+        return f'"gpu" if {args}.gpus and {args}.accelerator in ("cpu", "ddp") else {args}.accelerator'
+    return f'"gpu" if {args}.gpus and {args}.accelerator in (None, "cpu", "ddp") else {args}.accelerator or "cpu"'
 
 
 def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> list[str]:
@@ -119,7 +128,7 @@ def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> lis
     otherwise = f'getattr({args}, "accelerator", "cpu")'
     if "gpus" in kept:
         gpus = f'getattr({args}, "gpus", None)'
-        found.append(f'accelerator="gpu" if {gpus} else {otherwise}')
+        found.append(f'accelerator="gpu" if {gpus} and {otherwise} in ("cpu", "ddp") else {otherwise}')
         found.append(f'devices={gpus} or getattr({args}, "devices", "auto")')
     elif not set(HARDWARE) & set(given):
         found.append(f"accelerator={otherwise}")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from codemods.code.source import CallNode, PythonFile, TextFile
+from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.argparse_methods import (
     IDLE,
@@ -55,7 +55,7 @@ from codemods.rules.trainer.builders import (
     option_edits,
     renamed_defaults,
 )
-from codemods.rules.trainer.commands import passed
+from codemods.rules.trainer.commands import owners, passed
 from codemods.rules.trainer.gpus import UNSEEN
 from codemods.rules.trainer.read_options import is_read_elsewhere, read_defaults
 
@@ -75,9 +75,7 @@ SPOKEN = "code or a command mentions it"
 CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it finds"
 
 
-def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
-    if not isinstance(file, PythonFile):
-        return
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     sites = [site for call in file.calls_near(WORDS) if (site := read_site(file, facts, call))]
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
@@ -136,10 +134,10 @@ def _kept(file: PythonFile, facts: Facts) -> set[str]:
 
 
 def _given(path: str, facts: Facts) -> set[str]:
-    """The options that the project's commands give to a script."""
-    name = path.rpartition("/")[2]
-    told: Mapping[str, Mapping[str, frozenset[str]]] = facts.collected_texts(CODE)
-    return {option for commands in told.values() for option in commands.get(name, ())}
+    """The options that the project's commands give to a script, or to one that takes something of it."""
+    told = passed(facts, (*KEPT, *TUNING))
+    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
+    return {option for name, options in told.items() if path in owners(facts, name, scripts) for option in options}
 
 
 def _parted(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
@@ -365,7 +363,7 @@ from pytorch_lightning import Trainer
     trainer = from_arguments(
         Trainer,
         args,
-        accelerator="gpu" if args.gpus else args.accelerator,
+        accelerator="gpu" if args.gpus and args.accelerator in ("cpu", "ddp") else args.accelerator,
         devices=args.gpus or args.devices,
         max_epochs=3,
     )
@@ -402,9 +400,6 @@ RULE = Rule(
     triggers=tuple(word.encode() for word in (*WORDS, *GONE)),
     check=_check,
     collect=read_script,
-    collect_text=partial(passed, options=(*KEPT, *TUNING)),
-    kinds=("python", "shell", "docs", "yaml", "dockerfile"),
-    text_triggers=tuple(f"--{option}".encode() for option in (*KEPT, *TUNING)),
     mentions=(*(f"def {word}".encode() for word in WORDS), helpers.MARK, b"accelerator"),
     rows=partial(
         best_levels,

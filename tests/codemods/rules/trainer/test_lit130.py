@@ -13,6 +13,7 @@ from codemods.lightning.argparse_methods import spoken
 from codemods.rules.trainer import helpers
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
+ASKED = 'args.gpus and args.accelerator in ("cpu", "ddp")'
 HEAD = "from argparse import ArgumentParser\n\nfrom pytorch_lightning import Trainer\n\n\n"
 SCRIPT = HEAD + (
     "def main(argv):\n    parser = ArgumentParser()\n    parser = Trainer.add_argparse_args(parser)\n"
@@ -132,7 +133,7 @@ def test_options_of_old_that_the_script_speaks_of_stay() -> None:
     text = rewritten({"a.py": script}, rule("LIT130"))["a.py"]
     assert 'parser.add_argument("--gpus", type=plain_value, default=None)\n' in text
     assert "set_defaults(gpus=0, use_distributed_sampler=False)" in text
-    assert 'accelerator="gpu" if args.gpus else args.accelerator,\n        devices=args.gpus or args.devices,\n' in text
+    assert f'accelerator="gpu" if {ASKED} else args.accelerator,\n        devices=args.gpus or args.devices,\n' in text
     assert run(script, ["--accelerator", "cpu"]).num_devices == 1
 
 
@@ -316,7 +317,7 @@ def test_what_the_commands_of_the_project_give_stays_an_option() -> None:
     files = {"a.py": SCRIPT, "run.sh": "python src/a.py \\\n    --gpus 2 --max_epochs 3\n"}
     after = rewritten(files, rule("LIT130"))["a.py"]
     assert '    parser.add_argument("--gpus", type=plain_value, default=None)\n' in after
-    assert 'accelerator="gpu" if args.gpus else args.accelerator' in after
+    assert 'accelerator="gpu" if args.gpus and args.accelerator in ("cpu", "ddp") else args.accelerator' in after
     for command in ("docker run --gpus all x python a.py\n", "python b.py --gpus 2\n"):
         assert "--gpus" not in rewritten({"a.py": SCRIPT, "run.sh": command}, rule("LIT130"))["a.py"]
     own = SCRIPT.replace("    args =", "    parser.add_argument('--gpus')\n    args =")
@@ -368,7 +369,7 @@ def test_each_argument_stands_in_a_line_of_its_own(given: str) -> None:
     after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
     wanted = (
         "    return from_arguments(\n        Trainer,\n        args,\n"
-        '        accelerator="gpu" if args.gpus else args.accelerator,\n        devices=args.gpus or args.devices,\n'
+        f'        accelerator="gpu" if {ASKED} else args.accelerator,\n        devices=args.gpus or args.devices,\n'
         "        logger=None,\n        callbacks=[],\n    )\n"
     )
     assert after.endswith(wanted)

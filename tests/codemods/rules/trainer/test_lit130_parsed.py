@@ -179,7 +179,8 @@ def test_none_that_a_script_sets_is_the_cpu(argv: str) -> None:
 def test_gpus_go_before_none_that_a_script_sets() -> None:
     before = script("gpus=1", "args.accelerator = None")
     assert (
-        'accelerator="gpu" if args.gpus else args.accelerator,' in rewritten({"a.py": before}, rule("LIT130"))["a.py"]
+        'accelerator="gpu" if args.gpus and args.accelerator in ("cpu", "ddp") else args.accelerator,'
+        in rewritten({"a.py": before}, rule("LIT130"))["a.py"]
     )
 
 

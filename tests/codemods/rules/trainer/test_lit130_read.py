@@ -59,10 +59,11 @@ def test_a_file_that_declares_the_option_reads_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("default", "otherwise"),
-    [("backend", 'args.accelerator or "cpu"'), ("None", 'args.accelerator or "cpu"'), ("'gpu'", "args.accelerator")],
+    ("default", "unset", "otherwise"),
+    [("backend", "None, ", ' or "cpu"'), ("None", "None, ", ' or "cpu"'), ("'gpu'", "", "")],
 )
-def test_an_accelerator_whose_default_may_be_none(default: str, otherwise: str) -> None:
+def test_an_accelerator_whose_default_may_be_none(default: str, unset: str, otherwise: str) -> None:
     text = SCRIPT.replace("    main(parser", f"    parser.set_defaults(accelerator={default}, gpus=1)\n    main(parser")
     after = rewritten({"train.py": text}, rule("LIT130"), unsafe=True)["train.py"]
-    assert f'accelerator="gpu" if args.gpus else {otherwise},' in after
+    asked = f'args.gpus and args.accelerator in ({unset}"cpu", "ddp")'
+    assert f'accelerator="gpu" if {asked} else args.accelerator{otherwise},' in after
