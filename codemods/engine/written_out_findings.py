@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -63,7 +64,7 @@ def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence
     """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
     out."""
     try:
-        looks = [look for wanted in _wanted(rule) if (look := _of_views(rule, file, facts, wanted))]
+        looks = [look for wanted in _wanted(rule) if (look := _of_views(rule, file, facts, wanted, found))]
         joined = _joined(found, [item for look in looks for item in look.named])
         return [*joined, *_new(joined, [item for look in looks for item in look.beside])]
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
@@ -79,7 +80,9 @@ class LookAtViews:
     beside: list[Match]
 
 
-def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses) -> LookAtViews | None:
+def _of_views(
+    rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses, found: Sequence[Match]
+) -> LookAtViews | None:
     views = views_of(file, facts, wanted)
     if views is None:
         return None
@@ -95,11 +98,19 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: WantedClasses)
         if (item.match.span, item.match.message) not in known and not _is_beside(item)
     ]
     for view in views.perhaps:
-        made += [(match, said) for said in _said(rule, view, beside) if (match := _perhaps(said, view))]
+        may_be = [said for said in _said(rule, view, beside) if not _is_answered(said, found)]
+        made += [(match, said) for said in may_be if (match := _perhaps(said, view))]
     last = len(file.lines)
     if any(_has_own_methods(facts, file, shown.built) for shown in views.certain[0].shown.values()):
         beside = []
     return LookAtViews(made, [_left(match, THROUGH) for match in beside if match.span.end_line <= last])
+
+
+def _is_answered(said: ViewMatch, found: Sequence[Match]) -> bool:
+    """Whether a change that was found speaks of an argument, and goes by the value that the Trainer has by then."""
+    word = re.compile(rf"\b{said.name}\b(?!=)")
+    made = (match for match in found if match.edits and match.unit and match.row == said.match.row)
+    return said.name is not None and any(word.search(match.message) for match in made)
 
 
 def _has_own_methods(facts: Facts, file: PythonFile, built: BuiltObject) -> bool:

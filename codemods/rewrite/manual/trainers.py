@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import speaks_of
 from codemods.lightning.class_family import short_name
-from codemods.lightning.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
+from codemods.lightning.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.rewrite.manual.argument_transfer import handed
 from codemods.rewrite.manual.fit_sites import FileFits, FitStatement
 from codemods.rewrite.manual.settings import TrainerSetting, only_setting
@@ -20,6 +20,7 @@ ACCUMULATE = "accumulate_grad_batches"
 CLIPPING = "configure_gradient_clipping"
 MOVED = (*CLIP, ACCUMULATE)
 OFF = {CLIP[0]: "0.0", ACCUMULATE: "1"}
+DECLARING = ("add_argparse_args", "add_arguments")
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
 ASKED = (b"Trainer", b"LightningCLI", *(name.encode() for name in MOVED))
 
@@ -83,6 +84,22 @@ def loose(file: PythonFile) -> Loose:
 
 
 def _loose_lines(file: PythonFile, name: str) -> list[int]:
+    return sorted([*_declaring_lines(file), *_speaking_lines(file, name)])
+
+
+def _declaring_lines(file: PythonFile) -> list[int]:
+    """Where Trainer declares all its arguments as options of a command line, by its own method or the function that
+    LIT130 puts in its place."""
+    return [
+        call.node.lineno
+        for call in file.calls_near(DECLARING)
+        for function in [call.node.func]
+        if call.scope.resolve(function) == f"{TRAINER}.{DECLARING[0]}"
+        or (getattr(function, "id", "") == DECLARING[1] and TRAINER in map(call.scope.resolve, call.node.args[:1]))
+    ]
+
+
+def _speaking_lines(file: PythonFile, name: str) -> list[int]:
     if name not in file.text:
         return []
     near = file.calls_near([name])
