@@ -23,6 +23,7 @@ from codemods.lightning.exclusive_use import (
 )
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.filtered_keys import may_pass
 from codemods.lightning.guards import asks_version
 from codemods.lightning.instance_types import (
     ReadingPlace,
@@ -216,9 +217,11 @@ def _of_unseen(at: ReadingPlace, facts: Facts, node: ast.expr, way: KeywordWay, 
         yield from (_key(at, way, item.arg, item, item.value) for item in node.keywords if item.arg)
     elif isinstance(node, ast.DictComp | ast.GeneratorExp | ast.ListComp):
         parts += [item.iter for item in node.generators]
+    asks = [test for item in node.generators for test in item.ifs] if isinstance(node, ast.DictComp) else []
     for part in parts:
         if not (isinstance(part, ast.Name) and at.functions and part.id == self_name(at.functions[0])):
-            yield from (key for key in _keys(at, facts, part, way, depth + 1) if key.name != UNSEEN)
+            found = (key for key in _keys(at, facts, part, way, depth + 1) if key.name != UNSEEN)
+            yield from (key for key in found if all(may_pass(at.file, node, test, key.name) for test in asks))
 
 
 def _of_project(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, depth: int) -> Iterator[HandedKeyword]:
