@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import partial
 
 from codemods.code.source import PythonFile, TextFile
-from codemods.code.syntax import is_none, results, returns
-from codemods.lightning.facts import MODULE, Facts
+from codemods.code.syntax import Function, is_none, results, returns
+from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.optimization import optimization
 from codemods.lightning.several_devices import WORDS, configured, spreads
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches
@@ -26,7 +27,8 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         fact = known.find(item.qualname) if known else None
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
-        skipping = [node for node in returns(step) if node.value is None or is_none(node.value)]
+        rest = step.body[-1] if _tells_every_index(step) else None
+        skipping = [node for node in returns(step) if node is not rest and (node.value is None or is_none(node.value))]
         if not skipping or optimization(facts, file, fact) != "automatic" or not spreads(facts, CODE):
             continue
         for node in skipping:
@@ -39,6 +41,26 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
                 "process has to do the same.",
                 "G19918",
             )
+
+
+def _tells_every_index(step: Function) -> bool:
+    """Whether a step returns something for the optimizers 0, 1 and so on, at least two, and then ends: at its end it
+    comes for an optimizer that there is not."""
+    told = [_index(node) for node in step.body[:-1] if isinstance(node, ast.If) and _gives(node.body[-1])]
+    named = [index for index in told if index is not None]
+    return len(named) > 1 and named == [*range(len(named))]
+
+
+def _index(node: ast.If) -> object:
+    """The optimizer that a condition asks for."""
+    test = node.test
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return None
+    return literal(test.comparators[0])[1] if ast.unparse(test.left) == "optimizer_idx" else None
+
+
+def _gives(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Return) and node.value is not None and not is_none(node.value)
 
 
 SKIPPING = """\

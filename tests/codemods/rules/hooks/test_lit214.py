@@ -95,3 +95,30 @@ CONFIGURED = SKIPPING.replace('trainer = Trainer(accelerator="gpu", devices=2)',
 def test_several_devices_of_a_configuration(said: str, found: bool) -> None:
     made = plan(sources({"a.py": CONFIGURED, "conf/run.yaml": said}), Options((rule("LIT214"),)))
     assert [item.code for item in made.findings] == ["LIT214"] * found
+
+
+EVERY = SKIPPING.replace("batch_idx):", "batch_idx, optimizer_idx):").replace(
+    "        if batch is None:\n            return None\n        return self(batch).mean()\n",
+    "        if optimizer_idx == 0:\n            return self(batch).mean()\n"
+    "        if optimizer_idx == 1:\n            return self(-batch).mean()\n"
+    "        return None\n",
+)
+
+
+def test_nothing_is_returned_for_an_optimizer_that_there_is_not() -> None:
+    assert lines(EVERY) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("optimizer_idx == 1", "optimizer_idx == 2"),
+        ("optimizer_idx == 1", "batch_idx == 1"),
+        ("optimizer_idx == 0", "optimizer_idx > 0"),
+        ("return self(-batch).mean()", "return None"),
+        ("return self(-batch).mean()", "self(-batch).mean()"),
+        ("return self(batch).mean()", "if batch is None:\n                return None"),
+    ],
+)
+def test_nothing_is_returned_for_one_that_there_may_be(old: str, new: str) -> None:
+    assert old in EVERY and lines(EVERY.replace(old, new)) != []
