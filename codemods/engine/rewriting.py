@@ -13,6 +13,7 @@ from codemods.engine.passes import matches
 from codemods.engine.triggers import sees_text
 from codemods.engine.workspace import Options
 from codemods.lightning.facts import Facts
+from codemods.rewrite.left_over import left_over
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
 DEEP = "its code nests too deeply"
@@ -51,6 +52,8 @@ def rewritten(
     try:
         file = load(result, sees_text(rule, source))
         if isinstance(file, PythonFile) and isinstance(wanted.file, PythonFile) and source.kind == "python":
+            file = _tidied(wanted.file, file, facts)
+            after = file.encode(file.text)
             name = lost(wanted.file, file) or lost_in_scope(wanted.file, file)
             if name:
                 return f"the result reads `{name}`, which nothing binds any more"
@@ -65,6 +68,15 @@ def rewritten(
     if sum(options.applies(rule.code, match) for match in matches(rule, file, facts, options)) > wanted.refused:
         return "the rule would change its own result again"
     return RewrittenFile(after, file)
+
+
+def _tidied(before: PythonFile, after: PythonFile, facts: Facts) -> PythonFile:
+    """A rewritten file without what it binds and no longer reads."""
+    from codemods.rewrite.locate import apply_text_edits
+
+    while edits := left_over(before, after, facts):
+        after = PythonFile.parse(Source(after.path, "python", after.encode(apply_text_edits(after.text, edits))))
+    return after
 
 
 def fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:

@@ -112,7 +112,7 @@ def moved(
     line_end = end + len(file.text[end:].split("\n", 1)[0].rstrip("\r"))
     added = "".join(f"{newline}{indent}{line}" for line in lines)
     renamed = [TextEdit(*file.offsets(alias), places[alias].item) for alias in here]
-    return (*renamed, *_without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
+    return (*renamed, *without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
 
 
 def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, ImportTarget]) -> tuple[TextEdit, ...]:
@@ -136,7 +136,7 @@ def _replaced(file: PythonFile, start: int, end: int, lines: list[str], between:
     return (TextEdit(first, len(file.text) if after < 0 else after + 1, ""),)
 
 
-def _without(file: PythonFile, node: ast.ImportFrom, kept: list[ast.alias]) -> list[TextEdit]:
+def without(file: PythonFile, node: ast.ImportFrom | ast.Import, kept: list[ast.alias]) -> list[TextEdit]:
     """The edits that take out the names that are not kept, with their commas."""
     extents = [file.offsets(alias) for alias in node.names]
     edits = []

@@ -80,7 +80,7 @@ from pytorch_lightning import Trainer
 os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"
 trainer = Trainer()
 """
-AFTER = BEFORE.replace('os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"\n', "")
+AFTER = "from pytorch_lightning import Trainer\n\ntrainer = Trainer()\n"
 READ = BEFORE.replace(
     'os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"', 'print(os.environ["PL_FAULT_TOLERANT_TRAINING"])'
 )

@@ -40,7 +40,7 @@ def test_what_it_was_goes_on_with_the_newest_numpy(before: str, after: str) -> N
     text = f"{HEAD}x = {before}\n"
     with pytest.raises(AttributeError):
         exec(text, {})
-    assert rewritten(text) == f"{HEAD}x = {after}\n"
+    assert rewritten(text) == f"{HEAD}x = {after}\n".removeprefix("" if "np." in after else HEAD)
     space: dict[str, Any] = {}
     exec(rewritten(text), space)
 

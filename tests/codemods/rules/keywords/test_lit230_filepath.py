@@ -18,8 +18,9 @@ def call(path: str, before: str = "", unsafe: bool = False) -> str:
     """The call that becomes of one with that path."""
     text = f"{HEAD}{before}ModelCheckpoint(filepath={path})\n"
     after = rewritten({"a.py": text}, rule("LIT230"), unsafe=unsafe)["a.py"]
-    assert after.startswith(HEAD + before)
-    return after[len(HEAD + before) :].strip()
+    rest = after.partition("\n\n")[2]
+    assert HEAD.endswith(after.removesuffix(rest)) and rest.startswith(before)
+    return rest.removeprefix(before).strip()
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,8 @@ def test_a_module_stays_where_something_of_it_went_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("head", "after"),
     [
-        ("import pytorch_lightning as pl\n", "import pytorch_lightning as pl\n{}pl.seed_everything(1)\n"),
-        ("import torch\n", "import pytorch_lightning\nimport torch\n{}pytorch_lightning.seed_everything(1)\n"),
+        ("import pytorch_lightning as pl\n", "import pytorch_lightning as pl\npl.seed_everything(1)\n"),
+        ("import torch\n", "import pytorch_lightning\nimport torch\npytorch_lightning.seed_everything(1)\n"),
         ("", None),
         ("import torch\npytorch_lightning = None\n", None),
     ],
@@ -128,7 +128,7 @@ def test_a_module_stays_where_something_of_it_went_elsewhere() -> None:
 def test_a_name_that_is_reached_through_a_module_that_stays(head: str, after: str | None, name: str) -> None:
     line = f"from pytorch_lightning.utilities import seed{'' if name == 'seed' else ' as drawn'}\n"
     made = run_rules({"a.py": f"{head}{line}{name}.seed_everything(1)\n"}, rule("LIT001"))
-    assert made.final() == ({"a.py": after.format(line).encode()} if after else {})
+    assert made.final() == ({"a.py": after.encode()} if after else {})
     assert [finding.applied for finding in made.findings] == [after is not None]
 
 
@@ -190,7 +190,7 @@ def test_an_idle_decorator_goes() -> None:
         "import pytorch_lightning as pl\n\n\nclass A:\n"
         "    @pl.data_loader\n    def train_dataloader(self):\n        pass\n"
     )
-    assert text(before) == before.replace("    @pl.data_loader\n", "")
+    assert text(before) == before.replace("    @pl.data_loader\n", "").partition("\n\n\n")[2]
 
 
 IDLE = """\
@@ -326,7 +326,6 @@ def build():
 def test_metrics_come_from_a_torchmetrics_that_asks_for_no_task() -> None:
     made = run_rules({"train.py": METRICS}, rule("LIT001"), pins=("torchmetrics>=0.7.1,<0.11",))
     assert made.final()["train.py"].decode() == (
-        "import pytorch_lightning as pl\n"
         "import torch\n"
         "import torchmetrics\n"
         "import torchmetrics as metrics\n"

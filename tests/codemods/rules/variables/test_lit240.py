@@ -28,13 +28,13 @@ def test_left_alone(text: str) -> None:
 
 def test_the_only_statement_of_a_block_leaves_a_pass() -> None:
     text = 'import os\n\nif fast:\n    os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"\n'
-    assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "import os\n\nif fast:\n    pass\n"
+    assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "if fast:\n    pass\n"
 
 
 def test_statements_that_are_all_of_a_block_leave_one_pass() -> None:
     gone = [f'    os.environ["{name}"] = "1"\n' for name, variable in VARIABLES.items() if not variable.advice]
     text = "import os\n\nif fast:\n" + gone[0] * 2
-    assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "import os\n\nif fast:\n    pass\n"
+    assert rewritten({"a.py": text}, rule("LIT240"))["a.py"] == "if fast:\n    pass\n"
 
 
 def test_what_had_an_effect_is_a_finding() -> None:
