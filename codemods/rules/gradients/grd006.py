@@ -111,6 +111,9 @@ def _takes(call: ast.Call, name: str) -> bool:
 
 def _match(file: PythonFile, facts: Facts, loaded: PretrainedAttribute) -> Match:
     message = _message(loaded.name, loaded.call)
+    if loaded.helper:
+        reason = f"{loaded.helper} may be called elsewhere too: call `.train()` on it where it is trained"
+        return Match(_place(file, loaded), message, "manual", reason, row="B11")
     if is_frozen(loaded) == "perhaps":
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
         return Match(_place(file, loaded), message, "manual", reason, row="B11")
@@ -122,7 +125,8 @@ def _match(file: PythonFile, facts: Facts, loaded: PretrainedAttribute) -> Match
 
 def _place(file: PythonFile, loaded: PretrainedAttribute) -> Span:
     """The statement that keeps a model, or, where it loads several or wraps one, the call that loads it."""
-    return file.span(loaded.statement if loaded.statement.value is loaded.call else loaded.call)
+    whole = loaded.call in (loaded.statement.value, loaded.given_back)
+    return file.span(loaded.statement if whole else loaded.call)
 
 
 def _edit(file: PythonFile, loaded: PretrainedAttribute) -> TextEdit:
@@ -133,7 +137,9 @@ def _edit(file: PythonFile, loaded: PretrainedAttribute) -> TextEdit:
     indent = file.text[line:start]
     stop = file.text.find("\n", end)
     rest = file.text[end : stop if stop >= 0 else len(file.text)].rstrip("\r")
-    if indent.strip() or (rest.strip() and not rest.lstrip().startswith("#")) or statement.value is not loaded.call:
+    apart = loaded.given_back is not None or statement.value is loaded.call
+    shared = indent.strip() or (rest.strip() and not rest.lstrip().startswith("#"))
+    if shared or not apart:
         _, last = file.offsets(loaded.call)
         return TextEdit(last, last, ".train()")
     newline = "\r\n" if "\r\n" in file.text else "\n"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rules.gradients.names import NO_GRAD
 
@@ -27,26 +27,29 @@ NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pip
 
 @dataclass(frozen=True)
 class PretrainedAttribute:
-    """An attribute that gets a pretrained model: the class and the statement."""
+    """An attribute that gets a pretrained model: the class and the statement, what a method of the class gives back
+    that loads it, and the method in which the statement stands where more than what builds the class may call it."""
 
     item: ClassNode
     name: str
     statement: ast.Assign
     call: ast.Call
+    given_back: ast.expr | None = None
+    helper: str = ""
 
 
 def loaded_by(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[PretrainedAttribute]:
     """The models that a class loads; where an attribute gets one, whatever else it gets by `from_pretrained` is one."""
-    every = list(_assigned(item))
+    every = list(_assigned(file, facts, item))
     known = {loaded.name for loaded in every if is_model(file, facts, item.scope, loaded.call)}
     return (loaded for loaded in every if loaded.name in known)
 
 
-def _assigned(item: ClassNode) -> Iterator[PretrainedAttribute]:
-    for name in BUILT_IN:
-        method = item.methods.get(name)
-        if method is None:
-            continue
+def _assigned(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[PretrainedAttribute]:
+    building = _building(item)
+    for name in building:
+        method = item.methods[name]
+        shared = name if name not in BUILT_IN and _is_called_elsewhere(file, facts, item, building, name) else ""
         for node in own_nodes(method):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
@@ -54,7 +57,41 @@ def _assigned(item: ClassNode) -> Iterator[PretrainedAttribute]:
             if isinstance(target, ast.Attribute) and is_self_attribute(target, target.attr, self_name(method)):
                 for call in _sources(method, node.value):
                     if loads(call):
-                        yield PretrainedAttribute(item, target.attr, node, call)
+                        yield PretrainedAttribute(item, target.attr, node, call, None, shared)
+                    elif call is node.value and (found := _given_back(item, method, call)):
+                        yield PretrainedAttribute(item, target.attr, node, *found, shared)
+
+
+def _building(item: ClassNode) -> list[str]:
+    """The methods in which a module is built, and those of its own that these call."""
+    found = [name for name in BUILT_IN if name in item.methods]
+    for name in found:
+        called = (_own_method(node, item.methods[name]) for node in own_nodes(item.methods[name]))
+        found += dict.fromkeys(each for each in called if each in item.methods and each not in found)
+    return found
+
+
+def _own_method(node: ast.AST, method: Function) -> str:
+    """The method of the instance that a node calls."""
+    chain = _chain(node.func) if isinstance(node, ast.Call) else []
+    return chain[1] if len(chain) == 2 and chain[0] == self_name(method) else ""
+
+
+def _given_back(item: ClassNode, method: Function, call: ast.Call) -> tuple[ast.Call, ast.expr] | None:
+    """The call that loads what a method of the class gives back, and what that is."""
+    helper = item.methods.get(_own_method(call, method))
+    given = [node.value for node in returns(helper)] if helper else []
+    if helper is None or len(given) != 1 or given[0] is None:
+        return None
+    found = [*_sources(helper, given[0])]
+    return (found[0], given[0]) if found and all(map(loads, found)) else None
+
+
+def _is_called_elsewhere(file: PythonFile, facts: Facts, item: ClassNode, building: list[str], name: str) -> bool:
+    """Whether anything but what builds a module may call a method of it."""
+    known = sum(_own_method(node, item.methods[each]) == name for each in building for node in walk(item.methods[each]))
+    spoken = len(file.attributes(name)) > known
+    return spoken or any(path != file.path for path, _ in facts.holding(name))
 
 
 def _sources(method: Function, node: ast.expr) -> Iterator[ast.Call]:
@@ -153,7 +190,8 @@ def _is_local(node: ast.Call, loaded: PretrainedAttribute) -> bool:
 
 def _locals(loaded: PretrainedAttribute) -> list[list[str]]:
     """The local names that the model is kept from."""
-    return [[node.id] for node in walk(loaded.statement.value) if isinstance(node, ast.Name)]
+    kept = [loaded.statement.value, *([loaded.given_back] if loaded.given_back else [])]
+    return [[node.id] for part in kept for node in walk(part) if isinstance(node, ast.Name)]
 
 
 def is_frozen(loaded: PretrainedAttribute) -> str:
@@ -165,7 +203,8 @@ def is_frozen(loaded: PretrainedAttribute) -> str:
         me = self_name(method)
         for node, around in _with_parents(method):
             if isinstance(node, ast.Attribute) and node.attr in FREEZING and _freezes(node, around, loaded, me):
-                decided = any(isinstance(item, ast.If | ast.IfExp) for item in around) or method.name not in BUILT_IN
+                built = method.name in BUILT_IN or loaded.statement in own_nodes(method)
+                decided = any(isinstance(item, ast.If | ast.IfExp) for item in around) or not built
                 found = found if found == "perhaps" else "perhaps" if decided else "yes"
     return found
 
