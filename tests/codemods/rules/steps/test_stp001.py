@@ -44,7 +44,8 @@ def levels(text: str, **others: str) -> list[tuple[str, str]]:
 def test_epochs_are_what_it_means(steps: str) -> None:
     before = program(f"max_steps={steps}, accumulate_grad_batches=accumulate")
     after = rewritten({"train.py": before}, RULE)["train.py"]
-    assert after == program("max_epochs=epochs, accumulate_grad_batches=accumulate")
+    wanted = program("max_epochs=epochs, accumulate_grad_batches=accumulate")
+    assert after == wanted.removeprefix("import math\n" if "math." in steps else "")
 
 
 def test_names_are_followed_and_go_where_nothing_else_needs_them() -> None:
