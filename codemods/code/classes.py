@@ -28,7 +28,7 @@ def plain_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
     empty = {item.name: item for item in defined if _is_empty(item) and known.is_fixed(item)}
     above = Counter(base.id for item in known.nodes[ast.ClassDef] for base in item.bases if isinstance(base, ast.Name))
     for name, item in [*empty.items()]:
-        if not item.bases and len(known.names.loads.get(name, ())) != above[name]:
+        if not item.bases and known.names.reads[name] != above[name]:
             del empty[name]  # what is of such a class may be asked for by it
     idle = Idle(known)
     built = _built(empty, known)
@@ -124,7 +124,7 @@ def _tells_classes(known: ModuleNames) -> bool:
     """Whether a module may ask of which class something is."""
     asked = {"__class__", "__name__", "__qualname__", "__module__"}
     told = any(item.attr in asked for item in known.nodes[ast.Attribute])
-    return told or bool({"type", "getattr", "vars"} & known.names.loads.keys())
+    return told or bool({"type", "getattr", "vars"} & known.names.reads.keys())
 
 
 def _made_later(functions: Iterable[Function]) -> set[tuple[int, int]]:

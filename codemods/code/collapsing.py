@@ -56,7 +56,7 @@ def _is_told(known: ModuleNames) -> bool:
     making = known.taken & {"__init_subclass__", "__set_name__"} or any(
         item.arg == "metaclass" for node in known.nodes[ast.ClassDef] for item in node.keywords
     )
-    return bool(making or said & REFLECTING or "vars" in known.names.loads)
+    return bool(making or said & REFLECTING or "vars" in known.names.reads)
 
 
 def _names(nodes: Iterable[ast.expr]) -> Iterator[ast.Name]:
@@ -65,7 +65,7 @@ def _names(nodes: Iterable[ast.expr]) -> Iterator[ast.Name]:
 
 def _can_move(node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a class is read once, and has the same in it wherever in the module it is defined."""
-    if len(known.names.loads.get(node.name, ())) != 1 or not known.is_fixed(node):
+    if known.names.reads[node.name] != 1 or not known.is_fixed(node):
         return False
     if node.decorator_list or node.keywords or has_private(node):
         return False
@@ -218,7 +218,7 @@ def _set_behind(node: ast.stmt) -> tuple[str, str, str]:
 
 def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: ModuleNames) -> bool:
     """Whether a function of the module does the same as a method of a class, and is nothing else."""
-    if len(known.names.loads.get(helper.name, ())) != 1 or not known.is_fixed(helper) or helper.decorator_list:
+    if known.names.reads[helper.name] != 1 or not known.is_fixed(helper) or helper.decorator_list:
         return False
     if has_private(helper) or not _is_still(helper, known):
         return False
@@ -259,7 +259,7 @@ def _unfolded(maker: ast.FunctionDef, call: ast.Call, name: str, known: ModuleNa
     places = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
     if node is None or maker.decorator_list or arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
         return None
-    if len(known.names.loads.get(maker.name, ())) != 1 or not known.is_fixed(maker) or call.keywords:
+    if known.names.reads[maker.name] != 1 or not known.is_fixed(maker) or call.keywords:
         return None
     names = Names(maker)
     given: dict[str, Any] = dict(zip(places, call.args, strict=False))

@@ -82,7 +82,7 @@ class Contexts:
         if not made or len(node.items) > 1 or not isinstance(stack, ast.Name):
             return node
         items = list(itertools.takewhile(bool, (_entered(item, stack.id) for item in node.body)))
-        if not items or len(self.known.names.loads.get(stack.id, ())) != len(items):
+        if not items or self.known.names.reads[stack.id] != len(items):
             return node
         rest = node.body[len(items) :] or [ast.copy_location(ast.Pass(), node)]
         return changed(node, items=items, body=rest)

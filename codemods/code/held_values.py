@@ -58,7 +58,7 @@ def _holders(tree: ast.Module, known: ModuleNames) -> dict[int, Holder]:
 
     bound = {name: node.value for node in known.nodes[ast.Assign] if holds(node.value) and (name := _target(node))}
     found: dict[int, Holder] = {}
-    if not (bound or classes) or {"globals", "exec", "vars", "setattr"} & known.names.loads.keys():
+    if not (bound or classes) or {"globals", "exec", "vars", "setattr"} & known.names.reads.keys():
         return found
     asked = _asked(known)
     bound = {name: value for name, value in bound.items() if name in asked or isinstance(value, ast.Call)}

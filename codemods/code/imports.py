@@ -51,10 +51,23 @@ class ModuleNames:
     def _within(self, statement: ast.stmt) -> Mapping[type, list[Any]]:
         if id(statement) not in self._listed:
             found: defaultdict[type, list[Any]] = defaultdict(list)
-            for node in every_node(statement):
-                found[type(node)].append(node)
+            if isinstance(statement, ast.ClassDef):
+                found[ast.ClassDef].append(statement)
+                self._add(found, [*statement.bases, *statement.keywords])
+                for inner in reversed(statement.body):
+                    for kind, nodes in self._within(inner).items():
+                        found[kind] += nodes
+                self._add(found, statement.decorator_list)
+            else:
+                self._add(found, [statement])
             self._listed[id(statement)] = statement, found
         return self._listed[id(statement)][1]
+
+    @staticmethod
+    def _add(found: defaultdict[type, list[Any]], nodes: list[Any]) -> None:
+        for top in reversed(nodes):
+            for node in every_node(top):
+                found[type(node)].append(node)
 
     @cached_property
     def taken(self) -> frozenset[str]:
@@ -99,7 +112,7 @@ class ModuleNames:
 
     def is_fixed(self, node: ast.FunctionDef | ast.ClassDef) -> bool:
         """Whether a name of the module stands for what this statement of it defines, as far as the file says."""
-        if self.names.stores[node.name] != 1 or node.name in self.said or {"globals", "exec"} & self.names.loads.keys():
+        if self.names.stores[node.name] != 1 or node.name in self.said or {"globals", "exec"} & self.names.reads.keys():
             return False
         return not self.is_before_star(node)
 

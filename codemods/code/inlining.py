@@ -69,7 +69,7 @@ def said_names(known: ModuleNames) -> Counter[str]:
     said.update(item.value.rpartition(".")[2] for item in known.nodes[ast.Constant] if isinstance(item.value, str))
     said.update(item.arg for item in known.nodes[ast.keyword] if item.arg)
     said.update(known.names.stores)
-    said.update({name: len(loads) for name, loads in known.names.loads.items()})
+    said.update(known.names.reads)
     return said
 
 
@@ -154,11 +154,7 @@ def _functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
     if not handed:
         return tree
     for helper in tree.body:
-        if (
-            not isinstance(helper, ast.FunctionDef)
-            or helper.name not in handed
-            or len(known.names.loads.get(helper.name, ())) != 1
-        ):
+        if not isinstance(helper, ast.FunctionDef) or helper.name not in handed or known.names.reads[helper.name] != 1:
             continue
         if not known.is_fixed(helper) or not _can_stand_elsewhere(helper, returning=True) or has_private(helper):
             continue
@@ -201,9 +197,7 @@ def _inner(tree: ast.Module, known: ModuleNames) -> ast.Module:
     single = [
         node
         for node in known.nodes[ast.FunctionDef]
-        if not node.decorator_list
-        and len(known.names.loads.get(node.name, ())) == 1
-        and known.names.stores[node.name] == 1
+        if not node.decorator_list and known.names.reads[node.name] == 1 and known.names.stores[node.name] == 1
     ]
     if not single:
         return tree

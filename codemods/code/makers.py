@@ -55,7 +55,9 @@ def _methods(tree: ast.Module, known: ModuleNames) -> dict[str, ast.FunctionDef]
         f"{node.name}.{item.name}": item
         for node in tree.body
         if isinstance(node, ast.ClassDef)
-        and not (node.bases or node.keywords or node.decorator_list or has_private(node))
+        and not (node.bases or node.keywords or node.decorator_list)
+        and any(isinstance(item, ast.FunctionDef) and item.decorator_list for item in node.body)
+        and not has_private(node)
         and known.is_fixed(node)
         for item in node.body
         if isinstance(item, ast.FunctionDef)
@@ -95,7 +97,7 @@ def _chain(node: ast.expr) -> str:
 
 def _is_maker(node: ast.FunctionDef, known: ModuleNames, called: bool = False) -> bool:
     """Whether a function gives back one expression of names that the module binds once, and is called once."""
-    if node.decorator_list or not (called or (len(known.names.loads.get(node.name, ())) == 1 and known.is_fixed(node))):
+    if node.decorator_list or not (called or (known.names.reads[node.name] == 1 and known.is_fixed(node))):
         return False
     value = given_back(node)
     if (

@@ -67,7 +67,7 @@ def _renamed(node: ast.ClassDef, known: ModuleNames, said: Counter[str]) -> list
         name, own = alias(statement) or ("", "")
         if own not in methods or not own.startswith("_") or own.startswith("__") or name in methods:
             continue
-        asked = said[own] or own in known.said or known.names.stores[own] != 1 or len(known.names.loads[own]) != 1
+        asked = said[own] or own in known.said or known.names.stores[own] != 1 or known.names.reads[own] != 1
         bound = sum(
             isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id == name
             for each in node.body

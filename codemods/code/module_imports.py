@@ -19,7 +19,7 @@ def plain_imports(tree: ast.Module, known: ModuleNames) -> ast.Module:
     asked = any(name.partition(".")[0] == "importlib" for name in known.imported.values())
     functions = (item for item in tree.body if isinstance(item, ast.FunctionDef))
     getters = {item.name: found for item in functions if (found := _gotten(item, known))}
-    if not asked and not getters and BY_NAME not in known.names.loads:
+    if not asked and not getters and BY_NAME not in known.names.reads:
         return tree
     body = [_imported(item, known) or _called(item, getters) or item for item in tree.body]
     same = all(one is other for one, other in zip(body, tree.body, strict=True))

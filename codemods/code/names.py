@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cached_property
 from typing import Any
 
 from codemods.code.nodes import CHILD_FIELDS, every_node
@@ -23,42 +24,62 @@ DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 
 
 class NameUses:
-    """What the body of a function, class or module says of names: how often each is bound, and where it is read, bound
-    and deleted, by the blocks and positions that lead there."""
-
-    __slots__ = ("deleted", "elsewhere", "loads", "open", "stored_at", "stores")
+    """What the body of a function, class or module says of names: how often each is bound, deleted and read, and where,
+    by the blocks and positions that lead there."""
 
     def __init__(self) -> None:
         self.stores: Counter[str] = Counter()
-        self.loads: dict[str, list[tuple[ast.Name, Path]]] = {}
-        self.stored_at: dict[str, list[Path]] = {}
+        self.reads: Counter[str] = Counter()
         self.deleted: Counter[str] = Counter()
         self.elsewhere: set[str] = set()
         self.open = False
+        self._said: list[tuple[ast.Name | str | NameUses, Path]] = []
 
     def bind(self, name: str, path: Path) -> None:
         self.stores[name] += 1
-        self.stored_at.setdefault(name, []).append(path)
+        self._said.append((name, path))
+
+    def read(self, node: ast.Name, path: Path) -> None:
+        self.reads[node.id] += 1
+        self._said.append((node, path))
 
     def take(self, node: ast.Name, path: Path) -> None:
         """Takes up a name that is read, bound or deleted."""
         if type(node.ctx) is ast.Load:
-            self.loads.setdefault(node.id, []).append((node, path))
+            self.read(node, path)
             self.open = self.open or node.id in WHOLE
         else:
             self.bind(node.id, path)
-            self.deleted[node.id] += type(node.ctx) is ast.Del
+            if type(node.ctx) is ast.Del:
+                self.deleted[node.id] += 1
 
     def add(self, inner: NameUses, path: Path) -> None:
         """Takes up what a function or class at the end of a path says."""
-        self.stores.update(inner.stores)
-        self.deleted.update(inner.deleted)
+        for mine, others in ((self.stores, inner.stores), (self.reads, inner.reads), (self.deleted, inner.deleted)):
+            for name, number in others.items():
+                mine[name] += number
         self.elsewhere |= inner.elsewhere
         self.open = self.open or inner.open
-        for name, loads in inner.loads.items():
-            self.loads.setdefault(name, []).extend([(node, path + behind) for node, behind in loads])
-        for name, places in inner.stored_at.items():
-            self.stored_at.setdefault(name, []).extend([path + behind for behind in places])
+        self._said.append((inner, path))
+
+    @cached_property
+    def places(self) -> tuple[dict[str, list[tuple[ast.Name, Path]]], dict[str, list[Path]]]:
+        """Each reading of a name, and the places where each is bound."""
+        loads: dict[str, list[tuple[ast.Name, Path]]] = {}
+        stored: dict[str, list[Path]] = {}
+        self._place((), loads, stored)
+        return loads, stored
+
+    def _place(
+        self, before: Path, loads: dict[str, list[tuple[ast.Name, Path]]], stored: dict[str, list[Path]]
+    ) -> None:
+        for said, path in self._said:
+            if type(said) is ast.Name:
+                loads.setdefault(said.id, []).append((said, before + path))
+            elif type(said) is str:
+                stored.setdefault(said, []).append(before + path)
+            elif isinstance(said, NameUses):
+                said._place(before + path, loads, stored)
 
 
 Parts = dict[int, tuple[ast.AST, NameUses]]
@@ -69,21 +90,29 @@ class Names:
     """The names of a function or module, those of functions and classes inside it counted with them.
 
     `stores` counts what binds or deletes each name, a parameter and a `global` too (`global` twice: who else binds it
-    is not seen), `loads` holds each reading with the blocks and positions that lead to it. `open` holds where some
-    reading may be of any name, `elsewhere` are the names of outer scopes that it binds. `parts` is what was read of
-    functions and classes before, which is used again and added to.
+    is not seen), `reads` what reads it, `loads` holds each reading with the blocks and positions that lead to it.
+    `open` holds where some reading may be of any name, `elsewhere` are the names of outer scopes that it binds. `parts`
+    is what was read of functions and classes before, which is used again and added to.
     """
 
     def __init__(self, owner: Function | ast.Module, parts: Parts | None = None) -> None:
         part = _part(owner, {} if parts is None else parts)
-        self.stores = Counter(part.stores)
-        self.loads, self.stored_at, self.deleted = part.loads, part.stored_at, part.deleted
-        self.elsewhere, self.open = part.elsewhere, part.open
+        self._part = part
+        self.stores, self.reads = Counter(part.stores), part.reads
+        self.deleted, self.elsewhere, self.open = part.deleted, part.elsewhere, part.open
         self.parameters: frozenset[str] = frozenset()
         if not isinstance(owner, ast.Module):
             every = [node.arg for node in every_node(owner.args) if isinstance(node, ast.arg)]
             self.parameters = frozenset(every)
             self.stores.update(every)
+
+    @property
+    def loads(self) -> dict[str, list[tuple[ast.Name, Path]]]:
+        return self._part.places[0]
+
+    @property
+    def stored_at(self) -> dict[str, list[Path]]:
+        return self._part.places[1]
 
     def reaches(self, name: str, block: list[ast.stmt], index: int) -> list[ast.Name] | None:
         """The readings of a name where the statement at that position of a block binds it before each of them, and
@@ -102,7 +131,7 @@ class Names:
 
     def is_never_read(self, name: str) -> bool:
         """Whether nothing reads or deletes a name, here or in the scopes around."""
-        return not (self.loads.get(name) or self.deleted[name] or name in self.elsewhere or self.open)
+        return not (self.reads[name] or self.deleted[name] or name in self.elsewhere or self.open)
 
     @property
     def bound(self) -> set[str]:
@@ -112,7 +141,7 @@ class Names:
     @property
     def said(self) -> set[str]:
         """Every name that is bound or read."""
-        return {*self.stores, *self.loads, *self.elsewhere}
+        return {*self.stores, *self.reads, *self.elsewhere}
 
 
 def _part(owner: ast.AST, parts: Parts) -> NameUses:
@@ -134,7 +163,7 @@ def _part(owner: ast.AST, parts: Parts) -> NameUses:
                 part.add(_part(node, parts), path)
                 continue
         elif kind is ast.Call and node.args and type(node.func) is ast.Name and node.func.id == "vars":
-            part.loads.setdefault("vars", []).append((node.func, path))
+            part.read(node.func, path)
             stack.extend([(item, path) for item in (*node.args, *node.keywords)])
             continue
         elif kind is ast.Global or kind is ast.Nonlocal:

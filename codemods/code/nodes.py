@@ -29,6 +29,13 @@ CHILD_FIELDS: dict[type, tuple[str, ...]] = {
 """The fields of a class of nodes that can hold nodes or lists of them, last first; names, constants and what
 else has nothing below it are left out."""
 
+BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in fields if name in ("body", "handlers", "orelse", "finalbody", "cases"))
+    for kind, fields in CHILD_FIELDS.items()
+    if issubclass(kind, ast.stmt | ast.ExceptHandler | ast.match_case)
+}
+"""The fields of a statement, handler or case that hold lists of such, last first."""
+
 _MARKS = frozenset({"conversion", "ctx", "is_async", "level", "op", "ops", "simple"})
 _FORWARDS = {kind: tuple(reversed(fields)) for kind, fields in CHILD_FIELDS.items()}
 SPELLING_FIELDS: dict[type, tuple[str, ...]] = {

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from codemods.code.nodes import CHILD_FIELDS, every_node
+from codemods.code.nodes import CHILD_FIELDS
 
 Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.ClassDef
+_SPACES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 SWALLOWING = frozenset({"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "ExitStack"})
@@ -43,19 +44,32 @@ names, as long as there are these."""
 
 
 def _bound_in(space: Space) -> frozenset[str | None]:
-    """The names that anything in a space may bind."""
+    """The names that anything in a space may bind; what those inside it bind is read once for all that hold these."""
     if (known := _BOUND.get(space)) is not None:
         return known
     found: set[str | None] = set()
-    for node in every_node(space):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.alias):
+    stack: list[Any] = [space]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind in _SPACES and node is not space:
+            found |= _bound_in(node)
+            continue
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                found.add(node.id)
+        elif kind is ast.alias:
             found.add(node.asname or node.name.split(".")[0])
-        elif isinstance(node, NAMED):
+        elif kind in NAMED:
             found.add(node.name)
-        elif isinstance(node, ast.MatchMapping):
+        elif kind is ast.MatchMapping:
             found.add(node.rest)
+        for name in CHILD_FIELDS.get(kind, ()):
+            value = getattr(node, name)
+            if type(value) is list:
+                stack += value
+            elif value is not None:
+                stack.append(value)
     return _BOUND.setdefault(space, frozenset(found))
 
 

@@ -38,6 +38,7 @@ _FILLED = re.compile(
     rb"""|\bvars\(\s*(?:[\w.]+\.)?(\w+)\s*\)\s*(?:\.update\b|\[(?!\s*["']))"""
     rb"""|\b(\w+)\.__dict__\s*(?:\.update\b|\[(?!\s*["']))"""
 )
+_WORD = re.compile(r"\w+")
 IMPORT = re.compile(rb"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|(?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 """An import, on several lines where it has brackets or ends in a backslash."""
 _IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
@@ -215,6 +216,11 @@ class PythonFile:
         """The text's lines as `ast` counts them, with their ends."""
         return list(io.StringIO(self.text, newline=""))
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the text."""
+        return _words_of(self.text)
+
     @cached_property
     def memo(self) -> dict[str, Any]:
         """What the rules of a family worked out of the file, kept for one another under a name of theirs."""
@@ -277,11 +283,15 @@ class PythonFile:
             if kind in STATEMENTS and not holds(node, places):
                 continue
             yield node, within
+            if (fields := CHILD_FIELDS.get(kind)) is None:
+                continue
             inner = (*within, node)
-            for name in CHILD_FIELDS.get(kind, ()):
+            for name in fields:
                 value = getattr(node, name)
-                found = value if type(value) is list else (value,)
-                stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
+                if type(value) is list:
+                    stack += [(child, inner) for child in value if isinstance(child, ast.AST)]
+                elif value is not None:
+                    stack.append((value, inner))
 
     def _respelled(self, words: Iterable[str]) -> set[str]:
         """The words, and what the file imports things of these names as."""
@@ -340,9 +350,7 @@ class PythonFile:
         if key not in self.memo:
             aliases = (alias for node in self.imports for alias in node.names)
             renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
-            lines = "\n".join(line for line in self.text.split("\n") if name in line)
-            assigned = re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", lines)
-            self.memo[key] = frozenset({name, *filter(None, renamed), *assigned})
+            self.memo[key] = frozenset({name, *filter(None, renamed), *_assigned_as(self.text, name)})
         known: frozenset[str] = self.memo[key]
         return known
 
@@ -435,6 +443,18 @@ class PythonFile:
 def _parsed(text: str) -> ast.Module:
     """The tree of a text, the same for the rules that look at it one after the other: none changes it."""
     return ast.parse(text)
+
+
+@lru_cache(maxsize=RECENT)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
+
+@lru_cache(maxsize=RECENT)
+def _assigned_as(text: str, name: str) -> tuple[str, ...]:
+    """The names to which a text assigns what has a name, in whatever form its file is looked at."""
+    lines = "\n".join(line for line in text.split("\n") if name in line)
+    return tuple(re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", lines))
 
 
 @lru_cache(maxsize=RECENT)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, TypeGuard
 
-from codemods.code.nodes import CHILD_FIELDS, walk, walked
+from codemods.code.nodes import BLOCK_FIELDS, CHILD_FIELDS, walk, walked
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -75,7 +75,16 @@ def statements_in_order(space: ast.AST) -> list[ast.stmt]:
 
 def returns(function: Function) -> list[ast.Return]:
     """The `return` statements of a function itself."""
-    return [node for node in own_nodes(function) if isinstance(node, ast.Return)]
+    found: list[ast.Return] = []
+    stack: list[Any] = function.body[::-1]
+    while stack:
+        node = stack.pop()
+        if type(node) is ast.Return:
+            found.append(node)
+        elif not isinstance(node, SCOPES):
+            for name in BLOCK_FIELDS.get(type(node), ()):
+                stack += reversed(getattr(node, name))
+    return found
 
 
 def parameters(function: Function) -> list[str]:

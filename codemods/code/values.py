@@ -377,7 +377,7 @@ class _SubstitutionReader:
             return
         found = []
         for name in targets:
-            if self.names.loads.get(name) or self.names.stores[name] != 2 or name in self.names.parameters:
+            if self.names.reads[name] or self.names.stores[name] != 2 or name in self.names.parameters:
                 return
             for body in blocks(self.owner):
                 found += [item for item in body if self._sets(item, name)]

@@ -142,8 +142,11 @@ class _SpokenInStatement:
             self._say(node, number)
             for name in CHILD_FIELDS.get(type(node), ()):
                 value = getattr(node, name)
-                inside = reversed(value) if type(value) is list else (value,)
-                stack.extend((child, number) for child in inside if isinstance(child, ast.AST))
+                for child in reversed(value) if type(value) is list else (value,):
+                    if type(child) is ast.Name:
+                        self._at.setdefault(child.id, []).append(number)
+                    elif child is not None:
+                        stack.append((child, number))
 
     def _say(self, node: ast.AST, number: int) -> None:
         for name in SPELLING_FIELDS.get(type(node), ()):
