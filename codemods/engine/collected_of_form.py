@@ -21,9 +21,23 @@ class CollectedOfForm(Mapping[str, Any]):
         self._made: dict[Any, Any] = {}
 
     def __getitem__(self, code: str) -> Any:
+        if (found := self._found(code)) is None:
+            raise KeyError(code)
+        return found
+
+    def __contains__(self, code: object) -> bool:
+        return isinstance(code, str) and self._found(code) is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        every = dict.fromkeys((*self._before, *self._rules, *other))
+        return all(self._found(code) == other.get(code) for code in every)
+
+    def _found(self, code: str) -> Any:
         rule = self._rules.get(code)
         found = self._collected(rule) if rule and self._looks(rule) else None
-        return self._before[code] if found is None else found
+        return self._before.get(code) if found is None else found
 
     def _collected(self, rule: Rule) -> Any:
         collect: Any = rule.collect

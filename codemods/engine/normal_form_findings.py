@@ -173,7 +173,8 @@ def _said(file: PythonFile, part: str) -> SaidInText:
     """The text of a file, or of what is not in normal form in it."""
     name = f"said in {part}"
     if name not in file.memo:
-        file.memo[name] = SaidInText(getattr(file, part).encode(errors="surrogatepass"))
+        whole = None if part == "text" else _said(file, "text")
+        file.memo[name] = SaidInText(getattr(file, part).encode(errors="surrogatepass"), whole)
     said: SaidInText = file.memo[name]
     return said
 

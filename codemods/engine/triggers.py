@@ -119,9 +119,10 @@ def _methods(rule: Rule) -> tuple[bytes, ...]:
 
 @dataclass
 class SaidInText:
-    """A text, and what is known of words in it."""
+    """A text, which may be a part of another, and what is known of words in it."""
 
     data: bytes
+    whole: SaidInText | None = None
     held: dict[bytes, bool] = field(default_factory=dict)
     written: dict[bytes, bool] = field(default_factory=dict)
 
@@ -134,7 +135,7 @@ class SaidInText:
 
     def _holds(self, word: bytes) -> bool:
         if word not in self.held:
-            self.held[word] = word in self.data
+            self.held[word] = (self.whole is None or self.whole._holds(word)) and word in self.data
         return self.held[word]
 
     def _hands_on(self, word: bytes) -> bool:
@@ -165,7 +166,16 @@ def _is_handed(word: bytes, source: Source) -> bool:
     or another name."""
     if source.kind not in ("python", "notebook"):
         return False
-    return any(part.search(source.unescaped) and form.search(source.unescaped) for part, form in _handed(word))
+    text = source.unescaped
+    if b"partial(" not in text and not _uncalled(word).search(text):
+        return False
+    return any(part.search(text) and form.search(text) for part, form in _handed(word))
+
+
+@cache
+def _uncalled(word: bytes) -> re.Pattern[bytes]:
+    """A word that is not called at once: all forms in which it is handed on hold it so, but for partial calls."""
+    return re.compile(rb"%b(?:(?![(\w])|\(\s*#)" % word)
 
 
 @cache

@@ -12,7 +12,8 @@ from codemods.lightning.file_facts import ClassFact
 class ClassAnswers:
     """The answers to what `Facts` is asked of classes: which class a name is, seen from a file (and `through` which
     files' facts that is found), what kind each is, what is above it, with names from outside the project (`orders`) and
-    without, and what is below it; `modules` are those that are LightningModules."""
+    without, and what is below it; `modules` are those that are LightningModules, `makers` the names of what may build
+    others of Lightning's classes, which no method tells."""
 
     found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict)
     through: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -21,6 +22,7 @@ class ClassAnswers:
     orders: dict[ClassFact | str, list[ClassFact | str]] = field(default_factory=dict)
     below: dict[ClassFact, list[ClassFact]] | None = None
     modules: tuple[ClassFact, ...] | None = None
+    makers: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def copied(self) -> ClassAnswers:
         """The same, to be added to apart from these."""
@@ -33,6 +35,7 @@ class ClassAnswers:
             dict(self.orders),
             below,
             self.modules,
+            dict(self.makers),
         )
 
     def exchanged(self, others: Mapping[ClassFact, ClassFact]) -> ClassAnswers:
@@ -63,7 +66,7 @@ class ClassAnswers:
     def without(self, path: str, above: Iterable[ClassFact]) -> ClassAnswers:
         """The same less which classes names are that are found through one file, and what is above some classes."""
         gone = [asked for asked, paths in self.through.items() if path in paths]
-        made = replace(self.copied(), below=None, modules=None)
+        made = replace(self.copied(), below=None, modules=None, makers={})
         for asked in gone:
             del made.found[asked], made.through[asked]
         for item in above:

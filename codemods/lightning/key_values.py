@@ -42,6 +42,9 @@ def as_read(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Itera
 
 def _around(file: PythonFile, entry: HandedKeyword) -> Within:
     """The functions and classes around a key."""
-    found = (within for node, within in file.nodes_near({entry.name}) if node is entry.place)
-    spaces = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return tuple(node for node in next(found, ()) if isinstance(node, spaces))
+    known: dict[int, Within] = file.memo.setdefault("spaces of keys", {})
+    if id(entry.place) not in known:
+        found = (within for node, within in file.nodes_near({entry.name}) if node is entry.place)
+        spaces = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        known[id(entry.place)] = tuple(node for node in next(found, ()) if isinstance(node, spaces))
+    return known[id(entry.place)]

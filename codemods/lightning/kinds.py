@@ -209,6 +209,8 @@ def _assigned(file: PythonFile, space: ast.AST, name: str) -> list[ast.expr] | N
         if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
         if not _is_of_another(within, space, name)
     ]
+    if not stores:
+        return []
     values = [
         node.value
         for node, _ in file.nodes_near([name], space)

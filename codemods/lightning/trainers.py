@@ -98,7 +98,7 @@ def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltOb
     words = {word for name in wanted.names for word in file.spellings(name)} | known
     words |= {"cls"} if "@classmethod" in file.text else set()
     at_ = _FileLook(file, facts, wanted)
-    calls = file.calls_near(words & _words_of(file)) if words else []
+    calls = file.calls_near(words & file.words) if words else []
     defaults = file.calls_near([DEFAULTS]) if wanted.is_one(TRAINER) else []
     found = (*(_built(at_, call, words) for call in calls), *(_of_cli(at_, call) for call in defaults))
     return [one for one in found if one]
@@ -112,13 +112,6 @@ def _of_cli(at_: _FileLook, call: CallNode) -> BuiltObject | None:
     spread = at(ast.keyword(None, given.value), given)
     one = _direct(at_, call._replace(node=changed(call.node, args=[], keywords=[spread])), TRAINER)
     return replace(one, how=f"`{DEFAULTS}` of LightningCLI", inside=given.value)
-
-
-def _words_of(file: PythonFile) -> frozenset[str]:
-    if "words" not in file.memo:
-        file.memo["words"] = frozenset(_WORD.findall(file.text))
-    known: frozenset[str] = file.memo["words"]
-    return known
 
 
 def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObject | None:
@@ -264,7 +257,7 @@ def _is_used_once(at_: _FileLook, made: AssignNode, name: str) -> bool:
     if "names" not in file.memo:
         file.memo["names"] = Names(file.tree)
     names: Names = file.memo["names"]
-    alone = not names.open and names.stores[name] == 1 and len(names.loads.get(name, ())) == 1
+    alone = not names.open and names.stores[name] == 1 and names.reads[name] == 1
     if any(isinstance(item, Function) for item in made.within):
         return alone
     return alone and not made.within and not is_read_elsewhere(at_.facts, file, name)
@@ -341,8 +334,8 @@ def _factory(at_: _FileLook, dotted: str) -> tuple[PythonFile, Function, CallNod
 def makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
     """The names of the project's own classes below those looked for, of its functions that may build one of what they
     are given, and of partials and second names."""
-    asked = f"makers.{wanted.key}"
-    if asked not in facts.memo:
+    made = facts.of_classes.makers
+    if wanted.key not in made:
         names = {
             last_part(item.name)
             for known in facts.files.values()
@@ -352,9 +345,8 @@ def makers(facts: Facts, wanted: WantedClasses) -> frozenset[str]:
         for path, spelled in _spelled_makers(facts, wanted).items():
             file = facts.files.get(path)
             names |= spelled.others | (spelled.functions if file is None else spelled.functions & file.bound)
-        facts.memo[asked] = frozenset(names)
-    known_names: frozenset[str] = facts.memo[asked]
-    return known_names
+        made[wanted.key] = frozenset(names)
+    return made[wanted.key]
 
 
 class _SpelledMakers(NamedTuple):
@@ -401,7 +393,6 @@ def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:
 
 
 _SHARED = r"^\s*(?:global|nonlocal)\b.*\b{}\b"
-_WORD = re.compile(r"\w+")
 _PARTIALS = re.compile(r"\b(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")
 
