@@ -26,14 +26,14 @@ MESSAGE = "`collections.{}` was removed in Python 3.10"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    tried = _tried(file)
     for node in file.imports:
-        if isinstance(node, ast.ImportFrom) and node.module == HOME and not node.level and id(node) not in tried:
+        if isinstance(node, ast.ImportFrom) and node.module == HOME and not node.level and id(node) not in _tried(file):
             yield from _imported(file, node)
     for attribute, within in file.nodes_near(ABSTRACT):
-        if not isinstance(attribute, ast.Attribute) or attribute.attr not in ABSTRACT or id(attribute) in tried:
+        if not isinstance(attribute, ast.Attribute) or attribute.attr not in ABSTRACT:
             continue
-        if file.scope_within(within).resolve(attribute.value) == HOME and isinstance(attribute.ctx, ast.Load):
+        here = file.scope_within(within).resolve(attribute.value) == HOME and isinstance(attribute.ctx, ast.Load)
+        if here and id(attribute) not in _tried(file):
             edit = NodeEdit(attribute, _below_abc)
             message = MESSAGE.format(attribute.attr)
             yield Match(

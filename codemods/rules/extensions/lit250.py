@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from codemods.code.nodes import walk
@@ -35,7 +35,7 @@ BAR = re.compile(r"init_\w+_tqdm")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    names = [name for name in members() if name in file.text]
+    names = _members_in(file.text)
     for item in file.classes if names else ():
         fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
         owners = _lightning_bases(facts, fact) if fact else frozenset()
@@ -47,6 +47,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 if owners & member.owners and not made and not (unset and name in SET):
                     yield from _of_class(file, item, name, member)
     yield from _given(file, facts, names)
+
+
+@lru_cache(maxsize=2)
+def _members_in(text: str) -> tuple[str, ...]:
+    """The members that a text speaks of, in whatever form its file is looked at."""
+    return tuple(name for name in members() if name in text)
 
 
 def _unset(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, names: Sequence[str]) -> list[Match]:
@@ -118,21 +124,35 @@ def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
     asked = f"lit250.makers.{name}"
     if asked not in facts.memo:
         files = [file for path, _ in facts.holding(name) if (file := facts.open(path))]
-        facts.memo[asked] = frozenset(maker for file in files for maker in _makers_in(file, facts, name))
+        facts.memo[asked] = frozenset(
+            facts.files[file.path].find(maker) if maker is not None and file.path in facts.files else None
+            for file in files
+            for maker in _makers_in(file, name)
+        )
     found: frozenset[ClassFact | None] = facts.memo[asked]
     return found
 
 
-def _makers_in(file: PythonFile, facts: Facts, name: str) -> Iterator[ClassFact | None]:
-    own: dict[int, ClassFact | None] = {}
-    for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
-        own |= {
-            id(node): fact for function in item.methods.values() for node in walk(function) if _is_own(node, function)
-        }
-        if name in item.methods or definitions(item.node, name):
-            yield fact
-    yield from (own.get(id(node)) for node in file.attributes(name) if not isinstance(node.ctx, ast.Load))
+def _makers_in(file: PythonFile, name: str) -> frozenset[str | None]:
+    """The same of one file, by the names of the classes, whatever is known of these."""
+    known: dict[str, frozenset[str | None]] = file.memo.setdefault("lit250.makers", {})
+    if name not in known:
+        stored = [node for node in file.attributes(name) if not isinstance(node.ctx, ast.Load)]
+        own = _own_attributes(file) if stored else {}
+        defining = {item.qualname for item in file.classes if name in item.methods or definitions(item.node, name)}
+        known[name] = frozenset({*defining, *(own.get(id(node)) for node in stored)})
+    return known[name]
+
+
+def _own_attributes(file: PythonFile) -> dict[int, str]:
+    """The classes of a file whose methods read or set an attribute of their instance, by the attribute."""
+    return {
+        id(node): item.qualname
+        for item in file.classes
+        for function in item.methods.values()
+        for node in walk(function)
+        if _is_own(node, function)
+    }
 
 
 def _making(name: str) -> tuple[bytes, ...]:

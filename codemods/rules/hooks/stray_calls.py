@@ -40,11 +40,16 @@ def _calls(file: PythonFile, item: ClassNode) -> Iterator[tuple[str, ast.Expr | 
     """The calls with the names of the hooks, and with the statements that are nothing else and can go: the call is of
     what is above the class, and is given nothing that has to be worked out, or is explained."""
     for own, method in item.methods.items():
-        inner = {id(node) for each in walk(method) if isinstance(each, ast.ClassDef) for node in walk(each)}
-        alone = {id(node.value): node for node in walk(method) if isinstance(node, ast.Expr)}
-        for node in walk(method):
-            name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) and id(node) not in inner else ""
-            if isinstance(node, ast.Call) and name in HOOKS.keys() - {own, KEPT} and is_super_call(node, name):
+        every = list(walk(method))
+        hooks = HOOKS.keys() - {own, KEPT}
+        calls = [node for node in every if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in hooks]
+        if not calls:
+            continue
+        inner = {id(node) for each in every if isinstance(each, ast.ClassDef) for node in walk(each)}
+        alone = {id(node.value): node for node in every if isinstance(node, ast.Expr)}
+        for node in calls:
+            name = getattr(node.func, "attr", "")
+            if id(node) not in inner and is_super_call(node, name):
                 yield name, alone.get(id(node)) if _is_plain(file, node, item) else None, node
 
 

@@ -83,7 +83,9 @@ def with_imports(file: PythonFile, facts: Facts, found: Found) -> Iterator[Match
             statement = _importing(file, call)
             assert statement
             named.setdefault(statement, []).append((call, match))
-    edits = {call.node: _imports(file, facts, node, every) for node, every in named.items() for call, _ in every}
+    edits: dict[ast.Call, tuple[TextEdit, ...]] = {}
+    for node, every in named.items():
+        edits |= dict.fromkeys((call.node for call, _ in every), _imports(file, facts, node, every))
     for call, match in found:
         if named and match.fix != "manual":
             match = replace(match, edits=(*match.edits, *edits.get(call.node, ())), unit=file.path)

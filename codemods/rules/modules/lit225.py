@@ -51,13 +51,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _versions(file: PythonFile, target: str) -> Iterator[Match]:
     """Comparisons of Lightning's version whose answer is the same from the target on."""
     every = list(every_node(file.tree))
-    arms = {id(node.test): node for node in every if isinstance(node, ast.If | ast.IfExp)}
-    asserted = {id(node.test) for node in every if isinstance(node, ast.Assert)}
-    for node in every:
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            continue
-        said = _answer(file, node, target)
-        if said is None or _refuses_older(arms.get(id(node)), said) or id(node) in asserted:
+    compared = [node for node in every if isinstance(node, ast.Compare) and len(node.ops) == 1]
+    answers = [(node, said) for node in compared if (said := _answer(file, node, target)) is not None]
+    arms = {id(node.test): node for node in every if isinstance(node, ast.If | ast.IfExp)} if answers else {}
+    asserted = {id(node.test) for node in every if isinstance(node, ast.Assert)} if answers else set()
+    for node, said in answers:
+        if _refuses_older(arms.get(id(node)), said) or id(node) in asserted:
             continue
         yield _always(file, node, said, arms.get(id(node)), f"{target} on")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -33,7 +32,6 @@ from codemods.rules.names.table import (
 from codemods.rules.names.uses import MENTIONS
 
 CODE = "LIT001"
-WORDS = re.compile(r"\w+")
 IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 
 
@@ -117,7 +115,7 @@ def _present(file: PythonFile) -> bool:
     shorts = {parts[1] for dotted in _imported(file) if (parts := split(dotted))}
     if any(name.endswith(".*") or find(name) for name in shorts):
         return True
-    return any(name in around() for name in shorts) and not last_names().isdisjoint(WORDS.findall(file.text))
+    return any(name in around() for name in shorts) and not last_names().isdisjoint(file.words)
 
 
 def _imported(file: PythonFile) -> Iterator[str]:

@@ -28,9 +28,11 @@ class Sites:
 
 def read_sites(file: PythonFile) -> Sites:
     """The sites of a file."""
-    found = Sites()
-    _walk(file.tree.body, file.scope, (), found)
-    return found
+    if "sites" not in file.memo:
+        file.memo["sites"] = found = Sites()
+        _walk(file.tree.body, file.scope, (), found)
+    known: Sites = file.memo["sites"]
+    return known
 
 
 def _walk(nodes: list[Any], scope: Scope, arms: Arms, found: Sites) -> None:
