@@ -274,7 +274,7 @@ class _SubstitutionReader:
             return self.local and not isinstance(value, ast.Await)
         if self.local and isinstance(value, ast.Attribute) and not _does(value):
             whole = begun or (following.value if isinstance(following, SIMPLE) else None)
-            if whole is not None and is_read_first(whole, load):
+            if whole not in (None, load) and is_read_first(whole, load):
                 return True
         if isinstance(value, ast.Dict) and is_copied(value, load, following, self.known):
             return True

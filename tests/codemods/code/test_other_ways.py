@@ -44,6 +44,10 @@ FORMS = {
     "a part by a name": (
         METHOD.format("y = self.z\n        return g(y.v(), h(x))"), METHOD.format("return g(self.z.v(), h(x))")
     ),
+    "a part by two names": (
+        METHOD.format("y = self.z\n        w = y\n        w.a()\n        g()\n        w.b()"),
+        METHOD.format("y = self.z\n        y.a()\n        g()\n        y.b()"),
+    ),
     "a part that a loop goes over": (
         METHOD.format("y = self.z\n        for w in y.v:\n            g(w)"),
         METHOD.format("for w in self.z.v:\n            g(w)"),
