@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from codemods.testing.neutral_calls import CALLS
 from codemods.testing.neutral_classes import CLASSES
+from codemods.testing.neutral_data import DATA
+from codemods.testing.neutral_flow import FLOW
 from codemods.testing.neutral_forms import FORMS
 from codemods.testing.neutral_handing import HANDING
 from codemods.testing.neutral_lines import (
@@ -38,6 +40,7 @@ from codemods.testing.neutral_lines import (
     wrap,
     wrapping_decorator,
 )
+from codemods.testing.neutral_places import PLACES
 from codemods.testing.neutral_program import (
     SCOPES,
     Edited,
@@ -48,6 +51,7 @@ from codemods.testing.neutral_program import (
     stores,
     with_import,
 )
+from codemods.testing.neutral_rows import ROWS
 from codemods.testing.neutral_shapes import SHAPES
 from codemods.testing.neutral_values import VALUES
 from codemods.testing.neutral_wrappers import WRAPPERS
@@ -286,4 +290,8 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **HANDING,
     **WRAPPERS,
     **CALLS,
+    **PLACES,
+    **DATA,
+    **ROWS,
+    **FLOW,
 }

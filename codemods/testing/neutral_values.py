@@ -191,7 +191,7 @@ def own_line_comment(program: Program) -> Edited:
                 yield call.lineno, f"{program.text[: start + 1]}  # é: as before\n        {program.text[start + 1 :]}"
 
 
-def returned(form: str) -> Callable[[Program], Edited]:
+def returned(form: str, top: str = "") -> Callable[[Program], Edited]:
     """The value of each `return` in another form."""
 
     def edit(program: Program) -> Edited:
@@ -199,7 +199,7 @@ def returned(form: str) -> Callable[[Program], Edited]:
             if isinstance(node, ast.Return) and node.value and is_plain(node.value):
                 text = program.source(node.value)
                 if "\n" not in text:
-                    yield node.lineno, program.replace((node.value, form.format(value=text)))
+                    yield node.lineno, with_import(program.replace((node.value, form.format(value=text))), top)
 
     return edit
 

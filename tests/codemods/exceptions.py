@@ -7,6 +7,9 @@ NAMED = "the import names what is gone no more, and was a finding of its own: wh
 OPEN = "open: not looked into yet"
 UNREAD = "open: a file that speaks of nothing which the rule looks for is not read, though it takes that from another"
 
+RUFF = "ruff is asked, which sees no NumPy behind the name: only what is spelled as an attribute of it"
+GUARDED = "the import is one that may fail, and what is read where it does not is there"
+
 LOST: dict[tuple[str, str], str] = {
     ("AMP002-1", "method name"): OPEN,
     ("LIT004-0", "module import"): NAMED,
@@ -28,6 +31,43 @@ LOST: dict[tuple[str, str], str] = {
     ("AMP002-1", "by an operator"): OPEN,
     ("GRD005-1", "by a caller"): OPEN,
     ("TBP110-0", "in a string"): OPEN,
+    ("COM009-2", "import or none"): GUARDED,
+    ("LIT003-0", "import or none"): GUARDED,
+    ("AMP004-1", "import twice"): OPEN,
+    ("AMP004-2", "import twice"): OPEN,
+    ("AMP004-2", "imported where read"): OPEN,
+    ("AMP004-2", "chosen by if"): OPEN,
+    ("AMP005-0", "arguments named"): OPEN,
+    ("BWD004-0", "read by its method"): OPEN,
+    ("BWD004-1", "overloaded"): OPEN,
+    ("COM005-0", "class with suppress"): OPEN,
+    ("COM005-0", "module suppress"): OPEN,
+    ("LIT116-2", "option"): OPEN,
+    ("LIT116-2", "settings of an instance"): OPEN,
+    ("LIT116-2", "list added"): OPEN,
+    ("LIT116-2", "list anew"): OPEN,
+    ("LIT122-0", "read by a getter"): OPEN,
+    ("LIT130-1", "option"): OPEN,
+    ("LIT131-0", "walrus in a call"): OPEN,
+    ("LIT214-0", "returned in one"): OPEN,
+    ("LIT225-0", "taken from its dictionary"): OPEN,
+    ("STP003-0", "body in a static method"): OPEN,
+    ("STP003-0", "body in a function"): OPEN,
+    ("TBP103-0", "module asked"): OPEN,
+    ("LIT234-0", "half above"): OPEN,
+    ("LIT234-0", "half mixed in"): OPEN,
+    **{
+        (name, edit): RUFF
+        for name in ("COM002-0", "COM002-3", "COM002-4")
+        for edit in (
+            "module or none",
+            "module by importlib",
+            "module by dunder",
+            "module by a second name",
+            "taken by getattr",
+            "taken from its dictionary",
+        )
+    },
     **{
         (name, edit): UNREAD
         for name in ("AMP004-1", "AMP004-2", "COM001-1", "LIT002-0", "PIN002-0")
@@ -107,7 +147,34 @@ for _names, _edits in (
     for _name in _names:
         LOWER.setdefault(_name, {})[PARTED] = _edits
 
+KEYS = (
+    "words by dict", "words by pairs", "words by a chain", "words in order", "words by a lambda", "words spread again",
+    "words merged", "words or none", "words if true", "filled by update", "filled by words", "filled by or",
+    "filled by key", "filled in a branch", "copied by dict", "merged", "merged by dict", "annotated words",
+    "taken out of words", "deleted of words", "words printed",
+)  # fmt: skip
+"""Arguments by a dictionary that is made in another way."""
+ITEMS = (
+    "dictionary by pairs", "dictionary spread", "dictionary merged", "dictionary in order",
+    "dictionary in order of itself", "dictionary key by key", "dictionary updated", "dictionary by setdefault",
+    "list appended", "list added", "list extended", "list anew", "list of a tuple", "list spread",
+    "list by a comprehension", "appended by plus", "appended by extend", "appended by insert", "appended by slice",
+)  # fmt: skip
+"""Dictionaries and lists that are made in another way."""
+ELSEWHERE = (
+    "body in a method", "body in a static method", "body in a function", "finally", "bound by a function",
+    "bound by a list", "bound by a lambda", "bound in an if", "bound in a list", "returned by a walrus",
+    "returned of a list", "returned by a lambda", "returned by a cast", "set by setattr", "set beside",
+    "set and named", "class set beside", "class set if true", "import by a getattr", "import by a function",
+    "module by a second name", "taken by getattr", "taken from its dictionary", "option", "settings of an instance",
+    "global in a try", "string of a tuple", "read by its method", "read by a named key", "over a name",
+    "over and bound again", "owner named", "built and used",
+)  # fmt: skip
+"""What stands in another statement, or is spelled in another way."""
 UNSURE = {
+    **dict.fromkeys(KEYS, "the dictionary, or a key, is in a place that the rewrite of the call does not reach"),
+    **dict.fromkeys(ITEMS, "the rewrite of a whole display leaves one alone that is put together"),
+    **dict.fromkeys(ELSEWHERE, "what would be rewritten is written indirectly, and is left to a person"),
     "handed class": "open: the call whose arguments change is spelled as one of another function",
     "copied": "the dictionary may be read elsewhere, so that its keys are exchanged where asked for alone",
     "put into another": "the same",
