@@ -47,6 +47,8 @@ _HELD_BAD = re.compile(
     r"""^\s*["'](?:pytorch-)?lightning["']:\s*\{[^{}]*?["']version["']:\s*["']==2\.6\.[23]["']|"""
     r"""^\s*- name: (?:pytorch-)?lightning\s*\n\s*version: ["']?2\.6\.[23]["']?\s*$)"""
 )
+_CLONED = re.compile(r'(?m)^[ \t]*"?[ \t]*[!%][ \t]*git[ \t]+clone\b[^\n#]*?(?P<url>(?:https?://|git@)[^\s"\\]+)')
+"""A line of a notebook that fetches the code of a repository."""
 _RENEW = {
     "poetry.lock": ("pyproject.toml", "poetry lock"),
     "uv.lock": ("pyproject.toml", "uv lock"),
@@ -77,10 +79,20 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         yield from _lock(text, others, facts)
         return
     area = area_of(own, others, facts) if own.pins else None
-    if area:
-        yield from _pins(text, own, area, others, facts)
+    cloned = _CLONED.search(text.text) if own.kind == "notebook" else None
+    for match in _pins(text, own, area, others, facts) if area else ():
+        yield _for_another(text, match, cloned["url"], facts) if cloned and match.edits else match
     if own.kind == "requirements":
         yield from _includes(text, facts)
+
+
+def _for_another(text: TextFile, match: Match, url: str, facts: Facts) -> Match:
+    """A match of what a notebook installs for code that it clones: that may need the release that it has."""
+    edit = next(edit for edit in match.edits if isinstance(edit, TextEdit))
+    line = text.text[text.text.rfind("\n", 0, edit.start) + 1 : edit.start]
+    word = f"{re.split(r'[ ]', line)[-1]}{edit.replacement}".strip("\"'\\")
+    when = f"write `{word}` once that runs on Lightning {facts.target}"
+    return replace(match, fix="manual", reason=f"the notebook clones {url}, whose code may need it; {when}", edits=())
 
 
 def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest], facts: Facts) -> Iterator[Match]:
