@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
@@ -27,6 +27,9 @@ class Devices:
     why: str = ""
 
 
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Is: ast.IsNot, ast.Eq: ast.NotEq, ast.LtE: ast.Gt, ast.Lt: ast.GtE,
+}  # fmt: skip
 CPU = Devices("cpu", "")
 GPU_NAMES = ("gpu", "cuda")
 NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
@@ -215,10 +218,47 @@ def _read_offered(file: PythonFile, node: ast.IfExp, arms: list[Devices]) -> Dev
     """`None if x == "None" else x`: the CPU in one case, and in the other what a value asks for."""
     value, asked = (node.orelse, arms[1]) if arms[0] is CPU else (node.body, arms[0])
     text, test = file.source_of(value), file.source_of(node.test)
-    if asked.accelerator != f'"gpu" if {text} else "cpu"' or not isinstance(node.test, FIRM):
+    follows = _follows(text, _negated(node.test) if arms[0] is CPU else node.test)
+    if asked.accelerator != f'"gpu" if {text} else "cpu"' or not (follows or isinstance(node.test, FIRM)):
         return None
+    if follows == "test":
+        return asked
+    devices = text if follows == "value" else asked.devices
     if arms[0] is CPU:
-        accelerator, devices = f'"cpu" if {test} or not {text} else "gpu"', f"1 if {test} else {asked.devices}"
+        none = test if follows == "value" else f"{test} or not {text}"
+        accelerator, devices = f'"cpu" if {none} else "gpu"', f"1 if {test} else {devices}"
     else:
-        accelerator, devices = f'"gpu" if {test} and {text} else "cpu"', f"{asked.devices} if {test} else 1"
+        some = test if follows == "value" else f"{test} and {text}"
+        accelerator, devices = f'"gpu" if {some} else "cpu"', f"{devices} if {test} else 1"
     return Devices(accelerator, devices, True, level=asked.level, why=asked.why)
+
+
+def _negated(test: ast.expr) -> ast.expr | None:
+    """The condition that holds where a plain one does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _OPPOSITE:
+        return None
+    return ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
+
+
+def _follows(text: str, test: ast.expr | None) -> Literal["value", "test"] | None:
+    """What of a value and a condition on it follows where the other one holds: the truth of the value, or the
+    condition."""
+    if test is None:
+        return None
+    if ast.unparse(test) == text:
+        return "test"
+    if ast.unparse(test) == f"len({text})":
+        return "value"
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    known, bound = literal(test.comparators[0])
+    operator, left = type(test.ops[0]), ast.unparse(test.left)
+    if not known or left not in (text, f"len({text})"):
+        return None
+    if operator in (ast.IsNot, ast.NotEq) and left == text and not bound:
+        return "test"
+    least = {ast.Gt: 0, ast.GtE: 1}.get(operator)
+    some = left != text and operator is ast.NotEq and bound == 0
+    return "value" if some or (least is not None and type(bound) is int and bound >= least) else None
