@@ -17,7 +17,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
 from codemods.lightning.lightning_cli import DEFAULTS
-from codemods.lightning.trainer_subclasses import hands_on
+from codemods.lightning.trainer_subclasses import hands_on, own_arguments
 from codemods.lightning.trainers import HIDDEN
 from codemods.lightning.written_out import WrittenOutTrainer
 from codemods.rewrite.dictionaries import exchange, with_callback_in
@@ -165,6 +165,8 @@ def carried(
     names = [name for name, _ in delta.new]
     if built.own and not hands_on(facts, built.own, file.path, names, built.kind.__eq__):
         return f"{built.how}, does not pass its replacement on"
+    if built.own and (own := (own_arguments(file, facts, built.call) or frozenset()) & {*delta.gone}):
+        return f"{built.how}, has `{min(own)}=` itself, and passes on what that is by default"
     if built.fixed:
         return built.fixed
     if kept := built.taken & {*names}:
