@@ -63,11 +63,14 @@ def _given(configured: Function) -> set[str]:
 
 
 def _optimizers(value: ast.expr) -> list[ast.expr]:
-    """What of a returned value is an optimizer, or a dictionary with one; `[optimizers], [schedulers]` has both."""
+    """What of a returned value is an optimizer, or a dictionary with one, in any case of several;
+    `[optimizers], [schedulers]` has both."""
+    if isinstance(value, ast.IfExp):
+        return [*_optimizers(value.body), *_optimizers(value.orelse)]
     if not isinstance(value, ast.List | ast.Tuple):
         return [value]
     listed = [part for part in value.elts if isinstance(part, ast.List | ast.Tuple)]
-    return _optimizers(listed[0]) if listed else value.elts
+    return _optimizers(listed[0]) if listed else [part for each in value.elts for part in _optimizers(each)]
 
 
 def _of_dictionary(node: ast.Dict) -> ast.expr | None:
@@ -78,7 +81,8 @@ def _of_dictionary(node: ast.Dict) -> ast.expr | None:
 def _is_plain(configured: Function) -> bool:
     """Whether a method gives one optimizer and nothing else, whatever it is asked."""
     given = [item.value for item in returns(configured)]
-    return len(given) == 1 and given[0] is not None and len(_optimizers(given[0])) == 1
+    chosen = any(isinstance(node, ast.IfExp) for item in returns(configured) for node in walk(item))
+    return len(given) == 1 and given[0] is not None and not chosen and len(_optimizers(given[0])) == 1
 
 
 def _stepped(item: ClassNode, name: str) -> Iterator[tuple[str, ast.Attribute]]:
