@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
@@ -28,6 +29,14 @@ def kind_of_click(file: PythonFile, function: Function, name: str) -> str:
         if _parameter(item) == name and not _OTHERWISE & given.keys():
             return _kind(file, given)
     return "?"
+
+
+def options_of(file: PythonFile, function: Function) -> Iterator[tuple[ast.Constant, ast.expr | None]]:
+    """The names of all that click gives a function, each where it is written, with the default."""
+    for item in function.decorator_list:
+        if isinstance(item, ast.Call) and file.scope.resolve(item.func) in _DECLARING and item.args:
+            given = next((each.value for each in item.keywords if each.arg == "default"), None)
+            yield ast.copy_location(ast.Constant(_parameter(item)), item.args[0]), given
 
 
 def _parameter(declared: ast.Call) -> str:

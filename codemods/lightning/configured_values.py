@@ -16,6 +16,7 @@ from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.configuration_holders import is_handed_one, keeps_one
 from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from codemods.lightning.configurations.sacred import is_handed, stated_values
+from codemods.lightning.configurations.trainer_keys import SECTION
 from codemods.lightning.configurations.yacs import StatedValue, stated_in_code
 from codemods.lightning.facts import Facts
 
@@ -304,6 +305,28 @@ def _values(facts: Facts, key: str) -> tuple[Any, ...]:
         values += stated or ()
         known[key] = (*values, *(_overriding(facts, key) if values else ())) if stated is not None else ()
     return known[key]
+
+
+def texts_in_configurations(facts: Facts, key: str) -> Iterator[tuple[str, str | None]]:
+    """The texts, and None, that the project's configurations have under a key, each with the file. None in a section
+    of a Trainer's own name is told there."""
+    for path, source in facts.sources.items():
+        if source.kind in ("yaml", "json", "toml") and len(source.data) < LARGE and key.encode() in source.data:
+            for section, value in _entries_in(source, key):
+                if isinstance(value, str) or (value is None and section != SECTION):
+                    yield path, value
+    yield from (("", value) for value in stated_values(facts, key) or () if value is None or isinstance(value, str))
+
+
+def _entries_in(source: Source, key: str) -> Iterator[tuple[str, Any]]:
+    """The values of a key in a file, each with the name of the section."""
+    try:
+        mappings = read_mappings(TextFile.decode(source).text, source.kind)
+    except (Malformed, Unreadable):
+        return
+    for mapping in mappings:
+        section = str(mapping.path[-1]) if mapping.path else ""
+        yield from ((section, entry.value) for entry in mapping.entries if entry.key == key)
 
 
 def _values_in(source: Source, key: str) -> Iterator[Any]:

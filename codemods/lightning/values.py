@@ -12,12 +12,13 @@ from codemods.code.nodes import walk
 from codemods.code.none_tests import left_out
 from codemods.code.reaching import PARAMETER, Definition, definitions, narrowed, reaching
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_assignments, self_name, takes
 from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored, stores_by_name
+from codemods.lightning.called_values import asked_of, given_back, handed_out, offered_to, returned
 from codemods.lightning.callers import Callers, called_name
 from codemods.lightning.calls import last_name
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
-from codemods.lightning.declared_names import default_of_option, texts_put_on
+from codemods.lightning.declared_names import default_of_option, found_under
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.parameters import default_of_parameter
 from codemods.lightning.reexports import starred
@@ -29,9 +30,8 @@ STEPS = 200
 """So many expressions are looked at for one answer."""
 WHOLE = r"\b(?:exec|globals)\("
 """What may bind any name of a module."""
-_CODE = ("python", "notebook")
 WHOLE_HOLDERS = frozenset(
-    {"create", "EasyDict", "edict", "Munch", "munchify", "AttrDict", "DotMap", "ConfigDict", "Box"}
+    {"create", "EasyDict", "edict", "Munch", "munchify", "AttrDict", "DotMap", "ConfigDict", "Box", "Dict"}
 )
 """What makes an object of the dictionary that it is given."""
 Within = tuple[ast.AST, ...]
@@ -119,7 +119,9 @@ class _LiteralReader:
             return self._of_name(file, within, node, depth)
         if isinstance(node, ast.Attribute):
             return self._of_attribute(file, within, node, depth)
-        if isinstance(node, ast.Subscript) and (found := self._held(file, within, node.value, node.slice, depth)):
+        if isinstance(node, ast.Subscript) and (found := self._of_item(file, within, node, depth)):
+            return found
+        if isinstance(node, ast.Call) and (found := self._of_call(file, within, node, depth)):
             return found
         kind = kind_of_computed(file.scope_within(within), node)
         made = frozenset({kind}) - {"?"}
@@ -201,7 +203,10 @@ class _LiteralReader:
         assert isinstance(function, Function)
         default = default_of_parameter(function.args, name)
         outer = [self.read(file, within[:-1], default, depth + 1)] if default is not None else []
-        given = list(self._given(file, within, name, depth))
+        given = [
+            *(self.read(*place, depth + 1) for place in offered_to(self.facts, file, within, name)),
+            *self._given(file, within, name, depth),
+        ]
         if not given:
             given = [Constants(unknown=f"fixer finds no call of `{function.name}`")]
         return _union([*outer, *given, Constants(called=True)])
@@ -250,8 +255,8 @@ class _LiteralReader:
         if known is not None and known.found:
             return known
         held = self._held(file, within, node.value, ast.Constant(node.attr), depth)
-        why = f"fixer does not follow `{ast.unparse(node)[:60]}`"
-        return held or known or Constants(self._texts_of(node.attr), why)
+        named = self._by_name(node, node.attr)
+        return held or (named if named.found else known) or named
 
     def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
         """The constants of a name of a module of the project, or of a class there."""
@@ -299,15 +304,31 @@ class _LiteralReader:
                     every.append(self.read(file, (item.node, method), node.value, depth + 1))
         if definitions(item.node, name):
             every.append(self._of_space(file, (), item.node, None, name, depth))
+        if name in item.methods:
+            given = given_back(file, (item.node,), item.methods[name])
+            found = _union(self.read(*place, depth + 1) for place in given)
+            return Constants(found.found, f"`{name}` is worked out by a method")
         found = _union(every)
         if item.node.bases and not every:
-            return Constants(unknown=f"`self.{name}` comes from a base of the class")
+            return self._of_base(file, item, name, depth)
         if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
             return Constants(found.found, f"`{below}`, a subclass, has its own `{name}`", found.called)
         places = {(file.path, *place) for place in plain}
         if is_stored(self.facts, self.open, name, places) or is_open(self.facts, file, item):
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
+
+    def _of_base(self, file: PythonFile, item: ClassNode, name: str, depth: int) -> Constants:
+        """What the nearest class above one, of the project, puts on an attribute."""
+        why = f"`self.{name}` comes from a base of the class"
+        fact = self.facts.find_class(f"{file.module}.{item.qualname}", file.path) if depth < DEEPEST else None
+        for above in self.facts.ancestry(fact)[1:] if fact else ():
+            home = self.open(above.path)
+            base = next((each for each in home.classes if each.qualname == above.name), None) if home else None
+            found = self._of_self(home, base, name, DEEPEST - 1) if home and base else None
+            if found and found.found:
+                return Constants(found.found, why)
+        return Constants(unknown=why)
 
     def _held(self, file: PythonFile, within: Within, owner: ast.expr, key: ast.expr, depth: int) -> Constants | None:
         """What the dictionaries, objects and classes that an expression may stand for were made with under a key, which
@@ -320,15 +341,48 @@ class _LiteralReader:
         why = f"`{ast.unparse(owner)}` may hold something else by then"
         return Constants(constants.found, why) if constants.found else None
 
+    def _of_item(self, file: PythonFile, within: Within, node: ast.Subscript, depth: int) -> Constants | None:
+        """What an item of something may be: of one that is worked out, any."""
+        known, key = literal(node.slice)
+        if not known:
+            holders = self._holders(file, within, node.value, depth)
+            every = [place for holder in holders for place in _every_item(holder)]
+            found = _union(self.read(*place, depth + 1) for place in every)
+            return Constants(found.found, f"`{ast.unparse(node)[:60]}` may be another") if found.found else None
+        held = self._held(file, within, node.value, node.slice, depth)
+        return held or (self._by_name(node, key) if isinstance(key, str) else None)
+
+    def _of_call(self, file: PythonFile, within: Within, call: ast.Call, depth: int) -> Constants | None:
+        """What a call may give back: of what it is given, of what it is asked of, or of what a function returns."""
+        places = [*((file, within, item) for item in handed_out(call)), *returned(self.facts, file, within, call)]
+        every = [self.read(*place, depth + 1) for place in places]
+        if asked := asked_of(call):
+            owner, key = asked
+            item = ast.copy_location(ast.Subscript(owner, key, ast.Load()), call)
+            every += [found] if (found := self._of_item(file, within, item, depth + 1)) else []
+        kept = _union(every)
+        why = f"`{ast.unparse(call)[:60]}` may give something else"
+        return Constants(kept.found, why) if kept.found else None
+
     def _holders(self, file: PythonFile, within: Within, node: ast.expr, depth: int) -> Iterator[Place]:
         """The dictionaries, calls and classes that an expression may stand for."""
         self.left -= 1
         if depth > DEEPEST or self.left < 0:
             return
-        if isinstance(node, ast.Subscript):
-            for home, inside, holder in self._holders(file, within, node.value, depth + 1):
-                for value in _values_at(holder, literal(node.slice)[1]):
-                    yield from self._holders(home, inside, value, depth + 1)
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            key = node.attr if isinstance(node, ast.Attribute) else literal(node.slice)[1]
+            found = [
+                (home, inside, value)
+                for home, inside, holder in self._holders(file, within, node.value, depth + 1)
+                for value in _values_at(holder, key)
+            ]
+            for place in found:
+                yield from self._holders(*place, depth + 1)
+            for place in self._kept(file, within, node) if isinstance(node, ast.Attribute) else ():
+                found.append(place)
+                yield from self._holders(*place, depth + 1)
+            if isinstance(node, ast.Attribute) and not found:
+                yield file, within, node
             return
         if not isinstance(node, ast.Name):
             yield file, within, node
@@ -346,6 +400,14 @@ class _LiteralReader:
             yield from self._holders(file, within, value, depth + 1)
         if not values:
             yield from self._imported_holders(file, within, node, depth)
+
+    def _kept(self, file: PythonFile, within: Within, node: ast.Attribute) -> Iterator[Place]:
+        """What the methods of the class around put on `self.name`."""
+        item = next((each for each in file.classes if each.node in within), None)
+        for method in item.methods.values() if item else ():
+            if item and isinstance(node.value, ast.Name) and node.value.id == self_name(method):
+                values = (line.value for line in self_assignments(method, node.attr))
+                yield from ((file, (item.node, method), value) for value in values if value is not None)
 
     def _imported_holders(self, file: PythonFile, within: Within, node: ast.Name, depth: int) -> Iterator[Place]:
         """The same of a name that a file imports, or has for a class."""
@@ -371,19 +433,17 @@ class _LiteralReader:
             return None
         return self._of_self(*found, name, depth) if made is not holder else self._of_class(*found, name, depth)
 
-    def _texts_of(self, name: str) -> tuple[Constant, ...]:
-        """The texts that classes of the project put on an attribute of that name, whosever it is."""
-        asked = f"texts.{name}"
-        if asked not in self.facts.memo:
-            spelled = re.compile(rb"\b" + name.encode() + rb"\s*(?::[^=\n]+)?=\s*[\"']")
-            found: dict[object, Constant] = {}
-            for path, source in sorted(self.facts.sources.items()):
-                file = self.open(path) if source.kind in _CODE and spelled.search(source.unescaped) else None
-                for value in texts_put_on(file, name) if file else ():
-                    found.setdefault(value.value, Constant(value, f"{path}:{value.lineno}"))
-            self.facts.memo[asked] = tuple(found.values())
-        known: tuple[Constant, ...] = self.facts.memo[asked]
-        return known
+    def _by_name(self, node: ast.expr, name: str) -> Constants:
+        """What the project puts under the name that is read of something which is not followed, whosever it is."""
+        found = tuple(Constant(value, where) for value, where in found_under(self.facts, self.open, node, name).items())
+        return Constants(found, f"fixer does not follow `{ast.unparse(node)[:60]}`")
+
+
+def _every_item(holder: Place) -> Iterator[Place]:
+    """What a dictionary, list or tuple that is written out holds."""
+    file, within, node = holder
+    values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
+    yield from ((file, within, value) for value in values)
 
 
 def _values_at(holder: ast.expr, name: Any) -> list[ast.expr]:
