@@ -46,6 +46,22 @@ class ReadingPlace:
                     return function, item
         return None
 
+    def around(self, space: ast.AST, node: ast.AST) -> ReadingPlace:
+        """Where a statement stands of a module that is looked at as a whole: in a method of a class, perhaps."""
+        line = getattr(node, "lineno", 0) if isinstance(space, ast.Module) else 0
+        for item in self.file.classes if line else ():
+            for method in item.methods.values():
+                if method.lineno <= line <= (method.end_lineno or 0) and node in walked(method):
+                    return ReadingPlace(self.file, (method,), item.scope, item, self.alike)
+        return self
+
+
+def is_of_lightning(at: ReadingPlace, facts: Facts, function: Function) -> bool:
+    """Whether a function is a method of a class that is below one of Lightning's."""
+    owner = next((item for item in at.file.classes if function in item.methods.values()), None)
+    fact = facts.find_class(f"{at.file.module}.{owner.qualname}", at.file.path) if owner else None
+    return fact is not None and facts.kind(fact) not in (None, "other")
+
 
 def definition_of(at: ReadingPlace, facts: Facts, node: ast.expr) -> Definition | None:
     """The project's class or function that a name stands for."""
@@ -70,6 +86,8 @@ def shape_of(at: ReadingPlace, facts: Facts, node: ast.expr | None, depth: int =
         if isinstance(node.func, ast.Name) and node.func.id == "super" and at.owner:
             return at.file, at.owner
         owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        if isinstance(owner, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "parse_args":
+            return shape_of(at, facts, owner, depth + 1)
         return _first(_class_at(at, facts, item) for item in (owner, *node.args, *(k.value for k in node.keywords)))
     if isinstance(node, ast.Attribute):
         holder = shape_of(at, facts, node.value, depth + 1)

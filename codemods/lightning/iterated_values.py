@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TypeGuard
 
 from codemods.code.nodes import walked
 from codemods.code.syntax import Function, targets_of
+from codemods.code.tree_copies import replaced
 from codemods.lightning.facts import literal
 
 Loop = ast.For | ast.AsyncFor | ast.comprehension
@@ -110,3 +113,45 @@ def _assigned(spaces: Sequence[ast.AST], name: str) -> list[ast.expr]:
         if found:
             return found
     return []
+
+
+def keys_listed(node: ast.expr) -> list[tuple[ast.Constant, ast.expr | None]]:
+    """The keys, with their values, of a list of pairs, of `zip([...], [...])` and `dict.fromkeys([...], value)`; none
+    where it is not spelled out."""
+    if isinstance(node, _SEVERAL):
+        pairs = [item.elts for item in node.elts if isinstance(item, ast.Tuple | ast.List) and len(item.elts) == 2]
+        return [(key, value) for key, value in pairs if _is_key(key)] if len(pairs) == len(node.elts) else []
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], _SEVERAL):
+        return []
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    keys = node.args[0].elts
+    if name == "fromkeys":
+        value = node.args[1] if node.args[1:] else ast.copy_location(ast.Constant(None), node)
+        return [(key, value) for key in keys if _is_key(key)]
+    values = node.args[1] if name == "zip" and node.args[1:] else None
+    known = values.elts if isinstance(values, ast.List | ast.Tuple) else [None] * len(keys)
+    return [(key, value) for key, value in zip(keys, known, strict=False) if _is_key(key)] if name == "zip" else []
+
+
+def keys_gone_through(
+    node: ast.DictComp | ast.GeneratorExp | ast.ListComp, spaces: Sequence[ast.AST]
+) -> list[tuple[ast.Constant, ast.expr]]:
+    """The texts that a comprehension goes through one by one and makes keys of, each with what it makes its value."""
+    target = node.generators[0].target
+    if not isinstance(node, ast.DictComp) or not isinstance(target, ast.Name) or not _is_name(node.key, target.id):
+        return []
+    keys = [item for item in _elements(node.generators[0].iter, spaces, 0) if _is_key(item)]
+    swaps = (partial(_instead, name=target.id, key=key) for key in keys)
+    return [(key, replaced(node.value, swap)) for key, swap in zip(keys, swaps, strict=True)]
+
+
+def _instead(node: ast.AST, *, name: str, key: ast.Constant) -> ast.Constant | None:
+    return key if _is_name(node, name) else None
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_key(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

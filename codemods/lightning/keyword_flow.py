@@ -9,9 +9,12 @@ from dataclasses import dataclass, field, replace
 from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, self_name, taken, targets_of
+from codemods.lightning.called_values import DECLARING, handed_out, made_by
 from codemods.lightning.callers import calls_of
 from codemods.lightning.calls import alike_calls
+from codemods.lightning.click_options import options_of
 from codemods.lightning.dead_code import is_dead
+from codemods.lightning.declared_names import default_of_option
 from codemods.lightning.exclusive_use import (
     FILLING,
     always_run,
@@ -24,18 +27,20 @@ from codemods.lightning.exclusive_use import (
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.filtered_keys import may_pass
+from codemods.lightning.fixtures import fixtures_of, results_of
 from codemods.lightning.guards import asks_version
 from codemods.lightning.instance_types import (
     ReadingPlace,
     Shape,
     definition_of,
+    is_of_lightning,
     methods_of,
     shape_of,
     stores_in,
     targets_in,
     times_spoken,
 )
-from codemods.lightning.iterated_values import parametrized, unpacked
+from codemods.lightning.iterated_values import keys_gone_through, keys_listed, parametrized, unpacked
 from codemods.lightning.parameters import default_of_parameter
 
 Place = ast.expr | ast.stmt | ast.keyword | ast.arg
@@ -44,10 +49,11 @@ UNSEEN = "**"
 """The name of what stands for keys that cannot be seen."""
 _THROUGH = frozenset({
     "vars", "dict", "asdict", "copy", "deepcopy", "to_container", "create", "merge", "Namespace", "SimpleNamespace",
-    "EasyDict", "edict", "Munch", "AttrDict", "DotMap",
+    "EasyDict", "edict", "Munch", "AttrDict", "DotMap", "Box", "ConfigDict", "OrderedDict", "ChainMap", "defaultdict",
+    "MappingProxyType",
 })  # fmt: skip
 """What hands on the keys that it is given, whoever it is of."""
-_METHODS = frozenset({"copy", "dict", "model_dump", "to_dict", "_asdict"})
+_METHODS = frozenset({"copy", "dict", "model_dump", "to_dict", "_asdict", "as_dict", "asdict", "todict"})
 """Methods that give an object's own keys."""
 _PARSED = ("parse_args", "parse_known_args")
 _DEEP = 6
@@ -58,7 +64,7 @@ _STEPS = 300
 class HandedKeyword:
     """A key, the place that sets it and its value. `file` is where that is, `holder` the dictionary, call, statement or
     field in which it can be exchanged for others. `alone` says that nothing but Trainers gets it, `always` that it is
-    set whenever the Trainer is built."""
+    set whenever the Trainer is built. `default` is what it is where nobody gives another value."""
 
     name: str
     place: Place
@@ -67,6 +73,7 @@ class HandedKeyword:
     holder: Holder | None = None
     alone: bool = False
     always: bool = False
+    default: ast.expr | None = None
 
     @property
     def where(self) -> str:
@@ -139,6 +146,10 @@ def _keys(
     elif isinstance(node, ast.BinOp):
         yield from _keys(at, facts, node.left, way, depth + 1)
         yield from _keys(at, facts, node.right, way, depth + 1)
+    elif isinstance(node, ast.Lambda):
+        yield from _keys(at, facts, node.body, way.but(alone=False), depth + 1)
+    elif listed := keys_listed(node):
+        yield from (_key(at, way.but(alone=False), str(key.value), key, value) for key, value in listed)
     elif isinstance(node, ast.Call):
         yield from _of_call(at, facts, node, way, depth)
     elif isinstance(node, ast.Subscript):
@@ -162,17 +173,14 @@ def _of_choice(at: ReadingPlace, facts: Facts, node: ast.IfExp, way: KeywordWay,
 def _of_item(
     at: ReadingPlace, facts: Facts, owner: ast.expr, key: ast.expr, way: KeywordWay, depth: int
 ) -> Iterator[HandedKeyword]:
-    """The keys of what a dictionary holds under a key that is spelled out."""
+    """The keys of what a dictionary holds under a key; of all that it holds where the key is worked out."""
     known, name = literal(key)
-    found = [
-        item
-        for item in (_keys(at, facts, owner, way.but(alone=False), depth + 1) if known else ())
-        if item.name == name and item.value is not None
-    ]
+    every = [item for item in _keys(at, facts, owner, way.but(alone=False), depth + 1) if item.value is not None]
+    found = [item for item in every if item.name == name] if known else every
     for item in found:
         inside = at if item.file is at.file else ReadingPlace(item.file, (), item.file.scope, None)
-        yield from _keys(inside, facts, item.value, way.but(alone=False), depth + 1)
-    if not found:
+        yield from _keys(inside, facts, item.value, way.but(alone=False, always=known), depth + 1)
+    if not found or not known:
         yield _key(at, way, UNSEEN, owner, None)
 
 
@@ -186,8 +194,11 @@ def _of_call(at: ReadingPlace, facts: Facts, node: ast.Call, way: KeywordWay, de
         yield from _options(at, way)
     elif name == "locals" and isinstance(function, ast.Name) and not (node.args or node.keywords):
         yield from _locals(at, way)
-    elif name == "get" and isinstance(function, ast.Attribute) and node.args:
+    elif name in ("get", "pop") and isinstance(function, ast.Attribute) and node.args:
         yield from _of_item(at, facts, function.value, node.args[0], way, depth)
+    elif name in DECLARING:
+        for value in (*handed_out(node), *made_by(node)):
+            yield from _keys(at, facts, value, way.but(alone=False), depth + 1)
     elif name in _THROUGH or name in _METHODS:
         if name in _METHODS and not node.args and isinstance(function, ast.Attribute):
             yield from _keys(at, facts, function.value, way, depth + 1)
@@ -218,6 +229,10 @@ def _of_unseen(at: ReadingPlace, facts: Facts, node: ast.expr, way: KeywordWay, 
     elif isinstance(node, ast.DictComp | ast.GeneratorExp | ast.ListComp):
         parts += [item.iter for item in node.generators]
     asks = [test for item in node.generators for test in item.ifs] if isinstance(node, ast.DictComp) else []
+    if isinstance(node, ast.DictComp | ast.GeneratorExp | ast.ListComp):
+        for key, value in keys_gone_through(node, (*reversed(at.functions), at.file.tree)):
+            if all(may_pass(at.file, node, test, str(key.value)) for test in asks):
+                yield replace(_key(at, way, str(key.value), key, None), default=value)
     for part in parts:
         if not (isinstance(part, ast.Name) and at.functions and part.id == self_name(at.functions[0])):
             found = (key for key in _keys(at, facts, part, way, depth + 1) if key.name != UNSEEN)
@@ -278,7 +293,8 @@ def _options(at: ReadingPlace, way: KeywordWay) -> Iterator[HandedKeyword]:
     for call in at.file.calls_near(["add_argument"]):
         for item in call.node.args:
             if isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value.startswith("--"):
-                yield _key(at, way.but(alone=False), item.value.lstrip("-").replace("-", "_"), item, None)
+                key = _key(at, way.but(alone=False), item.value.lstrip("-").replace("-", "_"), item, None)
+                yield replace(key, default=default_of_option(at.file, key.name))
 
 
 def fields_of(
@@ -327,7 +343,7 @@ def _of_name(
         given += _of_methods(facts, owner, node.attr, way, depth)
         given += _of_default(facts, owner, node.attr, way, depth)
     given = given or list(_of_module(at, facts, node, way, depth))
-    yield from given or _of_shape(at, facts, node, way)
+    yield from given or _of_shape(at, facts, node, way, depth)
 
 
 def _of_module(
@@ -361,11 +377,13 @@ def _of_default(facts: Facts, owner: Shape, name: str, way: KeywordWay, depth: i
 
 
 def _of_shape(
-    at: ReadingPlace, facts: Facts, node: ast.Name | ast.Attribute, way: KeywordWay
+    at: ReadingPlace, facts: Facts, node: ast.Name | ast.Attribute, way: KeywordWay, depth: int = _DEEP
 ) -> Iterator[HandedKeyword]:
     """The fields of what a name stands for."""
     if shape := shape_of(at, facts, node):
         yield from fields_of(shape[0], facts, shape[1], way)
+    elif isinstance(node, ast.Attribute) and depth < _DEEP:
+        yield from _of_item(at, facts, node.value, ast.Constant(node.attr), way, depth)
     else:
         yield _key(at, way, UNSEEN, node, None)
 
@@ -382,12 +400,19 @@ def _of_parameter(
     yield from _of_shape(at, facts, node, way)
     for value in parametrized(function, at.file.tree, name):
         yield from _keys(at, facts, value, way, depth + 1)
+    for home, fixture in fixtures_of(at.file, facts, function, name):
+        inside = ReadingPlace(home, (fixture,), home.scope, None)
+        for given in results_of(fixture):
+            yield from _keys(inside, facts, given, way, depth + 1)
     every = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
     rest = function.args.kwarg is not None and function.args.kwarg.arg == name
+    for option, default in options_of(at.file, function) if rest else ():
+        yield replace(_key(at, way, str(option.value), option, None), default=default)
+    seen = is_of_lightning(at, facts, function)  # what calls of such a class give it is found at these
     for there, call, bound in calls_of(at, facts, function):
         taken_here = every[1:] if bound else every
         for item in call.keywords:
-            if rest and item.arg and item.arg not in every and there.file is at.file and not bound:
+            if rest and item.arg and item.arg not in every and (not seen if bound else there.file is at.file):
                 yield _key(there, way, item.arg, item, item.value)
             elif (rest and item.arg is None) or item.arg == name:
                 yield from _keys(there, facts, item.value, way, depth + 1)
@@ -414,9 +439,10 @@ def _set_in(
         here = way.but(always=id(node) in always and (bound < 2 or lines is not None))
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                yield from _of_target(at, facts, node, target, text, here, depth)
+                if text in ast.unparse(target):
+                    yield from _of_target(at.around(space, node), facts, node, target, text, here, depth)
         elif isinstance(node, ast.Call) and _fills(node.func, text):
-            yield from _of_filling(at, facts, node, here, depth)
+            yield from _of_filling(at.around(space, node), facts, node, here, depth)
 
 
 def _fills(function: ast.expr, text: str) -> bool:
