@@ -23,6 +23,8 @@ from codemods.code.source import PythonFile as PythonFile
 from codemods.code.source import TextFile as TextFile
 from codemods.finding import Fix as Fix
 from codemods.finding import Span as Span
+from codemods.lightning.built_objects import BuiltObject as BuiltObject
+from codemods.lightning.built_objects import ReachingArgument as ReachingArgument
 from codemods.lightning.facts import CALLBACK as CALLBACK
 from codemods.lightning.facts import MODULE as MODULE
 from codemods.lightning.facts import TRAINER as TRAINER
@@ -30,8 +32,6 @@ from codemods.lightning.facts import ClassFact as ClassFact
 from codemods.lightning.facts import Facts as Facts
 from codemods.lightning.facts import literal as literal
 from codemods.lightning.keywords import renamed, replaced, with_keyword, with_value
-from codemods.lightning.trainers import BuiltObject as BuiltObject
-from codemods.lightning.trainers import ReachingArgument as ReachingArgument
 from codemods.lightning.trainers import built as built
 from codemods.lightning.values import Constants as Constants
 from codemods.lightning.values import constants_of as constants_of

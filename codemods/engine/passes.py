@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,10 +13,9 @@ from codemods.code.source import PythonFile, TextFile, Unreadable
 from codemods.engine.linked_findings import is_called, seen_for_another, seen_together
 from codemods.engine.normal_form_findings import is_spelled, is_unlike, may_hold, seen_through
 from codemods.engine.rule_failures import FAILED, whom_to_tell
-from codemods.engine.triggers import sees_text
+from codemods.engine.triggers import asks_of_trainers, is_indirect, sees_text
 from codemods.engine.workers import Item
 from codemods.engine.workspace import Options, Workspace
-from codemods.engine.written_out_findings import asks_of_trainers
 from codemods.finding import Finding, Span
 from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts, FileFacts
@@ -26,11 +24,6 @@ from codemods.lightning.linking import together
 from codemods.lightning.spelling import hidden
 from codemods.rewrite.origin import around
 from codemods.rule import Match, NodeEdit, Rule
-
-INDIRECT = re.compile(
-    r"Trainer\w*\((?:[^()]|\([^()]*\))*\*\*|partial\([\w.]*Trainer\b|\bTrainer\)|(?:\w+Trainer|Trainer\w+)\("
-)
-"""How a Trainer may be built by something else than its own name."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ def _is_absent(rule: Rule, file: PythonFile) -> bool:
         return not may_hold(rule, file)
     if rule.kinds == ("python",) and asks_of_trainers(rule):
         if "indirect" not in file.memo:
-            file.memo["indirect"] = "Trainer" in file.text and INDIRECT.search(file.text) is not None
+            file.memo["indirect"] = is_indirect(file.text.encode(errors="surrogatepass"))
         if file.memo["indirect"]:
             return False
     return not is_present(rule, file)

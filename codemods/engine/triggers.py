@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from codemods.code.search import Search, words_of
 from codemods.code.source import Source
+from codemods.lightning.arguments import once
 from codemods.rule import Rule
 
 _CALL = re.compile(rb"(?:\.?|def )([^\W_]\w*)(?:(?<=\w)\(\)?)")
 _ASKING = re.compile(rb"[gs]etattr\((?<![.\w].{8})")
 _DEFINED = re.compile(rb"def ([^\W_]\w*)")
 _READ = re.compile(rb"\.([^\W_]\w*)")
+_INDIRECT = re.compile(
+    rb"Trainer\w*\((?:[^()]|\([^()]*\))*\*\*|partial\([\w.]*Trainer\b|\bTrainer\)|(?:\w+Trainer|Trainer\w+)\("
+)
+KEPT = 2048
+"""So many answers about files are kept."""
 
 
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -65,7 +71,23 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
 
 
 def _wants_words(rule: Rule, source: Source) -> bool:
-    return bool(rule.words) and not sees_text(rule, source)
+    """Whether a rule looks at a file for its words alone: an argument of a Trainer may come from another file."""
+    if not rule.words or sees_text(rule, source):
+        return False
+    return not (asks_of_trainers(rule) and is_indirect(source.unescaped))
+
+
+@cache
+def asks_of_trainers(rule: Rule) -> bool:
+    """Whether a rule may ask for the arguments of Trainers."""
+    words = {word.decode() for word in (*rule.triggers, *rule.words)}
+    return any("Trainer" in word or word in once() for word in words)
+
+
+@lru_cache(maxsize=KEPT)
+def is_indirect(data: bytes) -> bool:
+    """Whether a Trainer may be built by something else than its own name, or of what another file holds."""
+    return b"Trainer" in data and _INDIRECT.search(data) is not None
 
 
 @cache

@@ -13,13 +13,14 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.rule_failures import unseen
-from codemods.lightning.arguments import current, once
+from codemods.engine.triggers import asks_of_trainers
+from codemods.lightning.arguments import current
+from codemods.lightning.built_objects import SEEN_WHOLE, BuiltObject
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.object_arguments import class_names
 from codemods.lightning.objects import OTHERS
-from codemods.lightning.trainers import SEEN_WHOLE, BuiltObject
 from codemods.lightning.wanted import WantedClasses
 from codemods.lightning.written_out import TRAINERS, View, WrittenOutTrainer, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
@@ -43,13 +44,6 @@ class ViewMatch:
 
 Carried = tuple[Match, ViewMatch]
 """A match as it is told of the text, and as it was found in the view."""
-
-
-@cache
-def asks_of_trainers(rule: Rule) -> bool:
-    """Whether a rule may ask for the arguments of Trainers."""
-    words = {word.decode() for word in (*rule.triggers, *rule.words)}
-    return any("Trainer" in word or word in once() for word in words)
 
 
 @cache
@@ -98,7 +92,8 @@ def _of_views(
         if (item.match.span, item.match.message) not in known and not _is_beside(item)
     ]
     for view in views.perhaps:
-        may_be = [said for said in _said(rule, view, beside) if not _is_answered(said, found)]
+        told = [] if any(one.built.unsure for one in view.shown.values()) else beside
+        may_be = [said for said in _said(rule, view, told) if not _is_answered(said, found)]
         made += [(match, said) for said in may_be if (match := _perhaps(said, view))]
     last = len(file.lines)
     if any(_has_own_methods(facts, file, shown.built) for shown in views.certain[0].shown.values()):
@@ -148,9 +143,10 @@ def _named(match: Match, view: View) -> ViewMatch | None:
     for shown in view.shown.values():
         own = {shown.call, *shown.call.keywords}
         touched = any(isinstance(edit, NodeEdit) and edit.node in own for edit in match.edits)
-        for item in shown.call.keywords:
-            if view.file.span(item) == match.span or view.file.span(item.value) == match.span:
-                return ViewMatch(match, shown, item.arg)
+        spans = ((item, view.file.span(item), view.file.span(item.value)) for item in shown.call.keywords)
+        here = [str(item.arg) for item, *places in spans if match.span in places]
+        if here:
+            return ViewMatch(match, shown, next((name for name in here if name in match.message), here[0]))
         if touched:
             return ViewMatch(match, shown, None)
     return None
@@ -310,6 +306,8 @@ def _perhaps(said: ViewMatch, view: View) -> Match | None:
     argument = said.shown.argument(said.name) if said.name else None
     if item is None or argument is None or argument.constants is None:
         return None
+    if said.shown.built.unsure:
+        return _left(said.match, f"it reaches Trainer through {said.shown.built.how}")
     value = ast.unparse(item.value)
     where = next((each.where for each in argument.constants.found if ast.unparse(each.node) == value), "")
     return _left(said.match, f"it may be {value} ({where}), or something else: {argument.constants.unknown}")

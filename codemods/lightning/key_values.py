@@ -30,17 +30,17 @@ def as_read(file: PythonFile, call: CallNode, entry: HandedKeyword, every: Itera
         return call
     if entry.file is not file or entry.value is None or isinstance(entry.holder, ast.AnnAssign):
         return None
-    around = _around(file, entry)
+    within = around(file, entry)
     given: list[ast.expr | None] = [item.value for item in call.node.keywords if item.arg in HARDWARE]
     for other in every:
-        if other.name in HARDWARE and not (other.file is file and _around(file, other) == around):
+        if other.name in HARDWARE and not (other.file is file and around(file, other) == within):
             given.append(other.value)
     if any(value is None or not literal(value)[0] for value in given):
         return None
-    return CallNode(call.node, file.scope_within(around), around)
+    return CallNode(call.node, file.scope_within(within), within)
 
 
-def _around(file: PythonFile, entry: HandedKeyword) -> Within:
+def around(file: PythonFile, entry: HandedKeyword) -> Within:
     """The functions and classes around a key."""
     known: dict[int, Within] = file.memo.setdefault("spaces of keys", {})
     if id(entry.place) not in known:

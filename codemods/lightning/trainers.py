@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from codemods.code.expressions import PARTIAL
@@ -17,6 +17,15 @@ from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, takes
 from codemods.code.tree_copies import at, changed
+from codemods.lightning.built_objects import (
+    HIDDEN,
+    SEEN_WHOLE,
+    BuiltObject,
+    FileLook,
+    ReachingArgument,
+    constants_of_key,
+    possible,
+)
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.instance_types import is_read_elsewhere
@@ -24,72 +33,8 @@ from codemods.lightning.key_values import is_read_here
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
 from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
 from codemods.lightning.trainer_subclasses import called, hands_on, kind_above, replaced_below
-from codemods.lightning.values import Constants, constants_of
+from codemods.lightning.values import Constants
 from codemods.lightning.wanted import WantedClasses
-
-SEEN_WHOLE = "a dictionary"
-"""What stands between a call and a Trainer where all keys are seen that it gets by `**`."""
-HIDDEN = "_not_read_here_"
-"""The name that stands for a value which the place of a Trainer does not see."""
-
-
-@dataclass(frozen=True)
-class ReachingArgument:
-    """An argument that reaches a Trainer, or another such object: its value as it is written, the call or the
-    dictionary's key in which that is (None where it cannot be changed there), and what it may be where that is no
-    literal."""
-
-    name: str
-    value: ast.expr
-    home: ast.Call | HandedKeyword | None
-    constants: Constants | None = None
-    always: bool = True
-
-
-@dataclass(frozen=True)
-class BuiltObject:
-    """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
-    between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
-    `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
-    for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class, `fixed`
-    why none can be changed there. `inside` is the dictionary that stands for the call where LightningCLI makes that."""
-
-    call: CallNode
-    kind: str
-    arguments: tuple[ReachingArgument, ...]
-    rest: tuple[ast.expr | ast.keyword, ...] = ()
-    how: str | None = None
-    own: str | None = None
-    whole: bool = False
-    fixed: str | None = None
-    taken: frozenset[str] = frozenset()
-    inside: ast.expr | None = None
-
-    @property
-    def plain(self) -> bool:
-        """Whether the call itself holds all arguments, and nothing else is known of them than what it says."""
-        return self.how is None and all(item.constants is None for item in self.arguments)
-
-
-@dataclass(frozen=True)
-class _FileLook:
-    """A file that is looked at, with the facts and what is looked for."""
-
-    file: PythonFile
-    facts: Facts
-    wanted: WantedClasses
-
-    def constants(self, file: PythonFile, call: CallNode, kind: str, name: str, value: ast.expr) -> Constants | None:
-        """What an argument of a call may be, where it is worth following and anything is found."""
-        if literal(value)[0] or not self.wanted.matters(kind, name, None):
-            return None
-        found = constants_of(self.facts, file, call.within, value)
-        return found if any(self.wanted.matters(kind, name, item.node) for item in found.found) else None
-
-    def kind_of(self, file: PythonFile, call: CallNode, node: ast.expr) -> str | None:
-        """The class of Lightning's, of those looked for, that an expression at a call stands for."""
-        dotted = call.scope.resolve(node)
-        return dotted if dotted and self.wanted.is_one(dotted) else None
 
 
 def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltObject]:
@@ -97,14 +42,14 @@ def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltOb
     known = makers(facts, wanted)
     words = {word for name in wanted.names for word in file.spellings(name)} | known
     words |= {"cls"} if "@classmethod" in file.text else set()
-    at_ = _FileLook(file, facts, wanted)
+    at_ = FileLook(file, facts, wanted)
     calls = file.calls_near(words & file.words) if words else []
     defaults = file.calls_near([DEFAULTS]) if wanted.is_one(TRAINER) else []
     found = (*(_built(at_, call, words) for call in calls), *(_of_cli(at_, call) for call in defaults))
     return [one for one in found if one]
 
 
-def _of_cli(at_: _FileLook, call: CallNode) -> BuiltObject | None:
+def _of_cli(at_: FileLook, call: CallNode) -> BuiltObject | None:
     """The Trainer that LightningCLI builds of its `trainer_defaults`."""
     given = next((item for item in call.node.keywords if item.arg == DEFAULTS), None)
     if given is None or not is_cli_call(at_.file, at_.facts, call):
@@ -114,7 +59,7 @@ def _of_cli(at_: _FileLook, call: CallNode) -> BuiltObject | None:
     return replace(one, how=f"`{DEFAULTS}` of LightningCLI", inside=given.value)
 
 
-def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObject | None:
+def _built(at_: FileLook, call: CallNode, words: Collection[str]) -> BuiltObject | None:
     file, facts = at_.file, at_.facts
     function = call.node.func
     if kind := at_.kind_of(file, call, function):
@@ -139,7 +84,7 @@ def _built(at_: _FileLook, call: CallNode, words: Collection[str]) -> BuiltObjec
     return _of_factory(at_, call, dotted)
 
 
-def _partial_of_another(at_: _FileLook, call: CallNode, dotted: str) -> str | None:
+def _partial_of_another(at_: FileLook, call: CallNode, dotted: str) -> str | None:
     """The class of Lightning's that a partial is of which a name of another module stands for."""
     module, _, name = dotted.rpartition(".")
     path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None
@@ -153,7 +98,7 @@ def _by_another_name(one: BuiltObject, how: str) -> BuiltObject:
     return one if one.how else replace(one, how=how, whole=True)
 
 
-def _of_own(at_: _FileLook, call: CallNode, fact: ClassFact, dotted: str) -> BuiltObject | None:
+def _of_own(at_: FileLook, call: CallNode, fact: ClassFact, dotted: str) -> BuiltObject | None:
     """What a class of the project below one of Lightning's hands on to that."""
     file, facts, is_one = at_.file, at_.facts, at_.wanted.is_one
     kind = kind_above(facts, fact, is_one)
@@ -173,7 +118,7 @@ def _of_own(at_: _FileLook, call: CallNode, fact: ClassFact, dotted: str) -> Bui
     return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
-def _alias_of(at_: _FileLook, call: CallNode) -> str | None:
+def _alias_of(at_: FileLook, call: CallNode) -> str | None:
     """The class of Lightning's that all assignments that reach a called name give it."""
     function = call.node.func
     if not isinstance(function, ast.Name) or call.scope.resolve(function):
@@ -196,7 +141,7 @@ def last_part(dotted: str) -> str:
     return dotted.rpartition(".")[2]
 
 
-def _direct(at_: _FileLook, call: CallNode, kind: str) -> BuiltObject:
+def _direct(at_: FileLook, call: CallNode, kind: str) -> BuiltObject:
     """What a call gives by its own keywords, and by `**` where all keys of that are seen."""
     rest: list[ast.expr | ast.keyword] = list(call.node.args)
     arguments = [_argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg]
@@ -208,24 +153,27 @@ def _direct(at_: _FileLook, call: CallNode, kind: str) -> BuiltObject:
         return BuiltObject(call, kind, tuple(arguments), tuple(rest))
     known = UNSEEN not in names and len(names) == len(set(names)) and not given & set(names)
     if not keys or not known or any(key.value is None for key in keys):
-        return BuiltObject(call, kind, tuple(arguments), (*rest, *spread))
+        perhaps = tuple(possible(at_, call, kind, [key for key in keys if key.name not in given]))
+        return BuiltObject(call, kind, tuple(arguments), (*rest, *spread), perhaps=perhaps)
     return BuiltObject(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), SEEN_WHOLE)
 
 
-def _argument(at_: _FileLook, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> ReachingArgument:
+def _argument(at_: FileLook, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> ReachingArgument:
     name = item.arg or ""
     return ReachingArgument(name, item.value, home, at_.constants(at_.file, call, kind, name, item.value))
 
 
-def _key(at_: _FileLook, call: CallNode, kind: str, key: HandedKeyword) -> ReachingArgument:
+def _key(at_: FileLook, call: CallNode, kind: str, key: HandedKeyword) -> ReachingArgument:
     value = key.value
     assert value is not None
     if is_read_here(at_.file, call, key):
         return ReachingArgument(key.name, value, key, at_.constants(at_.file, call, kind, key.name, value), key.always)
-    return ReachingArgument(key.name, at(ast.Name(HIDDEN, ast.Load()), value), key, None, key.always)
+    known = tuple(constants_of_key(at_, call, kind, key, value))
+    constants = Constants(known, "it is not read where the Trainer is built") if known else None
+    return ReachingArgument(key.name, at(ast.Name(HIDDEN, ast.Load()), value), key, constants, key.always)
 
 
-def _partial_of(at_: _FileLook, call: CallNode) -> CallNode | None:
+def _partial_of(at_: FileLook, call: CallNode) -> CallNode | None:
     """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name in the
     project."""
     file, function = at_.file, call.node.func
@@ -244,14 +192,14 @@ def _partial_of(at_: _FileLook, call: CallNode) -> CallNode | None:
     return None
 
 
-def _partial_kind(at_: _FileLook, call: CallNode) -> str | None:
+def _partial_kind(at_: FileLook, call: CallNode) -> str | None:
     """The class of Lightning's that a partial is of, where it gives nothing by position."""
     if call.scope.resolve(call.node.func) != PARTIAL or len(call.node.args) != 1:
         return None
     return at_.kind_of(at_.file, call, call.node.args[0])
 
 
-def _is_used_once(at_: _FileLook, made: AssignNode, name: str) -> bool:
+def _is_used_once(at_: FileLook, made: AssignNode, name: str) -> bool:
     """Whether one assignment binds a name in the whole file, one place reads it, and no other file has it."""
     file = at_.file
     if "names" not in file.memo:
@@ -263,7 +211,7 @@ def _is_used_once(at_: _FileLook, made: AssignNode, name: str) -> bool:
     return alone and not made.within and not is_read_elsewhere(at_.facts, file, name)
 
 
-def _with(at_: _FileLook, call: CallNode, other: CallNode, how: str) -> BuiltObject | None:
+def _with(at_: FileLook, call: CallNode, other: CallNode, how: str) -> BuiltObject | None:
     """The Trainer that gets what two calls give, of which the first wins."""
     kind = _partial_kind(at_, other)
     if kind is None:
@@ -278,7 +226,7 @@ def _with(at_: _FileLook, call: CallNode, other: CallNode, how: str) -> BuiltObj
     return BuiltObject(call, kind, (*more, *own), (*spread, *mine.rest), how)
 
 
-def _of_factory(at_: _FileLook, call: CallNode, dotted: str) -> BuiltObject | None:
+def _of_factory(at_: FileLook, call: CallNode, dotted: str) -> BuiltObject | None:
     """The Trainer that a function of the project builds of the keywords that it is given."""
     found = _factory(at_, dotted)
     if found is None or call.node.args or any(item.arg is None for item in call.node.keywords):
@@ -296,7 +244,7 @@ def _of_factory(at_: _FileLook, call: CallNode, dotted: str) -> BuiltObject | No
     return BuiltObject(call, kind, tuple(arguments), how=f"`{function.name}`, which passes its arguments on", taken=own)
 
 
-def _factory(at_: _FileLook, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
+def _factory(at_: FileLook, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
     """The function of a dotted name, the one call in it that builds a Trainer of the function's own `**`, and what that
     is of."""
     file, facts = at_.file, at_.facts

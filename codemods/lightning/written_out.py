@@ -12,11 +12,13 @@ from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, twin
 from codemods.lightning.arguments import current, rows
+from codemods.lightning.built_objects import BuiltObject, FileLook, ReachingArgument
 from codemods.lightning.facts import TRAINER, Facts, TrainerFact
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import trainers_in
 from codemods.lightning.object_arguments import keywords, owner_of
-from codemods.lightning.trainers import BuiltObject, ReachingArgument, built, keyword_of, name_of
+from codemods.lightning.trainers import built, keyword_of, name_of
+from codemods.lightning.unproved_trainers import unproved
 from codemods.lightning.wanted import WantedClasses
 
 MOST = 6
@@ -45,7 +47,8 @@ class WrittenOutTrainer:
     filled: Mapping[str, ast.expr]
 
     def argument(self, name: str) -> ReachingArgument | None:
-        return next((item for item in self.built.arguments if item.name == name), None)
+        every = (*self.built.arguments, *self.built.perhaps)
+        return next((item for item in every if item.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,10 @@ def _is_number(node: ast.expr | None) -> bool:
 
 
 def _views(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | None:
-    every = [one for one in built(file, facts, wanted) if not one.plain]
+    proved = built(file, facts, wanted)
+    seen = {one.call.node for one in proved}
+    unsure = unproved(FileLook(file, facts, wanted), seen) if wanted.is_one(TRAINER) else ()
+    every = [one for one in (*proved, *unsure) if not one.plain]
     if not every:
         return None
     sure: dict[tuple[int, str], list[ast.expr]] = {}
@@ -113,8 +119,10 @@ def _views(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | Non
             if item.constants and item.constants.unknown is None and len(values) <= MOST:
                 sure[index, item.name] = values
             elif values and _is_there(one.kind, item.name):
-                told = [value for value in values if item.name in COUNTING or not _is_number(value)]
-                perhaps[index, item.name] = told[:FEW]
+                perhaps[index, item.name] = _told(item.name, values)
+        for item in one.perhaps:
+            if item.constants and _is_there(one.kind, item.name):
+                perhaps[index, item.name] = _told(item.name, [each.node for each in item.constants.found])
     first = {key: values[0] for key, values in sure.items()}
     others = [{**first, key: value} for key, values in sure.items() for value in values[1:]]
     if len(others) > MOST:
@@ -126,6 +134,11 @@ def _views(file: PythonFile, facts: Facts, wanted: WantedClasses) -> Views | Non
         chosen = {key: values[number] for key, values in perhaps.items() if number < len(values)}
         uncertain.append(_view(file, facts, every, {**first, **chosen}, frozenset(chosen)))
     return Views(certain, tuple(uncertain))
+
+
+def _told(name: str, values: Sequence[ast.expr]) -> list[ast.expr]:
+    """The values that are looked at of an argument that may be something else too."""
+    return [value for value in values if name in COUNTING or not _is_number(value)][:FEW]
 
 
 def _view(
@@ -141,14 +154,19 @@ def _view(
     named: set[ast.keyword] = set()
     text, tree = file.text, file.tree
     for index, one in enumerate(every):
+        if one.unsure and not any(number == index for number, _ in perhaps):
+            continue
         call, node = one.call, one.call.node
         name = name_of(file, call, one.kind)
         if name is None:
             name = ast.Name(f"{one.kind.rpartition('.')[2]}_", ast.Load())
             text, tree = _importing(text, tree, facts, one.kind)
+        elif (last := one.kind.rpartition(".")[2]) not in text:  # rules ask for the word before they look at calls
+            text = f"{text}\n# {last}\n"
         filled = {key: value for (number, key), value in choice.items() if number == index}
         keywords = []
-        for item in one.arguments:
+        may_be = [item for item in one.perhaps if (index, item.name) in perhaps]
+        for item in (*one.arguments, *may_be):
             value = _placed(filled[item.name], item.value) if item.name in filled else item.value
             keywords.append(keyword_of(file, item, value, one))
             if (index, item.name) in perhaps:

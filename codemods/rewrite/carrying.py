@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
+from codemods.lightning.built_objects import HIDDEN
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import HandedKeyword

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_none, own_nodes
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels, touches
 from codemods.rules.steps.call_context import space_of, values_at
@@ -26,13 +27,18 @@ SAFE = "None meant no limit, which is written -1 since 1.5."
 _NULL = re.compile(r"^(?P<indent>[ ]*)max_steps:[ \t]*(?P<value>null|~|Null|NULL|None)?[ \t]*(?=#|\r?$)", re.MULTILINE)
 
 
+def _present(file: PythonFile) -> bool:
+    """Whether a Trainer gets a limit: by its name, or by what `**` brings."""
+    return gives_limit(file) or "**" in file.text
+
+
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from _yaml(file, facts)
         return
     for call in file.calls:
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
-        if keyword and is_trainer_call(call):
+        if keyword and builds_trainer(call):
             text = _without_none(file, call, keyword.value)
             if text:
                 edit = NodeEdit(keyword, partial(_with_value, text=text))
@@ -273,7 +279,8 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 1.5 and later",
-    triggers=(b"max_steps",),
+    triggers=(b"max_steps", b"Trainer("),
+    text_triggers=(b"max_steps",),
     check=_check,
     rows=partial(best_levels, (("M049", "safe"),)),
     examples=(
@@ -284,7 +291,7 @@ RULE = Rule(
     ),
     breaks_in="1.6.0",
     needs="1.5.0",
-    present=gives_limit,
+    present=_present,
     kinds=("python", "yaml"),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/9460",),
 )

@@ -263,7 +263,11 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer", DEFAULTS.encode(), *(name.encode() for name in CLASSES)),
+    triggers=(
+        *(b"Trainer", DEFAULTS.encode()),
+        *(name.encode() for name in CLASSES),
+        *(f"{name}=".encode() for name in KEPT),
+    ),
     words=tuple(name.encode() for name in (*GONE, *KEPT, *CLASSES)),
     check=_check,
     rows=partial(
