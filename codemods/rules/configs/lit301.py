@@ -11,7 +11,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import removal, rows
-from codemods.lightning.configurations.evidence import REMOVED, FileEvidence, is_trainer, read_evidence
+from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Malformed, MappingEntry
 from codemods.lightning.configurations.owners import (
     LIGHTNING,
@@ -61,7 +61,9 @@ HARDWARE = frozenset({
 SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_summary"})
 """Arguments that say what is shown on the screen."""
 QUOTES = "'\""
-OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})=")
+OVERRIDE = re.compile(
+    rf"[\"'](?:\+\+?|--)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})(?:=|[\"'])"
+)
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
 
@@ -336,13 +338,14 @@ def _interpolated(file: TextFile, project: ProjectConfiguration) -> Iterator[Mat
 
 
 def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
-    """The strings of the code that set a removed key of a section for Hydra, as a test's command line does."""
+    """The strings of the code that set a removed key of a section for Hydra or LightningCLI, as a test's command line
+    does, and defaults of a parser."""
     if not OVERRIDE.search(file.text):
         return
     for node in every_node(file.tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
-        found = OVERRIDE.match(f"'{node.value}")
+        found = OVERRIDE.match(f"'{node.value}'")
         if found and found["section"] in project.sections:
             message = f"`{found['section']}.{found['key']}`: Trainer no longer has such an argument"
             reason = f"Not rewritten: {_override(found, node.value)}."
@@ -351,9 +354,12 @@ def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Matc
 
 def _override(found: re.Match[str], text: str) -> str:
     """What to write in the place of a string that sets a removed key."""
-    section, value = found["section"], text.partition("=")[2]
+    section, given, value = found["section"], *text.partition("=")[1:]
+    if not given:
+        return "give its replacement in its place"
     if found["key"] == "gpus" and value.isdigit() and int(value):
-        return f'write "{section}.accelerator=gpu" and "{section}.devices={value}", as strings of their own'
+        named = f"{text.partition(section)[0]}{section}"
+        return f'write "{named}.accelerator=gpu" and "{named}.devices={value}", as strings of their own'
     return "give its replacement, as strings of their own"
 
 
@@ -405,7 +411,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(*TRIGGERS, b"Trainer", b"LightningCLI", b"instantiate"),
+    triggers=(*TRIGGERS, *(name.encode() for name in CHANGED), b"Trainer", b"LightningCLI", b"instantiate"),
     check=_check,
     collect=read_evidence,
     collect_text=seen,
