@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -216,13 +217,21 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
 def _named_there(file: PythonFile | TextFile, found: Sequence[Match]) -> list[Match]:
     """The matches, without the edits of those that would read an import by a name that is another thing there, and of
     what changes together with them."""
-    taken = {id(match): name for match in found if (name := _taken(file, match))}
+    moving = {match.unit for match in found if _moves_import(match)} - {""}
+    asked = (match for match in found if match.unit not in moving and not _moves_import(match))
+    taken = {id(match): name for match in asked if (name := _taken(file, match))}
     units = {match.unit: taken[id(match)] for match in found if id(match) in taken and match.unit}
     named = [(match, taken.get(id(match)) or units.get(match.unit)) for match in found]
     return [
         replace(match, fix="manual", reason=_elsewise(match, name), edits=()) if name else match
         for match, name in named
     ]
+
+
+def _moves_import(match: Match) -> bool:
+    """Whether a match has a name come from another module, for all who use it."""
+    nodes = (edit.node for edit in match.edits if isinstance(edit, NodeEdit))
+    return any(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes)
 
 
 def _taken(file: PythonFile | TextFile, match: Match) -> str | None:

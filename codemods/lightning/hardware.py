@@ -44,15 +44,18 @@ MENTIONS = tuple(word for words in _BELOW.values() for word in words)
 _NAMED = re.compile(r"(?:strategies|accelerators)\.\w+")
 
 
-def question(file: PythonFile, facts: Facts, name: str, trainer: str, within: tuple[ast.AST, ...]) -> Spelled | str:
+def question(
+    file: PythonFile, facts: Facts, node: ast.Attribute, trainer: str, within: tuple[ast.AST, ...]
+) -> Spelled | str:
     """What asks of a Trainer, by that text and within some nodes, what an attribute told; or why it cannot be
     written."""
+    name = node.attr
     text = QUESTIONS[name]
     if name == "use_ddp":
         text = _but_not(text, [each for each, words in _BELOW.items() if any(map(facts.mentions.get, words))])
     imports: list[tuple[str, str | None]] = []
     for dotted in dict.fromkeys(_NAMED.findall(text)):
-        found = spelled_in(file, dotted, within)
+        found = spelled_in(file, dotted, within, node.lineno)
         if isinstance(found, str):
             return found
         text = re.sub(rf"(?<!\.)\b{re.escape(dotted)}", found.text, text)

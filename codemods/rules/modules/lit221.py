@@ -155,7 +155,7 @@ def _asked_by_callback(file: PythonFile, facts: Facts, asked: ModuleAttribute) -
     name = asked.node.attr
     missing, place = MISSING[name], file.span(asked.node)
     message = f"`{name}` of a module was removed in Lightning {missing.since}"
-    found = _question(file, facts, name, asked.trainer, asked.within)
+    found = _question(file, facts, asked.node, asked.trainer, asked.within)
     if isinstance(found, str):
         return Match(place, message, "manual", f"Not rewritten: {found}.", missing.row)
     own = any(facts.mentions.get(text) for text in _settings(name))
@@ -166,9 +166,11 @@ def _asked_by_callback(file: PythonFile, facts: Facts, asked: ModuleAttribute) -
     return Match(place, message, level, f"{told}.", missing.row, edits, found.imports)
 
 
-def _question(file: PythonFile, facts: Facts, name: str, trainer: str, within: tuple[ast.AST, ...]) -> Spelled | str:
+def _question(
+    file: PythonFile, facts: Facts, node: ast.Attribute, trainer: str, within: tuple[ast.AST, ...]
+) -> Spelled | str:
     """What asks a Trainer what a module told of it."""
-    return Spelled(MIXED.format(trainer)) if name == "use_amp" else question(file, facts, name, trainer, within)
+    return Spelled(MIXED.format(trainer)) if node.attr == "use_amp" else question(file, facts, node, trainer, within)
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ def _told(file: PythonFile, facts: Facts, at: _SelfAttribute, name: str, missing
     message, place = f"self.{name} was removed in Lightning {missing.since}", file.span(at.node)
     trainer = f"{file.source_of(at.node.value)}.trainer"
     within = (at.item.node, at.item.methods[at.method])
-    asked = _question(file, facts, name, trainer, within)
+    asked = _question(file, facts, at.node, trainer, within)
     if isinstance(asked, str):
         return Match(place, message, "manual", f"Not rewritten: {asked}.", missing.row)
     if at.method == "__init__" and asked.text != NEVER:

@@ -31,7 +31,7 @@ _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t][^\n]*")
 
 
 @dataclass(frozen=True)
-class Command:
+class ScriptCommand:
     """A command, and its place in the text. Of one that is `listed` the script may stand behind what it is given."""
 
     start: int
@@ -48,7 +48,7 @@ class Command:
             yield "__main__.py", 0 if self.listed else module.end()
 
 
-def commands(text: str, kind: str) -> Iterator[Command]:
+def commands(text: str, kind: str) -> Iterator[ScriptCommand]:
     """The lines of a text, each with those that continue it: behind a backslash, in YAML as items of a list. Of a
     notebook those alone that a shell runs; of JSON the strings, and the objects that name a script."""
     if kind == "json":
@@ -62,7 +62,7 @@ def commands(text: str, kind: str) -> Iterator[Command]:
             index += 1
             command += lines[index]
         if kind != "notebook" or command.lstrip(' \t"').startswith(("!", "%")):
-            yield Command(start, command)
+            yield ScriptCommand(start, command)
         start += len(command)
         index += 1
 
@@ -73,7 +73,7 @@ def _goes_on(kind: str, line: str, following: str) -> bool:
     return line.rstrip().endswith("\\") or (kind == "yaml" and _ITEM.fullmatch(following) is not None)
 
 
-def _of_json(text: str) -> Iterator[Command]:
+def _of_json(text: str) -> Iterator[ScriptCommand]:
     """The strings that are commands, and the innermost objects around the name of a script."""
     opened: list[int] = []
     told = 0
@@ -84,12 +84,12 @@ def _of_json(text: str) -> Iterator[Command]:
             start = opened.pop()
             if start >= told and _PROGRAM.search(text, start, found.end()):
                 told = found.end()
-                yield Command(start, text[start:told], True)
+                yield ScriptCommand(start, text[start:told], True)
         elif " " in found[0]:
-            yield Command(found.start() + 1, found[0][1:-1])
+            yield ScriptCommand(found.start() + 1, found[0][1:-1])
 
 
-def given(text: str, command: Command, after: int) -> Iterator[tuple[int, str]]:
+def given(text: str, command: ScriptCommand, after: int) -> Iterator[tuple[int, str]]:
     """What a command gives to a script, with its place in the text: the words behind it, and the values of the
     variables among them."""
     words = command.text[after:]

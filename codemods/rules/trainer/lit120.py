@@ -212,7 +212,7 @@ def _write(file: PythonFile, node: ast.expr, row: AttributeRow, target: str, own
 
 def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match:
     """What the Trainer runs on is asked of its strategy and its accelerator."""
-    asked = question(file, facts, node.attr, file.source_of(node.value), within)
+    asked = question(file, facts, node, file.source_of(node.value), within)
     if any(isinstance(item, ast.Call | ast.Await | ast.NamedExpr) for item in every_node(node.value)):
         asked = "its object is computed here, and would be computed twice"
     if isinstance(asked, str):

@@ -324,7 +324,7 @@ TAKEN = "from pytorch_lightning import Trainer\n\n\ndef show(trainer: Trainer{})
         (TAKEN.format("", "from mine import DDPStrategy\n    "), None),
         (
             TAKEN.format("", "from pytorch_lightning.strategies import DDPStrategy\n    "),
-            "isinstance(trainer.strategy, DDPS",
+            "isinstance(trainer.strategy, DDPStrategy)",
         ),
     ],
 )
