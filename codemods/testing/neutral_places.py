@@ -307,7 +307,7 @@ PLACES: Mapping[str, Callable[[Program], Edited]] = {
     "body in a method": handed_whole("self._whole({given})", inside=True),
     "body in a static method": handed_whole("@staticmethod self._whole(self{more})", inside=True),
     "body in a function": handed_whole("_whole(self{more})", inside=False),
-    "all handed on": all_handed,
+    "every argument passed on": all_handed,
     "of its class": of_its_class("{kind}"),
     "of its type": of_its_class("type(self)"),
     "of its own class": of_its_class("self.__class__"),

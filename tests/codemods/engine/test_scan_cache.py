@@ -14,6 +14,7 @@ from codemods.code.source import PythonFile, Source
 from codemods.engine import passes, scan, scan_cache, workers
 from codemods.engine.scan import Options, Scan
 from codemods.engine.scan_cache import Memory
+from codemods.engine.triggers import is_indirect
 from codemods.engine.workspace import Workspace
 from codemods.lightning.facts import Facts
 from codemods.rewrite.manual.fit_sites import FitStatement
@@ -250,7 +251,7 @@ def test_a_rule_is_present_where_a_form_of_the_file_can_hold_a_match_of_it(monke
     for source in (source for source in given if source.kind == "python"):
         file = workspace.open(source.path, False)
         assert isinstance(file, passes.PythonFile)
-        spread = passes.INDIRECT.search(file.text)
+        spread = is_indirect(file.text.encode())
         told = {rule.code: rule for rule in RULES if rule.code in found.present.get(source.path, ())}
         for rule in told.values():
             asked = rule.kinds == ("python",) and passes.asks_of_trainers(rule)
