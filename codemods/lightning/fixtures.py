@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, own_nodes
+from codemods.code.syntax import Function
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 
@@ -29,12 +29,6 @@ def fixtures_of(file: PythonFile, facts: Facts, function: Function, name: str) -
         if home and found:
             yield from ((home, node) for node in found)
             return
-
-
-def results_of(function: Function) -> list[ast.expr]:
-    """What a fixture returns or yields."""
-    found = (node.value for node in own_nodes(function) if isinstance(node, ast.Return | ast.Yield))
-    return [value for value in found if value is not None]
 
 
 def _is_fixture(function: Function) -> bool:

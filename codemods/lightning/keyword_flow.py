@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, self_name, taken, targets_of
-from codemods.lightning.called_values import DECLARING, handed_out, made_by
+from codemods.lightning.called_values import DECLARING, given_back, handed_out, made_by
 from codemods.lightning.callers import calls_of
 from codemods.lightning.calls import alike_calls
 from codemods.lightning.click_options import options_of
@@ -27,7 +27,7 @@ from codemods.lightning.exclusive_use import (
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.filtered_keys import may_pass
-from codemods.lightning.fixtures import fixtures_of, results_of
+from codemods.lightning.fixtures import fixtures_of
 from codemods.lightning.guards import asks_version
 from codemods.lightning.instance_types import (
     ReadingPlace,
@@ -402,7 +402,7 @@ def _of_parameter(
         yield from _keys(at, facts, value, way, depth + 1)
     for home, fixture in fixtures_of(at.file, facts, function, name):
         inside = ReadingPlace(home, (fixture,), home.scope, None)
-        for given in results_of(fixture):
+        for _, _, given in given_back(home, (), fixture):
             yield from _keys(inside, facts, given, way, depth + 1)
     every = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
     rest = function.args.kwarg is not None and function.args.kwarg.arg == name

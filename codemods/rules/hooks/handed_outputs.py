@@ -158,9 +158,10 @@ def _may_have_history(file: PythonFile, item: ClassNode, method: Function | None
         return True
     shown = DictUses(file, method)
     for value in results(method):
-        if _is_loss(value) or train_result(method, value, item.scope) == "tensor":
-            continue
         made = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
+        named = _is_loss(value) and not any(isinstance(each, ast.Dict) for each in made)
+        if named or train_result(method, value, item.scope) == "tensor":
+            continue
         asked = [item.methods.get(last_name(each.func) or "") for each in made if _is_own_call(each)]
         if made and len(asked) == len(made):
             if any(_may_have_history(file, item, each, (*seen, method.name)) for each in asked):
