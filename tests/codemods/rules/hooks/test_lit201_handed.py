@@ -126,6 +126,13 @@ def test_a_value_that_may_have_a_history_is_detached(value: str) -> None:
     assert DETACH in made(EXTRAS.replace('"found": found', item), "==1.4.9", {})[1]
 
 
+def test_a_dictionary_is_no_loss_by_its_name() -> None:
+    text = EXTRAS.replace('return {"loss"', 'total_loss = {"loss"').replace(
+        '"found": found}', '"found": found}\n        return total_loss'
+    )
+    assert "total_loss" in text and DETACH in made(text, "==1.4.9", {})[1]
+
+
 def test_a_name_of_the_project_is_not_taken() -> None:
     text = EXTRAS.replace("import torch\n", "import torch\n\nfrom tools import apply_to_collection\n", 1)
     found, _ = made(text, "==1.4.9", {})
