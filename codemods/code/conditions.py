@@ -117,6 +117,19 @@ def negated(node: ast.UnaryOp) -> ast.expr | None:
     return changed(inner, ops=[opposite()]) if opposite else None
 
 
+def decided(test: ast.expr, told: Callable[[ast.expr], bool | None]) -> bool | None:
+    """Whether a condition holds, by what is told of the parts that `not`, `and` and `or` put together; None where that
+    does not tell."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = decided(test.operand, told)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        every = [decided(item, told) for item in test.values]
+        decides = isinstance(test.op, ast.Or)
+        return decides if decides in every else None if None in every else not decides
+    return told(test)
+
+
 def holds(test: ast.expr, known: ModuleNames) -> ast.expr:
     """A test without what changes nothing of whether it holds."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

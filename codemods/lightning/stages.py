@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
+from codemods.code.conditions import decided
 from codemods.code.nodes import every_node
 from codemods.code.syntax import Function
 
@@ -20,17 +22,10 @@ def in_fit(function: Function, test: ast.expr) -> bool | None:
     bound = [node for node in every_node(function) if isinstance(node, ast.Name) and node.id == names[0]]
     if any(not isinstance(node.ctx, ast.Load) for node in bound):
         return None
-    return _holds(test, names[0])
+    return decided(test, partial(_told, names[0]))
 
 
-def _holds(node: ast.expr, stage: str) -> bool | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _holds(node.operand, stage)
-        return None if inner is None else not inner
-    if isinstance(node, ast.BoolOp):
-        every = [_holds(item, stage) for item in node.values]
-        decides = isinstance(node.op, ast.Or)
-        return decides if decides in every else None if None in every else not decides
+def _told(stage: str, node: ast.expr) -> bool | None:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return _compared(node.left, node.ops[0], node.comparators[0], stage)
     return True if _is_stage(node, stage) else None

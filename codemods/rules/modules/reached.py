@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from codemods.code.conditions import decided
 from codemods.code.nodes import children, walk
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.facts import literal
@@ -45,11 +47,12 @@ def running(method: Function, given: Given) -> Iterator[ast.AST]:
     own = self_name(method)
     trains = any(isinstance(node, ast.Attribute) and node.attr == "train" for node in walk(method))
     attributes = {} if trains else {f"{own}.{name}": value for name, value in EVALUATES.items()}
+    told = partial(_told, {**given, **attributes})
     stack: list[ast.AST] = [method]
     while stack:
         node = stack.pop()
         yield node
-        holds = _holds(node.test, {**given, **attributes}) if isinstance(node, ast.If | ast.IfExp) else None
+        holds = decided(node.test, told) if isinstance(node, ast.If | ast.IfExp) else None
         parts: list[Any] = children(node)
         if holds is not None and isinstance(node, ast.If | ast.IfExp):
             arm: Any = node.body if holds else node.orelse
@@ -89,15 +92,8 @@ def _given(method: Function, call: ast.Call, known: Given) -> tuple[tuple[str, A
     return tuple(sorted(found.items()))
 
 
-def _holds(node: ast.expr, known: Given) -> bool | None:
-    """Whether a condition holds; None where that is not known."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _holds(node.operand, known)
-        return None if inner is None else not inner
-    if isinstance(node, ast.BoolOp):
-        every = [_holds(item, known) for item in node.values]
-        decides = isinstance(node.op, ast.Or)
-        return decides if decides in every else None if None in every else not decides
+def _told(known: Given, node: ast.expr) -> bool | None:
+    """Whether a part of a condition holds; None where that is not known."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         (one, left), (other, right) = _value(node.left, known), _value(node.comparators[0], known)
         return _compared(left, node.ops[0], right) if one and other else None
