@@ -56,7 +56,7 @@ def look_again(sources: Sequence[Source], made: Plan, options: Options, memory: 
     brought = sorted(final.keys() - {source.path for source in sources})
     after += [Source(path, "python", final[path]) for path in brought]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    again = replace(options, rules=rules, pins=pins_of(after), forked=is_forked(after), jobs=1)
+    again = replace(options, rules=rules, pins=pins_of(after), forked=is_forked(after))
     return find(after, again, memory=memory.of_result).findings
 
 

@@ -43,6 +43,11 @@ class ParsedFiles:
         """The files that it parses."""
         return self._sources
 
+    @property
+    def parsed(self) -> Parsed | None:
+        """What others have parsed."""
+        return self._parsed
+
     def open(self, path: str) -> PythonFile:
         """The file, the same as long as it is held. Raises Unreadable."""
         file = self._kept.pop(path, None)

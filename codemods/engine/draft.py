@@ -11,6 +11,7 @@ from codemods.engine.reconcile import Unit
 from codemods.engine.refused import Refusals
 from codemods.engine.rewriting import RequestedRewrite
 from codemods.engine.triggers import sees_text
+from codemods.engine.turns import Turns
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, Rule
@@ -39,15 +40,16 @@ class Step:
 
 class Draft:
     """The files as they are by now and as they were, the changes so far with, where asked for, the steps, what was
-    thrown away and why, what was refused, how often each rule was `late`, which then has its turn behind others,
-    findings that were not rewritten after all, as they were found when their rule's turn came, and all that each rule
-    found then."""
+    thrown away and why, what was refused, what earlier attempts know of `turns`, how often each rule was `late`, which
+    then has its turn behind others, findings that were not rewritten after all, as they were found when their rule's
+    turn came, and all that each rule found then."""
 
     def __init__(
         self,
         sources: Sequence[Source],
         rejected: Mapping[Unit, str],
         refusals: Refusals | None = None,
+        turns: Turns | None = None,
         *,
         keeps_steps: bool = False,
     ) -> None:
@@ -57,6 +59,7 @@ class Draft:
         self.steps: list[Step] = []
         self.keeps_steps = keeps_steps
         self.refusals = refusals or Refusals()
+        self.turns = turns or Turns(Facts({}))
         self.late: Mapping[str, int] = {}
         self.rejected = dict(rejected)
         self.turned: dict[Finding, Match] = {}

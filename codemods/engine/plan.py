@@ -13,10 +13,11 @@ from codemods.engine.draft import Draft, Step
 from codemods.engine.passes import finding_of, is_present, matches
 from codemods.engine.reconcile import Unit, told
 from codemods.engine.refused import Key, Refusals, key_of
-from codemods.engine.rewriting import DEEP, RequestedRewrite, fresh, rewritten
+from codemods.engine.rewriting import DEEP, RequestedRewrite, RewrittenFile, fresh, rewritten
 from codemods.engine.scan import Options, Progress, Scan, scan, seldom_collecting
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
+from codemods.engine.turns import Looked, Turns
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.stated import is_forked, pins_of
@@ -115,11 +116,13 @@ def _attempted(
     refusals = Refusals(options.refused, sources)
     looked = scan(sources, options, progress, memory, refusals)
     refusals.learn(looked.by_unit)
+    turns = Turns(looked.facts)
     rejected: dict[Unit, str] = {}
     late: dict[str, int] = {}
     last = {rule.code for rule in options.rules if rule.last}
     while True:
-        draft = _rewrite(Draft(sources, rejected, refusals, keeps_steps=keeps_steps), looked, options, late, memory)
+        draft = Draft(sources, rejected, refusals, turns, keeps_steps=keeps_steps)
+        _rewrite(draft, looked, options, late, memory)
         again = _look_at_result(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
@@ -152,7 +155,7 @@ def _opened(draft: Draft, looked: Scan, options: Options, memory: Memory, codes:
     if not codes:
         return set()
     rules = tuple(rule for rule in options.rules if rule.code in codes)
-    found = _look_again(draft, looked, replace(options, rules=rules), memory).findings
+    found = _look_again(draft, looked, replace(options, rules=rules), memory.of_result).findings
     return {each.code for each in found if each.applied and (each.code, each.path) not in draft.rejected}
 
 
@@ -204,12 +207,11 @@ def _discarded(finding: Finding, why: str) -> Finding:
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
-def _rewrite(draft: Draft, looked: Scan, options: Options, late: Mapping[str, int], memory: Memory) -> Draft:
+def _rewrite(draft: Draft, looked: Scan, options: Options, late: Mapping[str, int], memory: Memory) -> None:
     draft.late = late
     for rule in _in_turn(options, late):
         attempt, facts = _turn(rule, draft, looked, options, memory)
         draft.take(attempt.changes, attempt.steps, attempt.files, facts)
-    return draft
 
 
 def _in_turn(options: Options, late: Mapping[str, int]) -> list[Rule]:
@@ -229,7 +231,7 @@ def _turn(rule: Rule, draft: Draft, looked: Scan, options: Options, memory: Memo
     if times == BEHIND_ALL:
         known = _look_at_result(draft, looked, options, memory)
     elif times and not (rule.last and _rewrites_base(rule, looked)):
-        known = _look_again(draft, looked, options, memory)
+        known = _look_again(draft, looked, options, memory.of_result)
     while True:
         attempt, failed = _apply_rule(rule, draft, looked, known, options)
         if not failed:
@@ -272,7 +274,7 @@ def _apply_rule(
     for path, want in wanted.items():
         if not want.matches or (rule.code, path) in draft.rejected:
             continue
-        result = rewritten(rule, draft.now[path], want, known.facts, options)
+        result = _rewritten(rule, draft, path, want, known.facts, options)
         if isinstance(result, str):
             return _RuleAttempt(), {(rule.code, item): result for item in (path, *_sharing(path, wanted))}
         changes.append(Change(rule.code, path, draft.now[path].data, result.data))
@@ -284,11 +286,20 @@ def _apply_rule(
     return _RuleAttempt(changes, steps, files), {}
 
 
+def _rewritten(
+    rule: Rule, draft: Draft, path: str, want: RequestedRewrite, facts: Facts, options: Options
+) -> RewrittenFile | str:
+    source, turns = draft.now[path], draft.turns
+    if want.refused:
+        return rewritten(rule, source, want, facts, options)
+    return turns.once(turns.rewritten, rule, source, facts, lambda: rewritten(rule, source, want, facts, options))
+
+
 def _wanted(
     rule: Rule, draft: Draft, looked: Scan, known: Scan, changed: Container[str], options: Options
 ) -> dict[str, RequestedRewrite]:
     """What a rule is to rewrite in each file, as they are by now, less what was refused and what that takes along."""
-    looks: dict[str, tuple[PythonFile | TextFile | None, list[Match]]] = {}
+    looks: dict[str, Looked] = {}
     for path in sorted(known.present):
         calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
         if calls and path not in changed and _is_settled(said):
@@ -387,6 +398,11 @@ def _wakes(rule: Rule, path: str, draft: Draft, facts: Facts) -> bool:
     source = draft.now[path]
     if rule.last or not awake(source, (rule,)):
         return False
+    return draft.turns.once(draft.turns.woken, rule, source, facts, lambda: _may_match(rule, path, draft, facts))
+
+
+def _may_match(rule: Rule, path: str, draft: Draft, facts: Facts) -> bool:
+    source = draft.now[path]
     if (rule.present is None and rule.spelled is None) or sees_text(rule, source):
         return True
     try:
@@ -396,15 +412,17 @@ def _wakes(rule: Rule, path: str, draft: Draft, facts: Facts) -> bool:
     return isinstance(file, PythonFile) and is_present(rule, file)
 
 
-def _looked_at(
-    rule: Rule, path: str, draft: Draft, facts: Facts, options: Options
-) -> tuple[PythonFile | TextFile | None, list[Match]]:
+def _looked_at(rule: Rule, path: str, draft: Draft, facts: Facts, options: Options) -> Looked:
     """A file as a rule sees it, with what it finds there; nothing where it cannot be read."""
-    try:
-        file = draft.open(rule, path, facts)
-    except Unreadable:
-        return None, []
-    return file, matches(rule, file, facts, options)
+
+    def look() -> Looked:
+        try:
+            file = draft.open(rule, path, facts)
+        except Unreadable:
+            return None, []
+        return file, matches(rule, file, facts, options)
+
+    return draft.turns.once(draft.turns.looked, rule, draft.now[path], facts, look)
 
 
 def _look_at_result(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
@@ -412,7 +430,10 @@ def _look_at_result(draft: Draft, looked: Scan, options: Options, memory: Memory
     after = _after(draft)
     if options.pins == pins_of([*draft.base.values()]):
         options = replace(options, pins=pins_of(after), forked=is_forked(after))
-    return _look_again(draft, looked, options, memory)
+    later = memory.of_result
+    found = _look_again(draft, looked, options, later)
+    memory.keep_result(later)
+    return found
 
 
 def _after(draft: Draft) -> list[Source]:
@@ -422,12 +443,10 @@ def _after(draft: Draft) -> list[Source]:
 
 
 def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
-    """What a look at the result gives."""
+    """What a look at the result gives, of which `memory` is to know."""
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    alone = replace(options, rules=rules, jobs=1)
-    later = memory.again()
-    later.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
-    found = scan(_after(draft), alone, memory=later, refusals=draft.refusals.behind(draft.seen))
-    later.parsed = found.facts.trees.known
-    memory.keep_result(later)
+    asked = replace(options, rules=rules)
+    memory.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
+    found = scan(_after(draft), asked, memory=memory, refusals=draft.refusals.behind(draft.seen))
+    memory.parsed = found.facts.trees.known
     return found

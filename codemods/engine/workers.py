@@ -97,7 +97,8 @@ class Workers:
     def _hire(self) -> None:
         import multiprocessing
 
-        given = Workspace(self.workspace.sources, self.workspace.options, KEPT_BYTES // self._jobs)
+        known = self.workspace.trees.parsed if multiprocessing.get_start_method() == "fork" else None
+        given = Workspace(self.workspace.sources, self.workspace.options, KEPT_BYTES // self._jobs, known)
         for _ in range(self._jobs):
             ours, theirs = multiprocessing.Pipe()
             process = multiprocessing.Process(target=_work, args=(given, others_rules(), theirs), daemon=True)

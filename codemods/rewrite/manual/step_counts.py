@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.code.nodes import walked
@@ -57,18 +57,36 @@ def _is_none(facts: Facts, path: str, word: bytes) -> bool:
 
 def _ways(facts: Facts, file: PythonFile, own: tuple[ClassFact, ...]) -> Iterator[str]:
     """How a file asks: of the `module`, of what is no module (`none`), or in an `other` way."""
-    told: dict[int, str] = {}
-    for item in file.classes:
-        for method in item.methods.values():
-            for node, _ in file.nodes_near([COUNT], method):
-                if isinstance(node, ast.Attribute) and node.attr == COUNT:
-                    told[id(node)] = _way(facts, file, item, method, node, own)
+    counts = _counts(file)
+    told = {id(node): _way(facts, file, item, method, node, own) for item, method, node in counts.of_classes}
     for node in file.attributes(COUNT):
         yield told.get(id(node), "other")
-    harmless = {id(key) for key in _names_of_logged(file)} | shown_alone(facts, file, COUNT)
-    for node in walked(file.tree):
-        if isinstance(node, ast.Constant) and node.value == COUNT and id(node) not in harmless:
-            yield "other"
+    if counts.keys and not {id(key) for key in counts.keys} <= shown_alone(facts, file, COUNT):
+        yield "other"
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Where a file speaks of the count: in methods of classes, and as a text that is not the name of what is logged."""
+
+    of_classes: Sequence[tuple[ClassNode, Function, ast.Attribute]]
+    keys: Sequence[ast.Constant]
+
+
+def _counts(file: PythonFile) -> _Counts:
+    if "step counts" not in file.memo:
+        of_classes = [
+            (item, method, node)
+            for item in file.classes
+            for method in item.methods.values()
+            for node, _ in file.nodes_near([COUNT], method)
+            if isinstance(node, ast.Attribute) and node.attr == COUNT
+        ]
+        logged = {id(key) for key in _names_of_logged(file)}
+        texts = (node for node in walked(file.tree) if isinstance(node, ast.Constant) and node.value == COUNT)
+        file.memo["step counts"] = _Counts(of_classes, [node for node in texts if id(node) not in logged])
+    found: _Counts = file.memo["step counts"]
+    return found
 
 
 def _way(

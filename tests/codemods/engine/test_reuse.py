@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import codemods.engine.plan as planning
+import codemods.engine.scan as scanning
 from codemods.code.parsed_files import ParsedFiles, load
 from codemods.code.source import Source
 from codemods.engine.draft import Draft
@@ -17,9 +19,11 @@ from codemods.engine.scan import Options
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import sees_text
 from codemods.lightning.facts import Facts
+from codemods.lightning.pins.stated import pins_of
 from codemods.rewrite import locate
 from codemods.rule import Rule, all_rules
 from fixer.files import kind_of
+from fixer.stops import look_again as look_again_at
 from tests.codemods.support import sources
 
 FAMILIES = sorted({rule.code[:4] for rule in all_rules()})
@@ -95,3 +99,44 @@ def test_no_rule_has_a_turn_at_a_file_in_which_nothing_is_to_be_rewritten(monkey
     made = plan(sources({"still.py": still, "moved.py": moved}), Options(all_rules()))
     assert {finding.path for finding in made.findings} == {"still.py", "moved.py"}
     assert turns == {"moved.py"}
+
+
+def test_no_attempt_looks_for_what_one_before_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: Counter[tuple[str, str, str]] = Counter()
+    attempts: list[Draft] = []
+    rewrite, matches = planning._rewrite, planning.matches
+
+    def started(draft: Draft, *rest: Any) -> None:
+        attempts.append(draft)
+        rewrite(draft, *rest)
+
+    def watched(rule: Rule, file: Any, *rest: Any) -> Any:
+        looks[rule.code, file.path, file.text] += rule.code not in attempts[-1].late
+        return matches(rule, file, *rest)
+
+    monkeypatch.setattr(planning, "_rewrite", started)
+    monkeypatch.setattr(planning, "matches", watched)
+    monkeypatch.setattr(planning, "_opened", lambda *_: set() if len(attempts) > 1 else {"LIT101"})
+    plan(list(own_projects()), Options(all_rules(), unsafe=True))
+    assert [*attempts[-1].late] == ["LIT101"]
+    assert max(looks.values()) == 1
+
+
+def test_the_last_look_knows_all_that_the_plan_saw_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    look_again, check = planning._look_again, scanning.check
+
+    def started(draft: Draft, looked: Any, options: Options, memory: Memory) -> Any:
+        asked.append(tuple(rule.code for rule in options.rules))
+        return look_again(draft, looked, options, memory)
+
+    monkeypatch.setattr(planning, "_look_again", started)
+    monkeypatch.setattr(planning, "_eased", lambda *_: {"LIT101"})
+    files, memory = list(own_projects()), Memory()
+    options = Options(all_rules(), unsafe=True, pins=pins_of(files))
+    made = plan(files, options, memory=memory)
+    assert asked[-1] == ("LIT101",)
+    anew: list[str] = []
+    monkeypatch.setattr(scanning, "check", lambda space, item: anew.append(item[0]) or check(space, item))
+    assert look_again_at(files, made, options, memory)
+    assert not anew
