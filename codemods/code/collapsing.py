@@ -43,7 +43,7 @@ def _with_bases(tree: ast.Module, known: ModuleNames) -> ast.Module:
         if not isinstance(base, ast.ClassDef) or base.name not in above or not _can_move(base, known):
             continue
         for below in tree.body[tree.body.index(base) + 1 :]:
-            made = _joined(below, base, known) if isinstance(below, ast.ClassDef) else None
+            made = _joined(below, base) if isinstance(below, ast.ClassDef) else None
             if made is not None:
                 body = [made if item is below else item for item in tree.body if item is not base]
                 return changed(tree, body=body)
@@ -138,7 +138,7 @@ def _read_in_class(node: ast.ClassDef) -> set[str]:
     return {item.id for item in every if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
 
 
-def _joined(below: ast.ClassDef, base: ast.ClassDef, known: ModuleNames) -> ast.ClassDef | None:
+def _joined(below: ast.ClassDef, base: ast.ClassDef) -> ast.ClassDef | None:
     """A class with what its first base has, less the methods that this leaves to it; None where it is another's, or
     where both have something else of one name."""
     first = below.bases[0] if below.bases else None
@@ -179,7 +179,7 @@ def _with_functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
             for statement in node.body:
                 name, own = alias(statement) or ("", "")
                 helper = functions.get(own)
-                if helper is not None and isinstance(statement, ast.Assign) and _can_be_method(helper, node, known):
+                if helper is not None and isinstance(statement, ast.Assign) and _can_be_method(helper, known):
                     method = changed(helper, name=name)
                     made = changed(node, body=[method if item is statement else item for item in node.body])
                     return _instead(tree, {id(node): made}, helper)
@@ -192,7 +192,7 @@ def _with_functions(tree: ast.Module, known: ModuleNames) -> ast.Module:
             continue
         between = tree.body[tree.body.index(place) + 1 : index]
         still = all(isinstance(item, Function) or _set_behind(item)[0] == owner for item in between)
-        if still and name not in _members(place.body) | MAKING and _can_be_method(helper, place, known):
+        if still and name not in _members(place.body) | MAKING and _can_be_method(helper, known):
             made = changed(place, body=[*place.body, changed(helper, name=name)])
             return _instead(tree, {id(place): made}, helper, node)
     return tree
@@ -216,7 +216,7 @@ def _set_behind(node: ast.stmt) -> tuple[str, str, str]:
     return (target.value.id, target.attr, node.value.id) if isinstance(target.value, ast.Name) else ("", "", "")
 
 
-def _can_be_method(helper: ast.FunctionDef, node: ast.ClassDef, known: ModuleNames) -> bool:
+def _can_be_method(helper: ast.FunctionDef, known: ModuleNames) -> bool:
     """Whether a function of the module does the same as a method of a class, and is nothing else."""
     if known.names.reads[helper.name] != 1 or not known.is_fixed(helper) or helper.decorator_list:
         return False

@@ -41,7 +41,7 @@ def row(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     if isinstance(node.func, ast.Attribute):
-        return _view(node.func.value, node.func.attr, node) if not node.args else None
+        return _view(node.func.value, node.func.attr) if not node.args else None
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name not in TAKING or name in known.taken or not node.args:
         return None
@@ -54,7 +54,7 @@ def row(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
     if len(given) < len(rows):
         return None
     if name == "zip":
-        return _beside(given, node, known)
+        return _beside(given, known)
     if len(given) > 1:
         return None
     if name == "enumerate":
@@ -77,7 +77,7 @@ def _pair(one: ast.expr, other: ast.expr) -> ast.expr:
     return _new(ast.Tuple(elts=[one, other], ctx=ast.Load()), other)
 
 
-def _view(node: ast.expr, name: str, place: ast.expr) -> list[ast.expr] | None:
+def _view(node: ast.expr, name: str) -> list[ast.expr] | None:
     """What a view of a dictionary holds whose keys are all different constants."""
     if not isinstance(node, ast.Dict) or name not in ("keys", "values", "items"):
         return None
@@ -94,7 +94,7 @@ def _view(node: ast.expr, name: str, place: ast.expr) -> list[ast.expr] | None:
     return [key for key, _ in pairs] if all(isinstance(value, ast.Constant | ast.Name) for _, value in pairs) else None
 
 
-def _beside(rows: list[list[ast.expr]], place: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
+def _beside(rows: list[list[ast.expr]], known: ModuleNames) -> list[ast.expr] | None:
     """What `zip` makes of rows of one length, of which the last alone may do something."""
     quiet = all(known.is_quiet(item) for each in rows[:-1] for item in each)
     if not quiet or len({*map(len, rows)}) > 1:

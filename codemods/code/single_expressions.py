@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -31,7 +30,7 @@ def plain_answers(tree: ast.Module, known: ModuleNames) -> ast.Module:
         return tree
     said = said_names(known)
     for node, helper in helpers:
-        made = _asked(node, helper, said, known) if said[helper.name] == 2 else None
+        made = _asked(node, helper, known) if said[helper.name] == 2 else None
         if made is not None:
             return replaced(tree, partial(_swapped, node, made))
     return tree
@@ -76,7 +75,7 @@ def _mark(helper: ast.FunctionDef, known: ModuleNames) -> str | None:
     return marks[0] if len(marks) == 1 and marks[0] in MARKS and marks[0] not in known.taken else None
 
 
-def _asked(node: ast.ClassDef, helper: Any, said: Counter[str], known: ModuleNames) -> ast.ClassDef | None:
+def _asked(node: ast.ClassDef, helper: Any, known: ModuleNames) -> ast.ClassDef | None:
     """A class with what one of its methods gives back where another asks for it."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method is not helper and has_instance(method):

@@ -257,7 +257,7 @@ def _spelled(change: Callable[..., Any]) -> Iterator[object]:
     yield change
 
 
-def _overriding(facts: Facts, shown: WrittenOutTrainer, name: str | None) -> str | None:
+def _overriding(facts: Facts, name: str | None) -> str | None:
     """A file that may hold arguments of a Trainer that win over what LightningCLI has as defaults: a configuration, or
     a document or script with a command line."""
     words = [word.encode() for word in (HARDWARE if name in HARDWARE else {name or ""})]
@@ -283,7 +283,7 @@ def _explained(file: PythonFile, facts: Facts, match: Match, said: ViewMatch) ->
     homes = [item.home for item in shown.built.arguments if isinstance(item.home, HandedKeyword)]
     if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes, names_of(homes)):
         fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
-    if shown.built.inside is not None and fix == "safe" and (other := _overriding(facts, shown, name)):
+    if shown.built.inside is not None and fix == "safe" and (other := _overriding(facts, name)):
         fix, reason = "unsafe", f"{reason}; {other} may give other values, which win"
     if any(not item.always for item in shown.built.arguments):
         return _left(match, "the other arguments that reach Trainer are not always set")

@@ -24,7 +24,6 @@ MOST_FILES = 3
 MOST_TEXT = 100_000
 MOST_STEPS = 8
 SELF = frozenset({"self", "this", "cls"})
-Statement = tuple[PythonFile, ast.stmt]
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,13 @@ def _built(at_: FileLook, call: CallNode, words: Collection[str]) -> BuiltObject
         return _of_own(at_, call, fact, dotted)
     if (taken := facts.taken(dotted, file.path)) and taken.sure and at_.wanted.is_one(taken.name):
         return _by_another_name(_direct(at_, call, taken.name), f"`{dotted}`, which names it")
-    if kind := _partial_of_another(at_, call, dotted):
+    if kind := _partial_of_another(at_, dotted):
         how, fixed = f"`{dotted}`, a partial", "the partial may be given other arguments elsewhere"
         return replace(_direct(at_, call, kind), how=how, fixed=fixed)
     return _of_factory(at_, call, dotted)
 
 
-def _partial_of_another(at_: FileLook, call: CallNode, dotted: str) -> str | None:
+def _partial_of_another(at_: FileLook, dotted: str) -> str | None:
     """The class of Lightning's that a partial is of which a name of another module stands for."""
     module, _, name = dotted.rpartition(".")
     path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None

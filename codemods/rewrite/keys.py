@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -62,7 +62,7 @@ def verdicts(entries: tuple[MappingEntry, ...], facts: Facts) -> Iterator[KeyVer
             if key and (key, match.row == NOTED) not in spoken:
                 spoken.add((key, match.row == NOTED))
                 told = replace(match, reason=re.sub(rf"{_UNSEEN}\d+", "...", match.reason))
-                yield _verdict(file, told, key, names)
+                yield _verdict(file, told, key)
 
 
 def _text(item: MappingEntry, index: int) -> str:
@@ -85,7 +85,7 @@ def _key_at(file: PythonFile, match: Match) -> str | None:
     return line.strip().partition("=")[0] if line.startswith("    ") else None
 
 
-def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str]) -> KeyVerdict:
+def _verdict(file: PythonFile, match: Match, key: str) -> KeyVerdict:
     left = KeyVerdict(key, match.message, "manual", match.reason, match.row)
     if match.fix == "manual" or not match.edits:
         return left

@@ -143,7 +143,7 @@ def built_and_used(program: Program) -> Edited:
                 yield node.lineno, "".join([*lines[: node.lineno - 1], *lines[node.end_lineno or 0 :]])
 
 
-def set_by(form: str, top: str = "") -> Callable[[Program], Edited]:
+def set_by(form: str) -> Callable[[Program], Edited]:
     """An attribute of the instance that is set in another form."""
 
     def edit(program: Program) -> Edited:
@@ -159,7 +159,7 @@ def set_by(form: str, top: str = "") -> Callable[[Program], Edited]:
                 ):
                     of, text = program.source(target.value), program.source(node.value)
                     words = {"of": of, "name": target.attr, "value": text, "indent": program.indent(node)}
-                    yield node.lineno, with_import(program.replace((node, form.format(**words))), top)
+                    yield node.lineno, program.replace((node, form.format(**words)))
 
     return edit
 
@@ -198,7 +198,6 @@ def annotated_parameter(annotation: str, top: str = "") -> Callable[[Program], E
     return edit
 
 
-NUMBERS = (int, float)
 DATA: Mapping[str, Callable[[Program], Edited]] = {
     "string above": strings_named("WORD_HERE", "WORD_HERE = {value}"),
     "string of an enum": strings_named(

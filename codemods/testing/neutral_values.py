@@ -30,7 +30,7 @@ def value(form: str, top: str = "") -> Callable[[Program], Edited]:
     return edit
 
 
-def constant(form: str, top: str = "", kinds: tuple[type, ...] = (object,)) -> Callable[[Program], Edited]:
+def constant(form: str, kinds: tuple[type, ...] = (object,)) -> Callable[[Program], Edited]:
     """The constant of each keyword in another form."""
 
     def edit(program: Program) -> Edited:
@@ -38,7 +38,7 @@ def constant(form: str, top: str = "", kinds: tuple[type, ...] = (object,)) -> C
             if isinstance(node.value, kinds) and (bool in kinds or not isinstance(node.value, bool)):
                 new = form.format(value=program.source(node), type=type(node.value).__name__)
                 if keyword.arg and f"{keyword.arg}=" in program.source(keyword):
-                    yield call.lineno, with_import(program.replace((node, new)), top)
+                    yield call.lineno, program.replace((node, new))
 
     return edit
 

@@ -333,9 +333,9 @@ def _skipped(page: Page, result: Result, verbose: bool) -> None:
     _more(page, len(result.skipped) - len(shown))
 
 
-def _more(page: Page, number: int, what: str = "", indent: int = 2) -> None:
+def _more(page: Page, number: int) -> None:
     if number > 0:
-        page.line([(f"and {number} more{f' {what}' if what else ''}; see them with --verbose", "dim")], indent)
+        page.line([(f"and {number} more; see them with --verbose", "dim")], 2)
 
 
 def _messages(page: Page, result: Result) -> None:

@@ -95,11 +95,6 @@ def manifests_in(root: Path) -> Manifests:
     )
 
 
-def pins_in(root: Path) -> tuple[str, ...]:
-    """The requirement lines that the files at the top of a tree state, those of requirement files first."""
-    return tuple(dict.fromkeys(one.text for one in _said(root, _READ, _SIZE) if isinstance(one, IndexRequirement)))
-
-
 def required_in(root: Path) -> tuple[str, ...]:
     """The lines of the files at the top of a tree that name no extras: of all but `pyproject.toml`."""
     needed = [one for one in _READ if one[0] != "pyproject.toml" and one[1] not in _OF_EXTRAS]

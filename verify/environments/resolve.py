@@ -33,9 +33,9 @@ class Resolution:
         return f"would install on Python {self.python}, by {self.tool}: {shown or 'none of Lightning'}, and {more} more"
 
 
-def resolve(requirements: Sequence[str], stop: threading.Event | None = None) -> Resolution:
+def resolve(requirements: Sequence[str]) -> Resolution:
     """Resolve requirements for this interpreter with what this machine installs with."""
-    installer = find(stop or threading.Event())
+    installer = find(threading.Event())
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     with tempfile.TemporaryDirectory(prefix="fixer-pins-") as folder:
         listed = Path(folder) / "requirements.txt"

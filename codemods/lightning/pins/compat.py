@@ -48,7 +48,6 @@ class MinorRelease:
 
     name: str
     python: str
-    python_newest: str
     beside: Mapping[str, Need]
     resources: bool
 
@@ -65,7 +64,6 @@ def minors() -> tuple[MinorRelease, ...]:
         MinorRelease(
             row["lightning"],
             row["python"],
-            row["python_ci_max"],
             {
                 **{name: Need(row[name], row[f"{name}_exact"]) for name in (*OWN, "numpy")},
                 **{name: Need(along[row["torch"]][name], along[row["torch_exact"]][name]) for name in FAMILY},

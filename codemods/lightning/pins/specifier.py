@@ -303,16 +303,13 @@ def releases(*stated: tuple[str, Language]) -> Iterator[str]:
 
 
 @cache
-def admits_from(text: str, floor: str, language: Language = "pep440", inclusive: bool = True) -> bool:
+def admits_from(text: str, floor: str, language: Language = "pep440") -> bool:
     """Whether a specifier admits any release from `floor` on."""
     least = Version(floor)
     named = [clause.version for clause in clauses(text) if "*" not in clause.version and clause.operator != "==="]
     own = _minors(least.major) if least.major > 2 else ()
     candidates = (*_usual(), *((Version(item), str(Version(item))) for item in (*own, *named)))
-    return any(
-        (version > least or (inclusive and version == least)) and admits(text, said, language)
-        for version, said in candidates
-    )
+    return any(version >= least and admits(text, said, language) for version, said in candidates)
 
 
 @cache

@@ -36,10 +36,9 @@ def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:
     return (*ASKED, *(f"def {hook}".encode() for hook in unheard))
 
 
-def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: bool = True) -> str | None:
+def relatives(facts: Facts, fact: ClassFact, inherited: set[str]) -> str | None:
     """Why its bases and subclasses forbid a rewrite of the class: one of them defines one of the `inherited`
-    methods, chooses the kind of optimization or, where `constructors` holds, has a constructor that comes in
-    between."""
+    methods, or may choose the kind of optimization."""
     if facts.kind(fact) != MODULE:
         return "its bases cannot be followed to LightningModule"
     found = clash(facts, fact, inherited)
@@ -51,8 +50,6 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: 
     for child in facts.subclasses(fact):
         if child.path != fact.path and child.path in facts.mentions.get(b"automatic_optimization", frozenset()):
             return f"its subclass {child.name} ({child.path}) may choose the kind of optimization"
-        if constructors and "__init__" in child.methods:
-            return f"its subclass {child.name} ({child.path}) defines __init__"
     return None
 
 

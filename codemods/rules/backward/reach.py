@@ -10,7 +10,6 @@ from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_assignments, self_name
 from codemods.rules.backward.names import Bound, MethodNames
 
-CUTS = frozenset({"detach", "item", "tolist", "numpy"})
 PARTS = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Embedding", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 GIVEN = frozenset({"global_rank", "local_rank", "device", "dtype", "current_epoch", "global_step", "hparams"})
 

@@ -75,7 +75,7 @@ def read_accumulation(method: Function, unzeroed: bool = False) -> Accumulation 
     parents = {child: node for node in every_node(method) for child in ast.iter_child_nodes(node)}
     calls = [node for node in every_node(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     steps = [call for call in calls if _attr(call) == "step" and names.is_optimizer(_receiver(call))]
-    backwards = [call for call in calls if is_backward(call, method)]
+    backwards = [call for call in calls if is_backward(call)]
     if not steps or not backwards:
         return None
     windows = [_window_of(step, method, names, parents) for step in steps]
@@ -105,7 +105,7 @@ def read_accumulation(method: Function, unzeroed: bool = False) -> Accumulation 
     return Accumulation(tuple(found.values()), tuple(backwards), tuple(wiping))
 
 
-def is_backward(call: ast.Call, method: Function) -> bool:
+def is_backward(call: ast.Call) -> bool:
     """Whether a call is `self.manual_backward(...)`, `self.backward(...)` or `loss.backward(...)`."""
     return _attr(call) in ("manual_backward", "backward")
 

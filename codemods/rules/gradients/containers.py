@@ -61,7 +61,7 @@ def containers(item: ClassNode) -> Iterator[ModuleContainer]:
         local = _local(method, value) if isinstance(value, ast.Name) else None
         if value is None or (local is None and not _is_container(value)):
             continue
-        elements = local if local is not None else [*written(value), *_added(item, method, target.attr)]
+        elements = local if local is not None else [*written(value), *_added(method, target.attr)]
         flat = [inner for element in elements for inner in _flat(element)]
         dotted = [item.scope.resolve(element.func) if isinstance(element, ast.Call) else None for element in flat]
         built = [name for name in map(_class_of, dotted, flat, [item] * len(flat)) if name]
@@ -152,7 +152,7 @@ def _flat(node: ast.expr) -> list[ast.expr]:
     return [inner for element in written(node) for inner in _flat(element)] if isinstance(node, NESTED) else [node]
 
 
-def _added(item: ClassNode, method: Function, name: str) -> list[ast.expr]:
+def _added(method: Function, name: str) -> list[ast.expr]:
     """What a constructor adds to a list, or puts into a dict; a name stands for what it is given, once."""
     me = self_name(method)
     found: list[ast.expr] = []

@@ -34,11 +34,11 @@ ADVICE_ONE = "remove `{}` if it should be trained, or leave it out of the optimi
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item, fact in () if _thawed_by_callbacks(facts) else modules(file, facts):
-        if not _is_shared(fact, facts) and not _thaws(file, item):
+        if not _is_shared(fact, facts) and not _thaws(item):
             yield from _class(file, item)
 
 
-def _thaws(file: PythonFile, item: ClassNode) -> bool:
+def _thaws(item: ClassNode) -> bool:
     """Whether anything in a class may make parameters trainable again."""
     for node in every_node(item.node):
         if THAWS.search(_named(node)):

@@ -75,7 +75,7 @@ def _match(file: PythonFile, facts: Facts, held: ModuleContainer) -> Match | Non
         mixed = PARAMETER in held.dotted and not alone
         advice = BOTH if mixed else ADVICE.format(what, "parameters" if alone else "layers")
         return Match(file.span(held.node), message, "manual", f"{why}; {advice}")
-    spelled = _spelled(file, held)
+    spelled = _spelled(file)
     imports = () if spelled else (("torch", None),)
     name = f"{spelled or 'torch.nn'}.{kind}"
     reason = REASON.format("the parameters get" if alone else "the modules get their parameters")
@@ -91,7 +91,7 @@ def _statement(held: ModuleContainer) -> ast.stmt:
     )
 
 
-def _spelled(file: PythonFile, held: ModuleContainer) -> str | None:
+def _spelled(file: PythonFile) -> str | None:
     """How the file calls torch.nn."""
     for name, targets in file.scope.bindings.items():
         if targets == frozenset({"torch.nn"}):

@@ -45,7 +45,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not any("training_step" in member.methods for member in relatives):
             continue
         for loaded in loaded_by(file, facts, item):
-            if is_trained(loaded, fact, facts):
+            if is_trained(loaded):
                 yield _match(file, facts, loaded)
 
 
@@ -55,7 +55,7 @@ def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fact = fact_of(file, facts, item)
         if fact is None or facts.kind(fact) == MODULE or "__init__" not in item.methods:
             continue
-        found = [loaded for loaded in loaded_by(file, facts, item) if is_trained(loaded, fact, facts)]
+        found = [loaded for loaded in loaded_by(file, facts, item) if is_trained(loaded)]
         if found and is_module(facts, f"{file.module}.{item.qualname}", file.path):
             holder = _holder(facts, fact)
             for loaded in found if holder else ():

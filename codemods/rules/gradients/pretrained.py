@@ -11,7 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
-from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.facts import Facts
 from codemods.rules.gradients.names import NO_GRAD
 
 BUILT_IN = ("__init__", "configure_model", "setup")
@@ -150,7 +150,7 @@ def is_model(file: PythonFile, facts: Facts, scope: Scope, call: ast.Call) -> bo
     )
 
 
-def is_trained(loaded: PretrainedAttribute, fact: ClassFact, facts: Facts) -> bool:
+def is_trained(loaded: PretrainedAttribute) -> bool:
     """Whether nothing says that the model is to stay in evaluation mode, or brings it into training mode."""
     if is_frozen(loaded) == "yes" or _mode_is_set(loaded) or _only_without_gradients(loaded):
         return False

@@ -68,7 +68,7 @@ def _in_loop(
         if not names or not _reaches_loss(flow, path, loop, index):
             continue
         made = max(_last_store(loop, name) if isinstance(targets[0], ast.Name) else index for name in names)
-        cuts = tuple(_cuts(file, loop, names, index))
+        cuts = tuple(_cuts(file, loop, names))
         stores = [node for name in names for node in _stores(loop, name)]
         if len([node for node in stores if node not in cuts]) > len(names):
             continue
@@ -166,7 +166,7 @@ def _reaches_loss(flow: EventFlow, path: Path, loop: ast.For | ast.While, made: 
     return False
 
 
-def _cuts(file: PythonFile, loop: ast.For | ast.While, names: list[str], made: int) -> Iterator[int]:
+def _cuts(file: PythonFile, loop: ast.For | ast.While, names: list[str]) -> Iterator[int]:
     """The statements of the body that may cut the state: detach and its kin beside one of its names, or by a call
     that cuts states which are kept elsewhere."""
     for index, statement in enumerate(loop.body):

@@ -92,7 +92,7 @@ def _state_match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, state
     named = " and ".join(f"`{name}`" for name in state.names)
     body = flow.statement(state.loop).body  # type: ignore[attr-defined]
     if not state.cuts:
-        if not state.certain and _may_be_cut_elsewhere(file, loop, flow, body[state.made]):
+        if not state.certain and _may_be_cut_elsewhere(file, loop, flow):
             return
         message = f"{named} is carried to the next chunk with its whole history"
         step: Step = Put(_end(flow, state), _cut_text(state))
@@ -100,7 +100,7 @@ def _state_match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, state
         if why := _cuts_nothing(file, loop, flow, state, body):
             yield left(file.span(body[state.cuts[0]]), f"{named} keeps its history from chunk to chunk", why, ADVICE)
             return
-        found = _wrong_depth(file, flow, state, body)
+        found = _wrong_depth(state, body)
         if found is None:
             return
         message, step = found
@@ -247,16 +247,14 @@ def cut_of(name: str) -> str:
     return f"apply_to_collection({name}, torch.Tensor, torch.Tensor.detach)"
 
 
-def _may_be_cut_elsewhere(file: PythonFile, loop: OptimizedModule, flow: EventFlow, made: ast.stmt) -> bool:
+def _may_be_cut_elsewhere(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> bool:
     """Whether the call that makes the state may give it back without a history."""
     others = loop.facts.mentions.get(b"detach", frozenset()) | loop.facts.mentions.get(b"no_grad", frozenset())
     own = "".join(file.source_of(method) for method in loop.item.methods.values() if method is not flow.function)
     return bool(others - {file.path}) or CUT.search(own) is not None or not loop.known_whole()
 
 
-def _wrong_depth(
-    file: PythonFile, flow: EventFlow, state: CarriedState, body: list[ast.stmt]
-) -> tuple[str, Step] | None:
+def _wrong_depth(state: CarriedState, body: list[ast.stmt]) -> tuple[str, Step] | None:
     """What is wrong with the one statement that cuts the state, and the right one; None where it may be right."""
     if len(state.cuts) != 1 or not state.certain:
         return None

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from codemods.code.external_bindings import bound_by_name
-from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call
 from codemods.lightning.calls import last_name
@@ -31,8 +30,6 @@ ATTACHED = frozenset({
 """Hooks that a Trainer calls, with the module in its hands."""
 _BY_SOME_NAME = re.compile(r"setattr\(\s*self\s*,\s*(?![\"'])|self\.__dict__|vars\(self\)|def __getattr(ibute)?__")
 """How a class has attributes that its text does not name."""
-_PLAIN = (f"{ROOT}.", "torch.", "abc.", "typing.")
-"""Bases that have none of it."""
 _SETTINGS = re.compile(r"(\w*_)?(args|cfg|conf|config|flags|hp|hparams|opt|options|params|trainer)")
 """What is called so is no module."""
 

@@ -27,14 +27,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         init = item.methods.get("__init__")
         if init is not None and not _begins(init):
-            yield _match(file, facts, item, fact, init)
+            yield _match(file, facts, fact, init)
         elif init is None and _is_dataclass(item) and not _has_post_init(facts, fact):
             advice = "give it `def __post_init__(self):` with `super().__init__()`"
             yield Match(file.head(item.node), MESSAGE, "manual", f"Not rewritten: {advice}. {REASON}")
 
 
-def _match(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, init: Function) -> Match:
-    why = _why_not(facts, item, fact, init)
+def _match(file: PythonFile, facts: Facts, fact: ClassFact, init: Function) -> Match:
+    why = _why_not(facts, fact, init)
     edit = None if why else _call_first(file, init)
     if edit is None:
         return Match(file.head(init), MESSAGE, "manual", f"Not rewritten: {why or 'it is one line'}; {WRITE}. {REASON}")
@@ -62,7 +62,7 @@ def _has_post_init(facts: Facts, fact: ClassFact) -> bool:
     return any("__post_init__" in member.methods for member in facts.ancestry(fact))
 
 
-def _why_not(facts: Facts, item: ClassNode, fact: ClassFact, init: Function) -> str:
+def _why_not(facts: Facts, fact: ClassFact, init: Function) -> str:
     """What `super().__init__()` may call besides the constructor of LightningDataModule."""
     if not (init.args.posonlyargs or init.args.args) or init.decorator_list:
         return "its constructor is an unusual one"

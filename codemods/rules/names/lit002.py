@@ -24,7 +24,7 @@ def _collect(file: PythonFile) -> tuple[str, ...] | None:
     """The namespaces that a file takes Lightning from, where it does not take it from either."""
     found = _spaces(file)
     if len(found) > 1:
-        found = {space for _, space in _imports(file, read_sites(file))}
+        found = {space for _, space in _imports(read_sites(file))}
     return tuple(sorted(found)) or None
 
 
@@ -43,7 +43,7 @@ def _space(dotted: str) -> str:
     return next((space for space in SPELLINGS if _is_of(dotted, space)), "")
 
 
-def _imports(file: PythonFile, sites: Sites) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
+def _imports(sites: Sites) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
     """The imports of Lightning that no other arm of a `try` or version check makes too, with their namespace."""
     for node, _, arms in sites.imports:
         if serves_both(node, arms):
@@ -104,7 +104,7 @@ def _mixed(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not (keep in facts.collected("LIT002").get(file.path, ()) or _meets(facts, file.path, keep)):
         return
     sites = read_sites(file)
-    for node, space in _imports(file, sites):
+    for node, space in _imports(sites):
         if space == keep:
             continue
         message = f"the project takes Lightning from `{keep}` too, which has classes of its own"

@@ -145,10 +145,10 @@ def _plain(
         else:
             yield _NamespaceUse(alias, (TextEdit(start, start + len(alias.name), new),))
     elif alias.name == "lightning" and to == OLD:
-        yield _of_package(file, sites, alias, scope)
+        yield _of_package(file, sites, alias)
 
 
-def _of_package(file: PythonFile, sites: Sites, alias: ast.alias, scope: Scope) -> _NamespaceUse:
+def _of_package(file: PythonFile, sites: Sites, alias: ast.alias) -> _NamespaceUse:
     """`import lightning as L`: whole where everything that is reached through it is in pytorch_lightning."""
     bound = alias.asname or alias.name
     edits = []

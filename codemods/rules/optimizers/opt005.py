@@ -111,7 +111,6 @@ class GAN(LightningModule):
 AFTER = BEFORE.replace("generator, optimizer_idx=0", "generator").replace(
     "untoggle_optimizer(0)", "untoggle_optimizer(generator)"
 )
-NEW = AFTER
 UNKNOWN = BEFORE.replace("        self.toggle_optimizer(generator, optimizer_idx=0)\n", "")
 
 RULE = Rule(

@@ -186,7 +186,7 @@ def _judge(
         )
     followers = _followers(facts, item, items)
     refusal = (
-        relatives(facts, fact, set(), constructors=False)
+        relatives(facts, fact, set())
         or _clash(facts, item, fact, followers, apart)
         or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
         or hearing(facts, fact)

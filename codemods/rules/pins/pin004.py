@@ -68,7 +68,7 @@ def _lacking(
 ) -> list[FeatureUse]:
     """The places that use a distribution which nothing brings any more."""
     since = row.since.get(pin.name)
-    if not since or not (row.any_release or _came_along(row, pin, own, area, base)):
+    if not since or not (row.any_release or _came_along(row, own, area, base)):
         return []
     moving = own.path in {**facts.collected("PIN001"), **facts.collected_texts("PIN001")}
     wanted = fitting(pin, area, facts.target) if moving and not pin.problem else None
@@ -87,7 +87,7 @@ def _lacking(
     ]
 
 
-def _came_along(row: TransitiveDistribution, pin: Pin, own: Manifest, area: Area, base: Mapping[str, Manifest]) -> bool:
+def _came_along(row: TransitiveDistribution, own: Manifest, area: Area, base: Mapping[str, Manifest]) -> bool:
     """Whether the release that the code runs on may have brought it: its manifests admit such a one together, and where
     this one admits a newer as well, which is then what gets installed, the code shows that it does not run on that."""
     paths = {own.path, *(item.path for item in area.manifests if item.path.rpartition("/")[2] in MAIN)}

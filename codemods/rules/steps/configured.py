@@ -187,7 +187,7 @@ def _trained(settings: Mapping[str, Any], facts: Facts, file: TextFile, ranks: i
         for key, value in settings.items()
         if key.endswith(("._target_", ".class_path")) and isinstance(value, str)
     ]
-    named += _of_cli(facts, file)
+    named += _of_cli(facts)
     found: dict[bool, list[BuiltInstance]] = {True: [], False: []}
     for dotted, prefix in dict.fromkeys(named):
         opened = facts.find_opened(dotted, file.path)
@@ -198,7 +198,7 @@ def _trained(settings: Mapping[str, Any], facts: Facts, file: TextFile, ranks: i
     return every[0] if len(every) == 1 else None
 
 
-def _of_cli(facts: Facts, file: TextFile) -> list[tuple[str, str]]:
+def _of_cli(facts: Facts) -> list[tuple[str, str]]:
     """The classes that a LightningCLI of the project is given, with the sections of their arguments."""
     names: list[tuple[str, str]] = []
     for path in sorted(facts.mentions.get(CLI, ())):

@@ -196,7 +196,7 @@ def _plain(
     own = {path: seen.own for path, seen in shown.items()}
     judge_own(facts, fact, own)
     refusal = (
-        relatives(facts, fact, INHERITED, constructors=False)
+        relatives(facts, fact, INHERITED)
         or hearing(facts, fact)
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})
         or (f"the Trainer at {given.accumulates} {ACCUMULATES}" if given.accumulate else None)

@@ -139,7 +139,7 @@ def _backend(
     if known and value is None:
         return ArgumentReplacement((), "safe", "it had no effect")
     if value == "ddp_cpu":
-        return _on_cpu(file, given)
+        return _on_cpu(given)
     if is_named(node) and (level := _plugged_level(given.get("plugins"))):
         return ArgumentReplacement((), level, "the strategy that plugins= names was what counted")
     if _is_single(node, given):
@@ -195,7 +195,7 @@ def _names(node: ast.expr | None) -> frozenset[str | None]:
     return frozenset({value}) if known and (value is None or isinstance(value, str)) else frozenset()
 
 
-def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> ArgumentReplacement:
+def _on_cpu(given: Mapping[str, ast.expr]) -> ArgumentReplacement:
     if {"gpus", "accelerator", "devices", "strategy", "tpu_cores", "num_tpu_cores", "ipus"} & given.keys():
         return ArgumentReplacement(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
     if "num_processes" in given:
@@ -244,7 +244,7 @@ def _accelerator(
     if not is_strategy(node):
         return None
     if value == "ddp_cpu":
-        return _on_cpu(file, {name: item for name, item in given.items() if name != "accelerator"})
+        return _on_cpu({name: item for name, item in given.items() if name != "accelerator"})
     strategy = named(file, facts, node)
     if strategy.text is None or "ddp_cpu" in strategy.text:
         return ArgumentReplacement(

@@ -52,7 +52,6 @@ from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Device
 if TYPE_CHECKING:
     import libcst as cst
 
-CODE = "LIT101"
 MESSAGE = "`gpus=` of Trainer was removed in Lightning 2.0"
 COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}

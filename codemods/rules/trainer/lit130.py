@@ -79,7 +79,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     sites = [site for call in file.calls_near(WORDS) if (site := read_site(file, facts, call))]
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
-        why = refusal(file, sites, kept) or _parted(file, facts, sites, kept) or _asked_elsewhere(file, facts, sites)
+        why = refusal(file, sites, kept) or _parted(facts, sites, kept) or _asked_elsewhere(file, facts, sites)
         why = why or next((told for site in sites if (told := _spread(file, facts, site, kept))), None)
         yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
     for call in file.calls_near(WORDS):
@@ -140,7 +140,7 @@ def _given(path: str, facts: Facts) -> set[str]:
     return {option for name, options in told.items() if path in owners(facts, name, scripts) for option in options}
 
 
-def _parted(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
+def _parted(facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
     """Why a file is left where options of 1.x are declared in one file and the Trainer is built in another."""
     scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     adds, builds = _has(sites, "add_argparse_args"), _has(sites, "from_argparse_args")

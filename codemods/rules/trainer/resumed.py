@@ -23,7 +23,7 @@ Fit = tuple[PythonFile, CallNode]
 def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: PythonFile | None) -> list[Fit] | str:
     """The `fit` calls of a Trainer, each with its file, or why they cannot be told; `newer` is another file that may be
     newer than the facts, as `file` may."""
-    if (name := _attribute(file, call)) is not None:
+    if (name := _attribute(call)) is not None:
         return _of_attribute(facts, file, call, name)
     function = call.within[0] if len(call.within) == 1 else None
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or not _gives(function, call, file):
@@ -42,7 +42,7 @@ def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: Python
     return found or "fixer cannot find its `fit`"
 
 
-def _attribute(file: PythonFile, call: CallNode) -> str | None:
+def _attribute(call: CallNode) -> str | None:
     """The attribute of `self` that alone keeps a Trainer."""
     method = call.within[-1] if call.within else None
     if not isinstance(method, Function) or len(call.within) != 2 or not isinstance(call.within[0], ast.ClassDef):

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from verify.environments.manifests import manifests_in, pins_in
+from verify.environments.manifests import manifests_in
+
+
+def pins_in(root: Path) -> tuple[str, ...]:
+    return tuple(pin.text for pin in manifests_in(root).pins)
 
 
 @pytest.mark.parametrize(
