@@ -31,12 +31,12 @@ from codemods.lightning.facts import TRAINER as TRAINER
 from codemods.lightning.facts import ClassFact as ClassFact
 from codemods.lightning.facts import Facts as Facts
 from codemods.lightning.facts import literal as literal
-from codemods.lightning.keywords import renamed, replaced, with_keyword, with_value
 from codemods.lightning.trainers import built as built
 from codemods.lightning.values import Constants as Constants
 from codemods.lightning.values import constants_of as constants_of
 from codemods.lightning.wanted import WantedClasses as WantedClasses
 from codemods.lightning.written_out import TRAINERS as TRAINERS
+from codemods.rewrite.keywords import renamed, replaced, with_keyword, with_value
 from codemods.rule import Example as Example
 from codemods.rule import Match as Match
 from codemods.rule import NodeEdit as NodeEdit

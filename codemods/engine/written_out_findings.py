@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
@@ -384,5 +385,5 @@ def _is_weaker(item: Match, said: ViewMatch) -> bool:
         return True
     if not item.edits or (said.shown.built.kind != TRAINER and said.name in said.shown.filled):
         return True
-    value = next((each.value for each in said.shown.call.keywords if each.arg == said.name), None)
+    value = value_of(said.shown.call, said.name or "")
     return item.fix == "unsafe" and value is not None and is_none(value)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from codemods.code.calls import keywords, space_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import OPAQUE
 from codemods.code.source import CallNode, PythonFile
@@ -14,7 +15,6 @@ from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.deleted_options import deletions
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
-from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_to, stated_once
 from codemods.lightning.namespace_from_dict import DictionaryEdits, configured
 from codemods.lightning.namespace_uses import (
@@ -27,7 +27,7 @@ from codemods.lightning.namespace_uses import (
     on_parsed,
 )
 from codemods.lightning.options import LIGHTNINGS, PARSED, is_parse, read_options
-from codemods.lightning.trainer_variables import calls_of, is_called_unseen, kept_in, reads_lightning, space_of
+from codemods.lightning.trainer_variables import calls_of, is_called_unseen, kept_in, reads_lightning
 from codemods.rules.trainer import helpers
 
 WORDS = ("add_argparse_args", "from_argparse_args")

@@ -48,8 +48,7 @@ def is_stored(
 def is_open(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
     """Whether what is not seen may set any attribute of an object of a class: a base of another library, a decorator
     that makes its constructor, or names that are worked out."""
-    known = facts.files.get(file.path)
-    fact = known.find(item.qualname) if known else None
+    fact = facts.of_class(file, item)
     strange = item.node.bases and (fact is None or facts.kind(fact) is None)
     return bool(item.node.decorator_list or strange) or stores_by_name(facts, file, item)
 

@@ -1,24 +1,14 @@
-"""The calls of a file that build Lightning's own Trainer by its name, and their keywords."""
+"""The calls of a file that build Lightning's own Trainer by its name."""
 
 from __future__ import annotations
 
 import ast
 
+from codemods.code.calls import last_name, value_of
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER
 
-Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 FROM_ARGS = f"{TRAINER}.from_argparse_args"
-
-
-def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    """The keyword of that name."""
-    return next((item for item in call.keywords if item.arg == name), None)
-
-
-def keywords(call: ast.Call) -> dict[str, ast.expr]:
-    """The values of the keywords by name."""
-    return {item.arg: item.value for item in call.keywords if item.arg}
 
 
 def builds_trainer(call: CallNode) -> bool:
@@ -47,25 +37,9 @@ def alike_calls(file: PythonFile, call: CallNode) -> list[CallNode]:
     return [other for other in file.calls_near([name]) if other.scope.resolve(other.node.func) == kind]
 
 
-def last_name(node: ast.expr) -> str | None:
-    """What a name, or a chain of attributes, ends in."""
-    node = node.value if isinstance(node, ast.NamedExpr) else node
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
-
-
-def space_of(file: PythonFile, call: CallNode) -> Space:
-    """The function that a call stands in, or the module."""
-    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return functions[-1] if functions else file.tree
-
-
 def fitted_class(call: CallNode, file: PythonFile) -> str | None:
     """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
-    given = (
-        call.node.args[0]
-        if call.node.args
-        else next((keyword.value for keyword in call.node.keywords if keyword.arg == "model"), None)
-    )
+    given = value_of(call.node, "model", 0)
     if isinstance(given, ast.Call):
         return _class_of(given, call)
     if not isinstance(given, ast.Name):

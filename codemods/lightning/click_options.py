@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.calls import value_of
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import literal
@@ -35,7 +36,7 @@ def options_of(file: PythonFile, function: Function) -> Iterator[tuple[ast.Const
     """The names of all that click gives a function, each where it is written, with the default."""
     for item in function.decorator_list:
         if isinstance(item, ast.Call) and file.scope.resolve(item.func) in _DECLARING and item.args:
-            given = next((each.value for each in item.keywords if each.arg == "default"), None)
+            given = value_of(item, "default")
             yield ast.copy_location(ast.Constant(_parameter(item)), item.args[0]), given
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, self_name
@@ -43,14 +44,14 @@ def keeps_one(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, re
 
 def _fact_of(facts: Facts, file: PythonFile, method: Function) -> ClassFact | None:
     item = next((each for each in file.classes if each.methods.get(method.name) is method), None)
-    return facts.files[file.path].find(item.qualname) if item and file.path in facts.files else None
+    return facts.of_class(file, item)
 
 
 def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:
     """What a call gives a parameter."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return None
-    named = next((each.value for each in call.keywords if each.arg == name), None)
+    named = value_of(call, name)
     return call.args[place] if place < len(call.args) else named
 
 

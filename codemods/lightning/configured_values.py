@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile, Source, TextFile, Unreadable
 from codemods.code.syntax import Function, is_script_guard, returns, takes
@@ -280,12 +281,7 @@ def _is_handed(facts: Facts, file: PythonFile, function: Function, name: str, de
         for other in file.calls_near([f"{function.name}("])
         if isinstance(other.node.func, ast.Name) and other.node.func.id == function.name
     ]
-    given = [
-        other.node.args[place]
-        if place < len(other.node.args)
-        else next((item.value for item in other.node.keywords if item.arg == name), None)
-        for other in calls
-    ]
+    given = [other.node.args[place] if place < len(other.node.args) else value_of(other.node, name) for other in calls]
     return bool(calls) and all(
         _is_read(facts, file, other, value, depth + 1) for other, value in zip(calls, given, strict=True)
     )

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from codemods.code.calls import last_name, value_of
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import targets_of
 from codemods.lightning.called_values import ASKING, handed_out
-from codemods.lightning.calls import last_name
 from codemods.lightning.configured_values import texts_in_configurations
 from codemods.lightning.facts import Facts
 from codemods.lightning.parameters import default_of_parameter
@@ -31,7 +31,7 @@ def default_of_option(file: PythonFile, name: str) -> ast.expr | None:
     if "parse_" not in file.text:
         return None
     for call in file.calls_near(["set_defaults"]):
-        if (default := next((item.value for item in call.node.keywords if item.arg == name), None)) is not None:
+        if (default := value_of(call.node, name)) is not None:
             return default
     for call in file.calls_near(["add_argument"]):
         given = {item.arg: item.value for item in call.node.keywords}
@@ -125,7 +125,7 @@ def _names(node: ast.expr, name: str) -> bool:
 def _of_declaration(call: ast.Call) -> Iterator[ast.Constant]:
     """The default of an option, as argparse, click and absl declare them."""
     declares = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
-    given = next((item.value for item in call.keywords if item.arg == "default"), None)
+    given = value_of(call, "default")
     if declares.startswith("DEFINE_"):
         given = given or next(iter(call.args[1:2]), None)
     elif declares not in ("add_argument", "option", "add"):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from codemods.code.calls import class_around
 from codemods.code.parsed_files import ParsedFiles
 from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.search import Search
@@ -349,6 +350,16 @@ class Facts:
         if len(paths) > 1:
             paths = tuple(_nearest(paths, near, module))
         return paths[0] if len(paths) == 1 else None
+
+    def of_class(self, file: PythonFile, item: ClassNode | None) -> ClassFact | None:
+        """What is known of a class of a file; None where that is nothing."""
+        known = self.files.get(file.path)
+        return known.find(item.qualname) if known and item else None
+
+    def kind_around(self, file: PythonFile, within: Sequence[ast.AST]) -> str | None:
+        """What the class is that something stands in; None outside classes, too."""
+        fact = self.of_class(file, class_around(file, within))
+        return self.kind(fact) if fact else None
 
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
         """The class and its project-local bases as far as they can be followed, in the order in which Python looks

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from codemods.code.calls import last_name
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 
 _BESIDE = "conftest.py"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import class_around
 from codemods.code.nodes import walk, walked
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
@@ -34,8 +35,7 @@ class ReadingPlace:
     def of(cls, file: PythonFile, call: CallNode) -> ReadingPlace:
         """Where a call stands."""
         functions = tuple(item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
-        around = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-        owner = next((item for item in file.classes if item.node is around), None)
+        owner = class_around(file, call.within)
         return cls(file, functions, call.scope, owner)
 
     def named(self, name: str) -> tuple[Function, ast.arg] | None:

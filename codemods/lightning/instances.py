@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from codemods.code.calls import class_around
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
@@ -214,8 +215,7 @@ def _is_made_otherwise(item: ClassNode) -> bool:
 
 def _owner(file: PythonFile, within: Within) -> ClassNode | None:
     """The class whose method the nodes around an expression are in."""
-    around = next((each for each in reversed(within) if isinstance(each, ast.ClassDef)), None)
-    return next((each for each in file.classes if each.node is around), None)
+    return class_around(file, within)
 
 
 def _parameter(function: Function, name: str) -> ast.arg | None:

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from codemods.code.calls import Space, space_of
 from codemods.code.nodes import every_node
 from codemods.code.reaching import definitions
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import takes
-from codemods.lightning.calls import Space, space_of
 from codemods.lightning.configured_values import is_set
 from codemods.lightning.facts import Facts
 from codemods.lightning.options import kind_of_option

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from codemods.code.calls import space_of
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import own_nodes
-from codemods.lightning.calls import space_of
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import literal
 from codemods.lightning.keyword_flow import HandedKeyword

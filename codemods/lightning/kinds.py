@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from codemods.code.calls import innermost
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
@@ -99,7 +100,7 @@ def _kind_of_name(facts: Facts, file: PythonFile, call: CallNode, name: str, dep
         return kind_of(facts, file, call, values[0], depth + 1)
     if values:
         return _kind_of_any(facts, file, call, values, depth)
-    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     if function is None:
         return "?"
     kind = _kind_of_parameter(file, function, name)

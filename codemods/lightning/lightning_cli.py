@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-
+from codemods.code.calls import class_around
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
@@ -20,10 +19,8 @@ def is_cli_call(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     if dotted in CLI:
         return True
     if is_super_call(call.node, "__init__"):
-        owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
-        item = next((item for item in file.classes if item.node is owner), None)
-        known = facts.files.get(file.path)
-        fact = known.find(item.qualname) if item and known else None
+        item = class_around(file, call.within)
+        fact = facts.of_class(file, item)
         members = facts.ancestry(fact) if fact else ()
         above = members[1:]
     else:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from codemods.code.calls import value_of
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import returns, takes, targets_of
 from codemods.lightning.facts import Facts, literal
@@ -250,7 +251,7 @@ def _is_optional(call: ast.Call) -> bool:
 
 
 def _dest(call: ast.Call) -> str | None:
-    given = next((item.value for item in call.keywords if item.arg == "dest"), None)
+    given = value_of(call, "dest")
     if isinstance(given, ast.Constant) and isinstance(given.value, str):
         return given.value
     names = [item.value for item in call.args if isinstance(item, ast.Constant) and isinstance(item.value, str)]

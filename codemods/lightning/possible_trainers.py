@@ -7,11 +7,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.calls import last_name
 from codemods.code.expressions import PARTIAL
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, returns, taken, targets_of
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.iterated_values import parametrized

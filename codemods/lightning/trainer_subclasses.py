@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from codemods.code.calls import class_around, innermost
 from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
@@ -29,9 +30,8 @@ def constructor_of(file: PythonFile, facts: Facts, call: CallNode, is_one: Calla
     project stands between."""
     if not is_super_call(call.node, "__init__"):
         return None
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    fact = facts.find_class(f"{file.module}.{name}", file.path) if name else None
+    owner = class_around(file, call.within)
+    fact = facts.find_class(f"{file.module}.{owner.qualname}", file.path) if owner else None
     return reached(facts, fact, is_one) if fact else None
 
 
@@ -72,13 +72,12 @@ def kind_above(facts: Facts, fact: ClassFact, is_one: Callable[[str], bool]) -> 
 def called(file: PythonFile, call: CallNode) -> str | None:
     """The dotted name of what is called; that of the class around for `super().__init__(...)`, and for `cls(...)` in a
     class method."""
-    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     built = isinstance(call.node.func, ast.Name) and function is not None and call.node.func.id == self_name(function)
     if not is_super_call(call.node, "__init__") and not (built and _is_class_method(function)):
         return _named(call)
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    return f"{file.module}.{name}" if name else None
+    owner = class_around(file, call.within)
+    return f"{file.module}.{owner.qualname}" if owner else None
 
 
 def _named(call: CallNode) -> str | None:
@@ -88,7 +87,7 @@ def _named(call: CallNode) -> str | None:
 def replaced_below(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """The class of the project that `cls(...)` in a class method may build instead, with a constructor of its own, or
     that has such a method itself."""
-    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     dotted = called(file, call)
     if function is None or dotted is None or dotted == _named(call):
         return None
@@ -126,8 +125,7 @@ def _function_called(file: PythonFile, facts: Facts, call: CallNode) -> Function
     method = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
     found: ast.AST | None = None
     if isinstance(node, ast.Attribute) and method and getattr(node.value, "id", None) == self_name(method):
-        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-        own = next((item for item in file.classes if item.node is owner), None)
+        own = class_around(file, call.within)
         found = own.methods.get(node.attr) if own else None
     elif definition := definition_of(ReadingPlace.of(file, call), facts, node):
         found = definition[1]

@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Container
 
+from codemods.code.calls import Space, space_of
 from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared, own_nodes, targets_of
-from codemods.lightning.calls import Space as Space
-from codemods.lightning.calls import space_of as space_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.handed_objects import is_only_read
 from codemods.lightning.instance_types import is_read_elsewhere
-from codemods.lightning.keywords import builds_trainer
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from codemods.code.calls import keyword, last_name
 from codemods.code.expressions import PARTIAL
 from codemods.code.names import Names
 from codemods.code.nodes import walk
@@ -26,7 +27,6 @@ from codemods.lightning.built_objects import (
     constants_of_key,
     possible,
 )
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.key_values import is_read_here
@@ -51,7 +51,7 @@ def built(file: PythonFile, facts: Facts, wanted: WantedClasses) -> list[BuiltOb
 
 def _of_cli(at_: FileLook, call: CallNode) -> BuiltObject | None:
     """The Trainer that LightningCLI builds of its `trainer_defaults`."""
-    given = next((item for item in call.node.keywords if item.arg == DEFAULTS), None)
+    given = keyword(call.node, DEFAULTS)
     if given is None or not is_cli_call(at_.file, at_.facts, call):
         return None
     spread = at(ast.keyword(None, given.value), given)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.none_tests import left_out
 from codemods.code.reaching import PARAMETER, Definition, definitions, narrowed, reaching
@@ -16,7 +17,6 @@ from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_as
 from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored, stores_by_name
 from codemods.lightning.called_values import asked_of, given_back, handed_out, offered_to, returned
 from codemods.lightning.callers import Callers, called_name
-from codemods.lightning.calls import last_name
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.declared_names import default_of_option, found_under
 from codemods.lightning.facts import Facts, literal

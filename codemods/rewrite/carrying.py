@@ -16,11 +16,11 @@ from codemods.lightning.built_objects import HIDDEN
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import HandedKeyword
-from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainer_subclasses import hands_on, own_arguments
 from codemods.lightning.written_out import WrittenOutTrainer
 from codemods.rewrite.dictionaries import exchange, with_callback_in
+from codemods.rewrite.keywords import is_commented, replaced, with_callback, with_keyword
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import space_of
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_in_order, targets_of, uses
@@ -14,10 +15,9 @@ from codemods.lightning.configured_values import may_hold
 from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
-from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.lightning.kinds import stated_once
-from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
+from codemods.rewrite.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:

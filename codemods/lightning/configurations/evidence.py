@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.calls import innermost
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
@@ -136,7 +137,7 @@ def called_by(file: PythonFile, call: CallNode) -> str | None:
     """The dotted name of what is called, a method of the class around among it."""
     function, owner = (
         call.node.func,
-        next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None),
+        innermost(call.within, ast.ClassDef),
     )
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and owner is not None:
         method = next((item for item in call.within if isinstance(item, Function)), None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, ClassNode, PythonFile
@@ -274,7 +275,7 @@ def _evaluates(file: PythonFile, name: str) -> bool:
 
 def _model(file: PythonFile, call: ast.Call) -> tuple[str | None, str]:
     """What a `fit` is given first: the text of a name or an attribute; or, for a call, a free name and the call."""
-    given = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg == "model"), None)
+    given = value_of(call, "model", 0)
     if isinstance(given, ast.Call) and call.args and not re.search(rf"\b{MODEL}\b", file.text):
         return MODEL, file.source_of(given)
     inner = given

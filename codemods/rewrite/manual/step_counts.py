@@ -92,7 +92,7 @@ def _counts(file: PythonFile) -> _Counts:
 def _way(
     facts: Facts, file: PythonFile, item: ClassNode, method: Function, node: ast.Attribute, own: tuple[ClassFact, ...]
 ) -> str:
-    fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    fact = facts.of_class(file, item)
     kind = facts.kind(fact) if fact else None
     if fact is None or kind is None or not isinstance(node.ctx, ast.Load):
         return "other"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import value_of
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, uses
 from codemods.lightning.facts import is_trainer_call
@@ -81,7 +82,7 @@ def _fits(file: PythonFile, name: str) -> Iterator[ast.Call]:
 
 
 def _fitted(call: ast.Call) -> str | None:
-    given = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg == "model"), None)
+    given = value_of(call, "model", 0)
     return given.id if isinstance(given, ast.Name) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.calls import class_around
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rewrite.advice import brief
@@ -35,9 +36,8 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls:
         if call.scope.resolve(call.node.func) not in SCALERS:
             continue
-        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-        found = next((item for item in file.classes if item.node is owner), None)
-        known = facts.files[file.path].find(found.qualname) if found and file.path in facts.files else None
+        found = class_around(file, call.within)
+        known = facts.of_class(file, found)
         if found and known and facts.kind(known) == MODULE and not _is_off(call.node):
             why = _harm(facts, known, Members.of(ProjectFiles(facts, file), Defined(file, found)))
             if why:

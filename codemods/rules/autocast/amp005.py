@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.calls import class_around
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
@@ -50,8 +51,7 @@ def _kept(file: PythonFile, cast: ast.Call) -> Key | None:
 
 def _mixed(file: PythonFile, facts: Facts, call: CallNode, key: Key) -> str | None:
     """Where mixed precision comes from, None where none is seen or the module is not seen to be trained."""
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    found = next((item for item in file.classes if item.node is owner), None)
+    found = class_around(file, call.within)
     if found and key[0] == "self":
         return _in_module(file, facts, found, key)
     trained = any(
@@ -68,7 +68,7 @@ def _mixed(file: PythonFile, facts: Facts, call: CallNode, key: Key) -> str | No
 
 
 def _in_module(file: PythonFile, facts: Facts, item: ClassNode, key: Key) -> str | None:
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     if known is None or facts.kind(known) != MODULE or mixed_precision(facts, CODE, known) != "certain":
         return None
     members = Members.of(ProjectFiles(facts, file), Defined(file, item))

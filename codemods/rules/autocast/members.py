@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
@@ -228,7 +229,7 @@ def _optimized(value: ast.expr, function: Function, scope: Scope) -> tuple[Key, 
         return None
     if not isinstance(value, ast.Call):
         return None
-    given = value.args[0] if value.args else next((item.value for item in value.keywords if item.arg == "params"), None)
+    given = value_of(value, "params", 0)
     return _own(parameters_in(_bound(given, function))) if given is not None else None
 
 

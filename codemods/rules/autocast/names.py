@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.code.calls import value_of
 from codemods.code.scopes import Scope
 from codemods.lightning.facts import literal
 
@@ -121,7 +122,7 @@ def grad_of(node: ast.expr, scope: Scope) -> Grad | None:
 
 
 def _argument(call: ast.Call, name: str) -> ast.expr | None:
-    given = next((item.value for item in call.keywords if item.arg == name), None)
+    given = value_of(call, name)
     return call.args[0] if call.args else given
 
 

@@ -68,8 +68,7 @@ class ProjectFiles:
 
     def fact(self, item: ClassNode) -> ClassFact | None:
         """What is known of a class of the file that is looked at."""
-        known = self.facts.files.get(self.current.path)
-        return known.find(item.qualname) if known else None
+        return self.facts.of_class(self.current, item)
 
     def below(self, fact: ClassFact | None) -> Iterable[ClassFact]:
         """The classes in other files that derive from one of the file that is looked at."""

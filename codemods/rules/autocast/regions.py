@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.class_family import short_name
@@ -60,7 +61,7 @@ def context(collected: Mapping[str, Collected]) -> tuple[bytes, ...]:
 
 def _asked(file: PythonFile) -> Iterator[PrecisionSetting]:
     for call in file.calls_near(["precision"]):
-        given = next((item.value for item in call.node.keywords if item.arg == "precision"), None)
+        given = value_of(call.node, "precision")
         if given is None:
             continue
         dotted = call.scope.resolve(call.node.func)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
@@ -113,7 +114,7 @@ def _argument(node: ast.Call, name: str) -> Any:
     position = _PARAMETERS.index(name)
     if position < len(node.args):
         return node.args[position]
-    return next((word.value for word in node.keywords if word.arg == name), None)
+    return value_of(node, name)
 
 
 def call_edit(item: OldCall, half: bool) -> NodeEdit:

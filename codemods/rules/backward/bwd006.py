@@ -9,10 +9,10 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name, taken_name
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import MethodNames

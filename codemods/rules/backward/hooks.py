@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.calls import innermost, last_name
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_none, own_nodes
-from codemods.lightning.calls import last_name
 
 Use = Literal["reads", "steps"]
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -105,7 +105,7 @@ def _function(node: ast.expr, call: CallNode, file: PythonFile) -> Function | No
                 return found[0] if len(found) == 1 else None
         return None
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+        owner = innermost(call.within, ast.ClassDef)
         if owner and node.value.id in ("self", "cls", owner.name):
             return next(
                 (item for item in owner.body if isinstance(item, ast.FunctionDef) and item.name == node.attr), None

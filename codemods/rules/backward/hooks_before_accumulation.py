@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.calls import last_name
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.calls import last_name
 from codemods.rules.backward.accumulate_grad_hooks import is_parameter
 from codemods.rules.backward.hooks import AnyFunction, GradientHook, body_of, called_by, looks_at
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.source import PythonFile
@@ -68,7 +69,7 @@ def read_pass(node: ast.AST, method: Function, truth: Truth = written) -> Pass |
     loss = loss_of(call, method)
     if loss is None:
         return None
-    given = next((item.value for item in call.keywords if item.arg == "retain_graph"), None)
+    given = value_of(call, "retain_graph")
     retains = False if given is None else truth(given)
     more = len(call.args) != (0 if raw else 1) or any(item.arg != "retain_graph" for item in call.keywords)
     return Pass(node, call, loss, retains, more, raw)

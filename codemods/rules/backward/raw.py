@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import every_node
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, self_assignments, self_name
 from codemods.finding import Fix
-from codemods.lightning.calls import last_name
 from codemods.rules.backward.names import MethodNames
 
 if TYPE_CHECKING:

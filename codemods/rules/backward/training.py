@@ -98,8 +98,7 @@ class ProjectTraining:
 
     def fact(self, file: PythonFile, item: ClassNode) -> ClassFact | None:
         """The class as the facts have it."""
-        found = self.facts.files.get(file.path)
-        return found.find(item.qualname) if found else None
+        return self.facts.of_class(file, item)
 
     def mode(self, item: ClassFact) -> Optimization:
         """How a class trains, as it and its bases say; automatic where none does."""

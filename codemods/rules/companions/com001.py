@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
+from codemods.code.calls import innermost, keyword
 from codemods.code.nodes import walk
 from codemods.code.outline import CallNode
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import is_commented, replaced
 from codemods.lightning.versions import TORCH, admits_from
+from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     built = {word for name in BEFORE_IT if name in file.text for word in (*file.spellings(name), name)}
     for call in file.calls_near([NAME, *built]):
         name = _made(call, call.node.func) or _base_called(call)
-        item = next((each for each in call.node.keywords if each.arg == NAME), None)
+        item = keyword(call.node, NAME)
         if item and (name or _is_filled(call)):
             yield _match(file, call, item)
         elif name and len(call.node.args) - 1 == BEFORE_IT.get(name) and not _is_unpacked(call.node):
@@ -72,7 +73,7 @@ def _is_filled(call: CallNode) -> bool:
 def _base_called(call: CallNode) -> str:
     """Which scheduler of torch's is the first base of the class in which `super().__init__` is called; "" for none."""
     function = call.node.func
-    owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+    owner = innermost(call.within, ast.ClassDef)
     if owner is None or not isinstance(function, ast.Attribute) or function.attr != "__init__":
         return ""
     above = function.value
@@ -103,7 +104,7 @@ def _found(file: PythonFile, call: CallNode, item: ast.keyword | ast.expr, edit:
 def _read_behind(call: CallNode) -> int:
     """The line in which a class that calls its base's constructor reads what that set; 0 where none does, or where
     the class sets it itself."""
-    owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+    owner = innermost(call.within, ast.ClassDef)
     if owner is None or not _base_called(call):
         return 0
     own = [node for node in walk(owner) if _is_its(node)]

@@ -11,8 +11,8 @@ from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import with_keyword
 from codemods.lightning.versions import TORCH, admits_below, admits_from
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
 SINCE = "2.6"

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import admits_from
 from codemods.rule import Example, Match, Rule

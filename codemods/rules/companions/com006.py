@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import by_name
+from codemods.rewrite.keywords import by_name
 from codemods.rule import Example, Match, NodeEdit, Rule
 
 SINCE = "0.10"

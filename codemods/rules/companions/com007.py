@@ -8,8 +8,8 @@ from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import with_keyword
 from codemods.lightning.versions import admits_from
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 
 PACKAGE = ("pyyaml",)

@@ -37,7 +37,7 @@ BAR = re.compile(r"init_\w+_tqdm")
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     names = _members_in(file.text)
     for item in file.classes if names else ():
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         owners = _lightning_bases(facts, fact) if fact else frozenset()
         unset = _unset(file, facts, item, fact, names) if fact and DATA in owners else []
         yield from unset

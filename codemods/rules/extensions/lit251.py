@@ -25,8 +25,7 @@ LEFT = f"Not rewritten: its parameters are unusual ones; add `{GIVEN}=None` to t
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         method = item.methods.get(METHOD)
-        known = facts.files.get(file.path)
-        fact = known.find(item.qualname) if method and known else None
+        fact = facts.of_class(file, item) if method else None
         if method is None or fact is None or not _is_loading(facts, fact):
             continue
         if GIVEN in parameters(method) or method.args.kwarg:

@@ -62,12 +62,6 @@ class PlainFile:
         return self.file.scope
 
 
-def fact_of(file: PythonFile, facts: Facts, item: ClassNode) -> ClassFact | None:
-    """The class as the facts have it."""
-    known = facts.files.get(file.path)
-    return known.find(item.qualname) if known else None
-
-
 def is_module(facts: Facts, dotted: str, near: str) -> bool:
     """Whether a dotted name is a class of the project that derives from torch's Module, or Lightning's."""
     fact = facts.find_class(dotted, near)

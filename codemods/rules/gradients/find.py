@@ -12,7 +12,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, results
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.optimization import optimization
-from codemods.rules.gradients.classes import Class, fact_of, known_class
+from codemods.rules.gradients.classes import Class, known_class
 from codemods.rules.gradients.trace import TraceResult, follow
 from codemods.rules.gradients.values import Cut, GradientFlow, Value
 
@@ -38,7 +38,7 @@ class DetachedLoss:
 def modules(file: PythonFile, facts: Facts) -> Iterator[tuple[ClassNode, ClassFact]]:
     """The LightningModules of a file."""
     for item in file.classes:
-        fact = fact_of(file, facts, item)
+        fact = facts.of_class(file, item)
         if fact and facts.kind(fact) == MODULE:
             yield item, fact
 

@@ -13,7 +13,7 @@ from codemods.lightning.eras import era
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.gradients.classes import fact_of, is_module
+from codemods.rules.gradients.classes import is_module
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.pretrained import (
     LOADS,
@@ -52,7 +52,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The models that modules load which LightningModules are built of."""
     for item in file.classes:
-        fact = fact_of(file, facts, item)
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) == MODULE or "__init__" not in item.methods:
             continue
         found = [loaded for loaded in loaded_by(file, facts, item) if is_trained(loaded)]

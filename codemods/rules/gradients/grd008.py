@@ -16,7 +16,7 @@ from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.gradients.classes import NN, fact_of, is_module
+from codemods.rules.gradients.classes import NN, is_module
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -43,7 +43,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     for item in file.classes:
         method = item.methods.get("train")
-        fact = fact_of(file, facts, item) if method is not None and _does_more(item, method) else None
+        fact = facts.of_class(file, item) if method is not None and _does_more(item, method) else None
         if fact is None or method is None or _is_called(item):
             continue
         if facts.kind(fact) == MODULE:

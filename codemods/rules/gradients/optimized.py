@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.code.calls import value_of
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 
@@ -40,7 +41,7 @@ def given(item: ClassNode) -> OptimizedAttributes | None:
         return None
     found: list[tuple[str, ast.expr]] = []
     for call in calls:
-        first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
+        first = value_of(call, "params", 0)
         paths = reader.paths(first) if first is not None else None
         if paths is None:
             return None

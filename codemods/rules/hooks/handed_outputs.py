@@ -8,10 +8,10 @@ from collections.abc import Container
 from dataclasses import replace
 from typing import TypeGuard
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, parameters, results, taken_name, uses
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from

@@ -118,7 +118,7 @@ def _ends_of(item: ClassNode, stage: Stage) -> list[ast.Call]:
 def inherited_ends(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The steps of a file that can give their results to a `*_step_end` of a class above, as Lightning did."""
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         for stage in STAGES if fact and facts.kind(fact) == MODULE else ():
             step = item.methods.get(stage.step)
             base = base_with_end(facts, fact, stage) if fact and step and stage.step_end not in item.methods else None

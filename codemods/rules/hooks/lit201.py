@@ -104,7 +104,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if file.path not in facts.files:
         return
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname)
+        fact = facts.of_class(file, item)
         hooks = _hooks(file, facts, item, fact) if fact else []
         if not fact or not hooks:
             continue
@@ -124,7 +124,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():
-        owner = facts.files[file.path].find(within.qualname) if within else None
+        owner = facts.of_class(file, within)
         if within and not (owner and _may_be_module(facts, owner)):
             continue
         yield _manual(file.span(node), STAGE_OF[name], f"{name} is not an ordinary method in the body of its class")

@@ -97,7 +97,7 @@ FITTING = tuple(name for name in UNFIT if name not in HOOKS)
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         hooks = [name for name in (*HOOKS, *FITTING) if name in item.methods]
-        fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
+        fact = facts.of_class(file, item) if hooks else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
             continue

@@ -95,7 +95,7 @@ def _context(collected: Any) -> tuple[bytes, ...]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         old = [name for name in item.methods if name in HOOKS or name in DATA_HOOKS]
-        fact = facts.files[file.path].find(item.qualname) if old and file.path in facts.files else None
+        fact = facts.of_class(file, item) if old else None
         kind = facts.kind(fact) if fact else None
         for name in old:
             hook = (DATA_HOOKS if kind == DATA else HOOKS).get(name)

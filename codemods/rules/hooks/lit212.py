@@ -41,7 +41,7 @@ def _context(collected: Any) -> tuple[bytes, ...]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         save = item.methods.get(SAVE)
-        fact = facts.files[file.path].find(item.qualname) if save and file.path in facts.files else None
+        fact = facts.of_class(file, item) if save else None
         if save is None or fact is None or facts.kind(fact) != CALLBACK or not _gives(save):
             continue
         yield _match(file, item, save, _refusal(file, facts, item, fact, save))

@@ -41,7 +41,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         methods = [*steps_of(item), *hooks_of(item)]
         names = {method.name for method in methods}
         logging = [(method, found) for method in methods if (found := logged_returns(item, method, names))]
-        fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
+        fact = facts.of_class(file, item) if logging else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
         for method, found in logging:

@@ -21,10 +21,9 @@ STEP = "training_step"
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile) or not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0"):
         return
-    known = facts.files.get(file.path)
     for item in file.classes:
         step = item.methods.get(STEP)
-        fact = known.find(item.qualname) if known else None
+        fact = facts.of_class(file, item)
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
         rest = step.body[-1] if _tells_every_index(step) else None

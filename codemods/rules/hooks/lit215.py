@@ -30,9 +30,8 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if not isinstance(file, PythonFile):
         return
     lost, asked = _lost(facts)
-    known = facts.files.get(file.path)
-    for item in file.classes if lost and known else ():
-        fact = known.find(item.qualname) if known else None
+    for item in file.classes if lost else ():
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE:
             continue
         methods = hooks_of(item)
@@ -120,12 +119,12 @@ class _EpochEndHook:
 
     def _is_extended(self) -> bool:
         """Whether a class below has a hook of that name too, which may ask for the result of this one."""
-        fact = self.facts.files[self.file.path].find(self.item.qualname)
+        fact = self.facts.of_class(self.file, self.item)
         return fact is not None and any(self.method.name in below.methods for below in self.facts.subclasses(fact))
 
     def _is_asked(self) -> bool:
         """Whether another file calls the hook of something, and may ask for what it returns."""
-        fact = self.facts.files[self.file.path].find(self.item.qualname)
+        fact = self.facts.of_class(self.file, self.item)
         return fact is not None and asked_of_another(self.facts, fact, self.method.name) is not None
 
 

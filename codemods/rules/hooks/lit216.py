@@ -46,7 +46,7 @@ class ResultUse:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE or HOOKS & item.methods.keys():
             continue
         for step, kind in STEPS.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.reaching import definitions
 from codemods.code.source import ClassNode, PythonFile
@@ -19,7 +20,6 @@ from codemods.code.syntax import (
     self_name,
     taken_name,
 )
-from codemods.lightning.calls import last_name
 from codemods.lightning.class_family import asked_of_another, family, naming_files
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rules.hooks.epoch_end import Stage, plain_step, without_gradients

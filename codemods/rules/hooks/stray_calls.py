@@ -28,7 +28,7 @@ def stray_calls(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The calls of a file that fail, since no class of the project has the hook for them."""
     for item in file.classes:
         calls = list(_calls(file, item))
-        fact = facts.files[file.path].find(item.qualname) if calls and file.path in facts.files else None
+        fact = facts.of_class(file, item) if calls else None
         gone = [statement for _, statement, _ in calls if statement]
         for name, statement, call in calls if fact else ():
             assert fact is not None

@@ -122,7 +122,7 @@ def _parted(rest: Sequence[cst.Param], end: Space) -> tuple[Space, Space]:
     comment there stays beside the last where each has a line of its own."""
     import libcst as cst
 
-    from codemods.lightning.keywords import clean_break
+    from codemods.rewrite.keywords import clean_break
 
     comma = rest[-1].comma if rest else None
     before = comma.whitespace_after if isinstance(comma, cst.Comma) else None

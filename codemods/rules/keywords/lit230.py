@@ -14,7 +14,6 @@ from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import renamed, replaced, with_value
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
@@ -23,6 +22,7 @@ from codemods.lightning.possible_trainers import may_build
 from codemods.lightning.trainer_subclasses import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rewrite.keywords import renamed, replaced, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.default_name import SPOKEN, with_default_name
@@ -110,7 +110,7 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
         named = f"self.{function.attr}"
         if method and function.value.id == self_name(method) and named in of_modules():
-            return named if _in_module(file, facts, call) else None
+            return named if facts.kind_around(file, call.within) == MODULE else None
     if above := constructor_of(file, facts, call, OTHERS.is_one):
         return owner_of(above)
     dotted = (call.scope.resolve(function) or "").removesuffix(".__init__")
@@ -199,13 +199,6 @@ def _message(name: str, row: Keyword | None) -> str:
 
 def _is_partial(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) == "functools.partial" and bool(call.node.args)
-
-
-def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
-    return fact is not None and facts.kind(fact) == MODULE
 
 
 def _match(

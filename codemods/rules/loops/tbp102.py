@@ -20,7 +20,7 @@ CODE = "TBP102"
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     manual = {id(loop.item.node): loop for loop in loops(file, facts, CODE)}
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname)
+        fact = facts.of_class(file, item)
         if fact is not None and facts.kind(fact) == MODULE:
             yield from _class_match(file, item, manual.get(id(item.node)))
 

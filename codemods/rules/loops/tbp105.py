@@ -57,7 +57,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _untrained(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Classes that return a loss under manual optimization, where nobody goes backward through it."""
     for item in file.classes:
-        step, fact = item.methods.get("training_step"), facts.files[file.path].find(item.qualname)
+        step, fact = item.methods.get("training_step"), facts.of_class(file, item)
         if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
             continue
         if state_of(fact, facts, CODE, file, begun=True) != "off":

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
@@ -174,7 +175,7 @@ def _axis(file: PythonFile, loop: OptimizedModule, flow: EventFlow, node: ast.Fo
         return
     if not isinstance(node.target, ast.Name) or len(call.args) > 2 or flow.scope.resolve(call.func):
         return
-    dim = call.args[1] if len(call.args) == 2 else next((k.value for k in call.keywords if k.arg == "dim"), None)
+    dim = call.args[1] if len(call.args) == 2 else value_of(call, "dim")
     axis = dim.value if isinstance(dim, ast.Constant) else 0 if dim is None else None
     for inner in (item for part in node.body for item in walk(part)):
         if not isinstance(inner, ast.Call) or len(inner.args) < 2 or not isinstance(inner.func, ast.Attribute):

@@ -35,8 +35,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _is_configured_below(file: PythonFile, facts: Facts, item: ClassNode) -> bool:
     """Whether a class below one gives Lightning other optimizers."""
-    known = facts.files.get(file.path)
-    fact = known.find(item.qualname) if known else None
+    fact = facts.of_class(file, item)
     return fact is None or any(CONFIGURES in below.methods for below in facts.subclasses(fact))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.calls import class_around, innermost, last_name
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call, own_nodes
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, TextEdit
 from codemods.rules.metrics.arguments import read_arguments
@@ -24,7 +24,7 @@ def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match
     if not is_super_call(call.node, "__init__"):
         return None
     keyword = next((item for item in call.node.keywords if item.arg == OPTION), None)
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    owner = innermost(call.within, ast.ClassDef)
     if keyword is None or owner is None or not any(map(is_of_torchmetrics, bases_around(file, call))):
         return None
     given = read_arguments(file, call.node, "", False)
@@ -42,8 +42,8 @@ def handed_up(file: PythonFile, facts: Facts, call: CallNode, row: str) -> Match
 
 def bases_around(file: PythonFile, call: CallNode) -> tuple[str, ...]:
     """The dotted names of the bases of the class around a call."""
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
+    owner = class_around(file, call.within)
+    bases = [owner.scope.resolve(base) for base in owner.node.bases] if owner else []
     return tuple(base for base in bases if base)
 
 
@@ -51,7 +51,7 @@ def _is_true(facts: Facts, call: CallNode, owner: ast.ClassDef, value: ast.expr)
     """Whether a value is True, or a parameter that is True by default and that nobody gives."""
     if isinstance(value, ast.Constant):
         return value.value is True
-    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    method = innermost(call.within, ast.FunctionDef)
     if method is None or not isinstance(value, ast.Name) or not _is_true_by_default(method, value.id):
         return False
     stored = (node.id for node in own_nodes(method) if isinstance(node, ast.Name) and type(node.ctx) is ast.Store)

@@ -41,9 +41,8 @@ class KeptMetrics:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    known = facts.files.get(file.path)
     for item in file.classes:
-        fact = known.find(item.qualname) if known else None
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE:
             continue
         told = set[str]()

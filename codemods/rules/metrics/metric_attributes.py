@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from codemods.code.calls import class_around
 from codemods.code.nodes import parents_of, walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
@@ -46,8 +47,7 @@ def method_of(file: PythonFile, call: CallNode) -> Method | None:
 
 
 def _class_of(file: PythonFile, within: tuple[ast.AST, ...]) -> ClassNode | None:
-    node = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
-    return next((item for item in file.classes if item.node is node), None)
+    return class_around(file, within)
 
 
 def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:

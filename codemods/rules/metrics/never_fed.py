@@ -36,8 +36,7 @@ def beside(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[CallNode]
 
 def _is_read(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
     """Whether other code than a class may read an attribute of its instances: a relative, or what has an instance."""
-    known = facts.files.get(file.path)
-    fact = known.find(item.qualname) if known else None
+    fact = facts.of_class(file, item)
     if fact is None:
         return True
     if any(source.kind in ("python", "notebook") and _BY_NAME.search(source.data) for source in facts.sources.values()):

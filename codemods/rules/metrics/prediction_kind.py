@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import ClassNode, PythonFile
@@ -382,4 +383,4 @@ def _argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:
     if any(isinstance(item, ast.Starred) for item in call.args) or name not in names:
         return None
     placed = dict(zip(names, call.args, strict=False))
-    return placed.get(name) or next((item.value for item in call.keywords if item.arg == name), None)
+    return placed.get(name) or value_of(call, name)

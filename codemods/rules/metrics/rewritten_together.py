@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
+from codemods.code.calls import innermost
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Match
@@ -91,7 +92,7 @@ def _together(found: Found) -> Iterator[Match]:
 
 
 def _owner(call: CallNode) -> ast.AST | None:
-    return next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+    return innermost(call.within, ast.ClassDef)
 
 
 def unit_of(file: PythonFile, call: CallNode) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.calls import space_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.tree_copies import blocks
-from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.rules.metrics.arguments import read_arguments

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.calls import last_name
 from codemods.code.external_bindings import bound_by_name
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call
-from codemods.lightning.calls import last_name
 from codemods.lightning.class_family import family, short_name, speaks
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.subclass_members import binds, bound_below

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import innermost
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import self_name
@@ -71,7 +72,7 @@ def told(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _own_class(file: PythonFile, facts: Facts, call: CallNode, owner: ast.expr) -> ClassFact | None:
     """The class whose method calls a hook of its own instance."""
-    inner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    inner = innermost(call.within, ast.ClassDef)
     method = next((item for item in call.within if inner and item in inner.body), None)
     if not isinstance(method, ast.FunctionDef) or method.decorator_list:
         return None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope
@@ -22,7 +23,6 @@ from codemods.code.syntax import (
     taken,
     targets_of,
 )
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.guards import fallback_of
 from codemods.lightning.versions import LIGHTNING, admits_from
@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from _of_instances(file, facts)
     for item in file.classes:
         places = [(method, node) for method in item.methods.values() for node in self_assignments(method, "hparams")]
-        fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
+        fact = facts.of_class(file, item) if places else None
         if fact is None or facts.kind(fact) not in KINDS or _has_own(facts, fact):
             continue
         for method, node in places:

@@ -119,7 +119,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []
         )
         for item in file.classes if places else ():
-            fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+            fact = facts.of_class(file, item)
             if fact is None or facts.kind(fact) != MODULE or _own(item, name) or _inherited(facts, file, item, name):
                 continue
             if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
@@ -141,7 +141,7 @@ def _asked_of_base(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near([f".{name}(" for name in OVERRIDDEN]):
         name = next((each for each in OVERRIDDEN if is_super_call(call.node, each)), None)
         owner = next((item for item in file.classes if name and item.node in call.within), None)
-        fact = facts.files[file.path].find(owner.qualname) if owner and file.path in facts.files else None
+        fact = facts.of_class(file, owner)
         if name is None or fact is None or facts.kind(fact) != MODULE:
             continue
         above = [base for base in facts.lineage(fact) if isinstance(base, ClassFact) and base is not fact]
@@ -193,7 +193,7 @@ def _own(item: ClassNode, name: str) -> bool:
 
 def _inherited(facts: Facts, file: PythonFile, item: ClassNode, name: str) -> bool:
     """Whether a relative may define or set it."""
-    fact = facts.files[file.path].find(item.qualname)
+    fact = facts.of_class(file, item)
     relatives = family(facts, fact) if fact else ()
     setting = {path for text in _settings(name) for path in facts.mentions.get(text, frozenset())}
     setting = set() if name.endswith(LOADERS) else setting

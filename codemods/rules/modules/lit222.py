@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
+from codemods.code.calls import innermost, value_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
@@ -76,8 +77,12 @@ class ClassText:
 
 def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
     value = function.value
-    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
-    own = self_name(method) if method and _plain_method(method) and _in_module(file, facts, call) else None
+    method = innermost(call.within, ast.FunctionDef)
+    own = (
+        self_name(method)
+        if method and _plain_method(method) and facts.kind_around(file, call.within) == MODULE
+        else None
+    )
     if own and isinstance(value, ast.Name) and value.id == own:
         asked: ClassText | None = ClassText(f"type({own})")
     elif isinstance(value, ast.Name):
@@ -216,7 +221,7 @@ def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.
 
 def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> ClassText | None:
     """The type of an attribute that its file sets to modules alone."""
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    owner = innermost(call.within, ast.ClassDef)
     if owner is None or not isinstance(value, ast.Attribute) or not is_self_attribute(value, value.attr):
         return None
     stores = [
@@ -317,21 +322,14 @@ def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> 
     return item is not None and facts.kind(item) == MODULE
 
 
-def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
-    return fact is not None and facts.kind(fact) == MODULE
-
-
 def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
     node = call.node
-    value = (
-        node.args[1]
-        if len(node.args) > 1
-        else next((item.value for item in node.keywords if item.arg == "value"), None)
-    )
-    if isinstance(value, ast.Dict) and _in_module(file, facts, call) and ast.unparse(node.func) == "self.log":
+    value = value_of(node, "value", 1)
+    if (
+        isinstance(value, ast.Dict)
+        and facts.kind_around(file, call.within) == MODULE
+        and ast.unparse(node.func) == "self.log"
+    ):
         yield Match(
             file.span(node),
             "self.log takes no dict since Lightning 2.0",

@@ -21,7 +21,7 @@ STEPS = {"training_step": "M318", "validation_step": "M319", "test_step": "M320"
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes if reaches(facts, "2.1.0") else ():
         watched = [name for name in (*STEPS, "configure_optimizers") if name in item.methods]
-        fact = facts.files[file.path].find(item.qualname) if watched and file.path in facts.files else None
+        fact = facts.of_class(file, item) if watched else None
         if fact is None or facts.kind(fact) != MODULE:
             continue
         yield from _iterators(file, item)

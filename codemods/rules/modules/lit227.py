@@ -43,7 +43,7 @@ def _is_within_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     owner = next((item for item in file.classes if item.node in call.within), None)
     if owner is None or names[:1] != ["configure_optimizers"] or "automatic_optimization" in file.text:
         return False
-    fact = facts.files[file.path].find(owner.qualname) if file.path in facts.files else None
+    fact = facts.of_class(file, owner)
     return fact is not None and facts.kind(fact) == MODULE
 
 

@@ -32,7 +32,7 @@ def _present(file: PythonFile) -> bool:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         method = item.methods.get(HOOK)
-        fact = facts.files[file.path].find(item.qualname) if method and file.path in facts.files else None
+        fact = facts.of_class(file, item) if method else None
         if method is None or fact is None or facts.kind(fact) != MODULE:
             continue
         if optimization(facts, file, fact) != "automatic":

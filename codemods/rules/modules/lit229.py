@@ -44,7 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         stored = {id(node) for node in file.attributes(name) if isinstance(node.ctx, ast.Store)}
         for item in file.classes if stored else ():
             places = [node for node in _set_on_self(item, name) if id(node) in stored]
-            fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
+            fact = facts.of_class(file, item) if places else None
             if fact is None or facts.kind(fact) != MODULE or _is_replaced(facts, fact, name):
                 continue
             for node in places:

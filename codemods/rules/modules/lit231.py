@@ -31,7 +31,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The places at which a module asks whether a Trainer has it, in methods that are called without one too."""
     places = [node for node in file.attributes("trainer") if isinstance(node.value, ast.Name)]
     for item in file.classes if places else ():
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE or bound_by_relatives(facts, fact, "trainer"):
             continue
         for name, node in _questions(item):

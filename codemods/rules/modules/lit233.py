@@ -21,8 +21,7 @@ DATACLASSES = ("dataclasses.dataclass", "pydantic.dataclasses.dataclass")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        known = facts.files.get(file.path)
-        fact = known.find(item.qualname) if known else None
+        fact = facts.of_class(file, item)
         if fact is None or not _is_data_module(facts, fact):
             continue
         init = item.methods.get("__init__")

@@ -40,8 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if facts.mentions.get(NAMED):
         return
     for item in file.classes:
-        known = facts.files.get(file.path)
-        fact = known.find(item.qualname) if known else None
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE:
             continue
         yield from _found(file, item, _methods(facts, fact, item))

@@ -25,12 +25,11 @@ REASON = (
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
-    known = facts.files.get(file.path)
-    if isinstance(file, TextFile) or known is None:
+    if isinstance(file, TextFile):
         return
     for item in file.classes:
         hook = item.methods.get(HOOK)
-        fact = known.find(item.qualname) if hook else None
+        fact = facts.of_class(file, item) if hook else None
         if hook is None or fact is None or not _is_prepared(facts, fact):
             continue
         read = [(node, place) for node in _set(hook) if (place := _read(item, hook, node))]

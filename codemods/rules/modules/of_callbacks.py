@@ -26,7 +26,7 @@ def of_callbacks(file: PythonFile, facts: Facts, names: Collection[str]) -> Iter
     """The readings of attributes of the module in hooks of callbacks, where no file of the project sets one of that
     name."""
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != CALLBACK:
             continue
         for name, method in item.methods.items():

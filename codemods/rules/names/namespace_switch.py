@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.code.calls import space_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import uses
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
-from codemods.lightning.trainer_variables import space_of
 from codemods.rewrite.import_statement import why_not
 from codemods.rule import Match, TextEdit
 from codemods.rules.names.lit003 import ENDED, ended, refusal

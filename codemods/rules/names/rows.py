@@ -18,11 +18,11 @@ from codemods.lightning.configurations.named import handing
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import renamed
 from codemods.lightning.possible_trainers import may_build
 from codemods.lightning.trainer_subclasses import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
 from codemods.lightning.wanted import WantedClasses
+from codemods.rewrite.keywords import renamed
 from codemods.rule import Match, NodeEdit, TextEdit
 from codemods.rules.names.in_configurations import names_in
 from codemods.rules.names.moving import moved_names

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.finding import Fix
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import MODULE, TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget

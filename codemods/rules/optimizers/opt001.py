@@ -168,7 +168,7 @@ def _inheriting(file: PythonFile, facts: Facts, verdict: OptimizerVerdict) -> It
     """The classes of a file that configure optimizers of their own for the step of a class that is left."""
     base = facts.files[verdict.item.path].find(verdict.item.name)
     for item in _heirs(file) if file.path in facts.files else ():
-        fact = facts.files[file.path].find(item.qualname)
+        fact = facts.of_class(file, item)
         above = facts.ancestry(fact)[1:] if fact else ()
         if base and base == next((each for each in above if STEP in each.methods), None):
             message = f"{item.node.name} inherits a training_step with `optimizer_idx`, which Lightning 2.0 removed"

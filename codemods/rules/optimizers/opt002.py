@@ -63,7 +63,7 @@ def _match(file: PythonFile, facts: Facts, item: ClassNode, verdict: OptimizerVe
 
 
 def _refusal(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
-    fact = facts.files[file.path].find(item.qualname)
+    fact = facts.of_class(file, item)
     if fact is None or facts.kind(fact) != MODULE:
         return "its bases cannot be followed to LightningModule"
     if sum(other.qualname == item.qualname for other in file.classes) > 1:

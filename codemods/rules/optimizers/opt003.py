@@ -82,7 +82,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in _candidates(file):
-        fact = facts.files[file.path].find(item.qualname)
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE or _is_manual(file, facts, fact):
             continue
         own = item.methods.get(STEP)

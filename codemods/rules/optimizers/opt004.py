@@ -61,7 +61,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if verdict.item.path == file.path and verdict.what == "loop"
     }
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        fact = facts.of_class(file, item)
         kind = facts.kind(fact) if fact and item.qualname not in written else "other"
         hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
         for name, hook in hooks.items():
@@ -80,7 +80,7 @@ def _is_first(file: PythonFile, facts: Facts, fact: ClassFact, name: str) -> boo
 def _is_its_own(file: PythonFile, facts: Facts, item: ClassNode, name: str) -> bool:
     """Whether nothing but the class itself calls a method that is a hook under automatic optimization alone, and that
     hands nothing on to Lightning's."""
-    fact = facts.files[file.path].find(item.qualname)
+    fact = facts.of_class(file, item)
     if name not in AUTOMATIC or fact is None or any(is_super_call(node, name) for node in walk(item.methods[name])):
         return False
     return facts.kind(fact) == MODULE and optimization(facts, file, fact) == "manual"

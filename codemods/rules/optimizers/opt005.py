@@ -25,7 +25,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         for method in item.methods.values():
             calls = list(_calls(method))
-            fact = facts.files[file.path].find(item.qualname) if calls else None
+            fact = facts.of_class(file, item) if calls else None
             if fact and facts.kind(fact) == MODULE:
                 yield from _method_matches(file, item, calls)
 

@@ -32,7 +32,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     written = {each.item.name for each in verdicts(facts, CODE) if each.item.path == file.path and each.what == "loop"}
     for item in file.classes:
         method = item.methods.get(HOOK) if item.qualname not in written else None
-        fact = facts.files[file.path].find(item.qualname) if method and file.path in facts.files else None
+        fact = facts.of_class(file, item) if method else None
         if method is None or fact is None or facts.kind(fact) != MODULE or not may_skip_closure(method):
             continue
         kind = optimization(facts, file, fact)

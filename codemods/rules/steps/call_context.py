@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from codemods.code.calls import space_of, value_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
@@ -189,13 +190,7 @@ def dataset_of(node: ast.expr) -> ast.expr | None:
     """What a call makes a loader of."""
     if not isinstance(node, ast.Call):
         return None
-    return node.args[0] if node.args else next((item.value for item in node.keywords if item.arg == "dataset"), None)
-
-
-def space_of(file: PythonFile, call: CallNode) -> ast.AST:
-    """The function that a call stands in, or the module."""
-    functions = [node for node in call.within if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return functions[-1] if functions else file.tree
+    return value_of(node, "dataset", 0)
 
 
 def values_at(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:

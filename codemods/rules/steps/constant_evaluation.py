@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from codemods.code.calls import last_name, value_of
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts, literal
 from codemods.rules.steps.modules import assigned
 
@@ -330,7 +330,7 @@ def _method(built: BuiltInstance | None, name: str) -> Function | None:
 
 def _argument(call: ast.Call, name: str, index: int | None) -> ast.expr | None:
     """What a call gives a parameter, by name or at a position."""
-    named = next((item.value for item in call.keywords if item.arg == name), None)
+    named = value_of(call, name)
     if named is not None or index is None or index >= len(call.args):
         return named
     return call.args[index]

@@ -17,7 +17,7 @@ HOLDERS = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "p
 
 def kind_of(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
     """What the class is (see `Facts.kind`)."""
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     return facts.kind(known) if known else None
 
 

@@ -24,14 +24,14 @@ WITH_OPTIMIZER = ("configure_optimizers", "optimizer_step", "lr_scheduler_step")
 
 def optimized(facts: Facts, file: PythonFile, item: ClassNode) -> Optimization:
     """How a class of a file is optimized."""
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     return optimization(facts, file, known) if known else said_by(file, item) or "automatic"
 
 
 def stepping(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:
     """Why one batch may be more, or less, than one step of one optimizer; None where it is one under automatic
     optimization, or plainly one under manual."""
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     related = [*(facts.ancestry(known) or ()), *facts.subclasses(known)] if known else []
     local = {other.qualname: other for other in file.classes}
     classes = [item, *(local[fact.name] for fact in related if fact.path == file.path and fact.name in local)]
@@ -106,7 +106,7 @@ def _is_optimizer(text: str) -> bool:
 def _relatives(facts: Facts, file: PythonFile, item: ClassNode) -> Iterator[tuple[PythonFile, ClassNode]]:
     """A class, its bases in the project and the classes below it, each with its file."""
     yield file, item
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     for fact in [*facts.ancestry(known)[1:], *facts.subclasses(known)] if known else []:
         where = file if fact.path == file.path else facts.open(fact.path)
         yield from ((where, other) for other in (where.classes if where else ()) if other.qualname == fact.name)  # type: ignore[misc]
@@ -162,7 +162,7 @@ def _stepped_elsewhere(facts: Facts) -> bool:
 
 def _has_other_steps(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
     """Whether a class below one has a training step of its own."""
-    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    known = facts.of_class(file, item)
     below = facts.subclasses(known) if known else ()
     return any("training_step" in fact.methods for fact in below)
 

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from codemods.code.calls import value_of
 from codemods.code.source import CallNode, PythonFile, TextFile, Unreadable
 from codemods.code.syntax import Function
 from codemods.lightning.configurations.mappings import UNSEEN, Malformed, read_mappings
@@ -51,7 +52,7 @@ def _hydra(file: PythonFile, function: Function) -> Iterator[str]:
 
 
 def _given(call: ast.Call, name: str, index: int) -> str | None:
-    node = next((item.value for item in call.keywords if item.arg == name), None)
+    node = value_of(call, name)
     node = node or (call.args[index] if index < len(call.args) else None)
     known, value = literal(node) if node is not None else (False, None)
     return value if known and isinstance(value, str) else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from codemods.lightning.calls import last_name
+from codemods.code.calls import last_name
 
 Role = Literal["batches", "samples", "epochs", "batch_size", "accumulate", "devices", "limit", "max_steps", "estimated"]
 Origin = Literal["trainer", "loader", "named"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.finding import Fix
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import KINDS, MODULE, Facts
 from codemods.lightning.optimization import FLAG
 from codemods.rule import Example, Match, NodeEdit, Rule, touches

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import keyword
 from codemods.code.nodes import every_node, parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
@@ -335,7 +336,7 @@ def _raw_optimizers(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator
 def _long_windows(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """`accumulate_grad_batches` that no epoch fills."""
     for call in file.calls_near(["accumulate_grad_batches"]):
-        word = next((item for item in call.node.keywords if item.arg == "accumulate_grad_batches"), None)
+        word = keyword(call.node, "accumulate_grad_batches")
         if not word or not is_trainer_call(call):
             continue
         script = CallContext(file, call, facts)

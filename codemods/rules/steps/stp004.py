@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import space_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_none, own_nodes
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels, touches
-from codemods.rules.steps.call_context import space_of, values_at
+from codemods.rules.steps.call_context import values_at
 from codemods.rules.steps.modules import assigned
 from codemods.rules.steps.trainers import gives_limit
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, self_name
-from codemods.lightning.calls import last_name
 from codemods.rules.steps.modules import reader_of
 from codemods.rules.steps.onecycle import one_cycles
 from codemods.rules.steps.optimization import SCHEDULES

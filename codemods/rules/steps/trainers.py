@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from codemods.code.calls import value_of
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call, literal
 from codemods.rules.steps.call_context import CallContext
@@ -81,7 +82,7 @@ def item_of(node: ast.expr, name: str) -> ast.expr | None:
         pairs = zip(node.keys, node.values, strict=True)
         return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == name), None)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
-        return next((item.value for item in node.keywords if item.arg == name), None)
+        return value_of(node, name)
     return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import value_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
@@ -78,7 +79,7 @@ def _told(file: PythonFile, index: int, call: CallNode, fitting: FitStatement | 
 
 def flag_of(call: CallNode) -> ast.expr | None:
     """What a call is given by the flag, None for nothing or None."""
-    value = next((keyword.value for keyword in call.node.keywords if keyword.arg == FLAG), None)
+    value = value_of(call.node, FLAG)
     return None if value is None or is_none(value) else value
 
 

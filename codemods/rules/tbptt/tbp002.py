@@ -46,7 +46,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if facts.mentions.get(FLAG.encode()):
         return
     for item, step in dead_steps(file):
-        fact = facts.files[file.path].find(item.qualname)
+        fact = facts.of_class(file, item)
         if fact is None or facts.kind(fact) != MODULE:
             continue
         callers = facts.mentions.get(CALL, frozenset())

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from codemods.code.calls import innermost
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none, is_super_call, uses
@@ -47,15 +48,7 @@ def leftover(file: PythonFile, facts: Facts, verdicts: Sequence[TbpttVerdict]) -
 def _builds_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     if is_trainer_call(call) or call.scope.resolve(call.node.func) == f"{TRAINER}.from_argparse_args":
         return True
-    return is_super_call(call.node, "__init__") and _kind_of_owner(file, facts, call.within) == TRAINER
-
-
-def _kind_of_owner(file: PythonFile, facts: Facts, within: Sequence[ast.AST]) -> str | None:
-    """What the class is that something stands in."""
-    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    fact = facts.files[file.path].find(name) if name else None
-    return facts.kind(fact) if fact else None
+    return is_super_call(call.node, "__init__") and facts.kind_around(file, call.within) == TRAINER
 
 
 def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequence[TbpttVerdict]) -> Iterator[Match]:
@@ -84,7 +77,7 @@ def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequ
 
 def _none_by_default(value: ast.expr, call: CallNode) -> ast.arg | None:
     """The parameter of the function around a call that a value is, if it is None unless given and never bound again."""
-    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     if function is None or not isinstance(value, ast.Name):
         return None
     bound = [use for use in uses(function, value.id) if not isinstance(use.ctx, ast.Load)]
@@ -104,5 +97,5 @@ def _is_trainer(file: PythonFile, facts: Facts, node: ast.Attribute) -> bool:
     if not (isinstance(node.value, ast.Attribute) and node.value.attr == "trainer"):
         return False
     owners = [item for item in file.classes if any(inner is node for inner in walk(item.node))]
-    kinds = {_kind_of_owner(file, facts, [item.node]) for item in owners}
+    kinds = {facts.kind_around(file, [item.node]) for item in owners}
     return bool(kinds & {MODULE, CALLBACK})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
+from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import find, first
 from codemods.lightning.configured_values import may_hold
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import kind_of, part_of_choice
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rules.trainer.domains import kinds_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import is_repeatable
 from codemods.rules.trainer.gpus import CPU, Devices, devices_asked
 

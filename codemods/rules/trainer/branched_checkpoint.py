@@ -6,15 +6,16 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
+from codemods.code.calls import Space, keyword, space_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared
-from codemods.lightning.calls import Space, space_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.invariant_expressions import is_steady
-from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
 from codemods.lightning.trainer_variables import readings_of
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.kept_checkpoint import NAME, begins_line, keeping, kept_name, with_line
 

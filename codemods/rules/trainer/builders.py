@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from codemods.code.calls import keywords
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.argparse_methods import (
@@ -25,7 +26,6 @@ from codemods.lightning.argparse_methods import (
     statement_of,
 )
 from codemods.lightning.facts import literal
-from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
 from codemods.lightning.trainer_variables import calls_of

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import HandedKeyword
-from codemods.lightning.keywords import keywords
 from codemods.rewrite.dictionaries import exchange, names_of, with_callback_in
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.callbacks import is_checkpoint

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import keyword, space_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_none, is_shared
-from codemods.lightning.calls import space_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
-from codemods.lightning.keywords import builds_trainer, keyword, with_keyword
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.branched_checkpoint import fits_of, loads_of, name_of, stores
 from codemods.rules.trainer.kept_checkpoint import NAME, assignable, begins_line, kept_name, with_line

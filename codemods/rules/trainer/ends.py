@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from codemods.code.calls import innermost
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
+from codemods.lightning.calls import FROM_ARGS
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, handed
-from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
@@ -314,7 +315,7 @@ def _strategy(
 
 def _may_be_none(call: CallNode, node: ast.expr) -> bool:
     """Whether a name is a parameter with the default None that nothing else is assigned to."""
-    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     if function is None or not isinstance(node, ast.Name) or is_stored(function, node.id):
         return False
     arguments = function.args

@@ -6,13 +6,14 @@ import ast
 from dataclasses import dataclass
 from functools import partial
 
+from codemods.code.calls import keyword
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.invariant_expressions import is_steady
-from codemods.lightning.keywords import keyword, with_keyword
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
 from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import NodeEdit
 
 METHODS = ("test", "validate", "predict")

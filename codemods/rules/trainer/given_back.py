@@ -7,14 +7,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import Space, keyword, space_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_shared, returns, takes
-from codemods.lightning.calls import Space, space_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.configured_values import is_set_by_modules
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import times_spoken
-from codemods.lightning.keywords import builds_trainer, keyword
 from codemods.lightning.trainer_variables import calls_of, escapes, is_bound_once, kept_in, readings_of
 from codemods.rules.trainer.branched_checkpoint import BEFORE_IT, stores
 from codemods.rules.trainer.resumed import fits_at_once, uses_of

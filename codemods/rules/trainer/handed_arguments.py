@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from codemods.code.calls import keywords
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Span
@@ -14,7 +15,6 @@ from codemods.lightning.exclusive_use import HARDWARE as BESIDE
 from codemods.lightning.facts import Facts
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import HandedKeyword, handed
-from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import part_of_choice
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_function, in_one_place, names_of
 from codemods.rule import Match, NodeEdit

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import space_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_script_guard, is_super_call, self_name
-from codemods.lightning.calls import space_of
 from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts
 from codemods.rule import NodeEdit
 

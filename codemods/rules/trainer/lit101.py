@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import keyword, keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
-from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.strategies import (
     ONE,
     StrategyName,
@@ -45,6 +46,7 @@ from codemods.rewrite.dictionaries import (
     names_of,
 )
 from codemods.rewrite.fields import structured
+from codemods.rewrite.keywords import is_commented, replaced, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.beside_tpus import BOTH, either, tpus_beside
 from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, devices_asked

@@ -8,29 +8,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import keyword, keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
+from codemods.lightning.calls import FROM_ARGS, builds_trainer, trainer_calls
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import (
-    FROM_ARGS,
-    builds_trainer,
-    is_commented,
-    keyword,
-    keywords,
-    replaced,
-    trainer_calls,
-    with_callback,
-)
 from codemods.lightning.kinds import bound_to
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.trainer_subclasses import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.advice import brief
 from codemods.rewrite.fields import field_matches, structured
+from codemods.rewrite.keywords import is_commented, replaced, with_callback
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.argument_words import (
     ADVICE,

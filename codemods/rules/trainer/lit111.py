@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import removal
+from codemods.lightning.calls import trainer_calls
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import HandedKeyword, handed
-from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.trainer_subclasses import is_lightnings, receivers
 from codemods.rewrite.dictionaries import (
@@ -28,6 +29,7 @@ from codemods.rewrite.dictionaries import (
     may_get,
     names_of,
 )
+from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.beside_tpus import TPUS, is_taken_along
 from codemods.rules.trainer.counted import ArgumentReplacement

@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from codemods.code.calls import keyword, space_of
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.finding import Fix
-from codemods.lightning.calls import space_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
-from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword, with_value
 from codemods.lightning.trainer_variables import calls_of, escapes, is_only_given_back, kept_in
 from codemods.rewrite.dictionaries import may_get
+from codemods.rewrite.keywords import is_commented, replaced, with_keyword, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.branched_checkpoint import alike, branched
 from codemods.rules.trainer.dictionary_checkpoint import KEY as NAME

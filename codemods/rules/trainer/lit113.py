@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from packaging.version import Version
 
+from codemods.code.calls import keyword, space_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Span
 from codemods.lightning.arguments import oldest
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
-from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced
 from codemods.lightning.kinds import is_repeatable, kind_of
 from codemods.lightning.spelling import Spelled
-from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in, space_of
+from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
+from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled
 from codemods.rules.trainer.tuner_calls import FINDS, RENAMED, TUNER, by_hand

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.calls import keyword, keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken
 from codemods.lightning.arguments import signatures
+from codemods.lightning.calls import trainer_calls
 from codemods.lightning.facts import Facts, is_trainer_call
-from codemods.lightning.keywords import by_name, keyword, keywords, replaced, trainer_calls
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
+from codemods.rewrite.keywords import by_name, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.tuner_calls import has_own
 

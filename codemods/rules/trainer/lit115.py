@@ -9,8 +9,8 @@ from functools import partial
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import current, once
+from codemods.lightning.calls import trainer_calls
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import trainer_calls
 from codemods.lightning.kinds import stated_once
 from codemods.rule import Example, Match, Rule, best_levels
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Set
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, taken
 from codemods.lightning.arguments import removal
+from codemods.lightning.calls import FROM_ARGS
 from codemods.lightning.configurations.evidence import REMOVED, sections
 from codemods.lightning.facts import TRAINER, Facts
-from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.trainer_variables import reads_lightning
 from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule

@@ -10,15 +10,16 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_none, returns
 from codemods.finding import Fix
 from codemods.lightning.arguments import later
+from codemods.lightning.calls import trainer_calls
 from codemods.lightning.eras import speaks_of_1x
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import asks_version
 from codemods.lightning.instance_types import ReadingPlace, definition_of
-from codemods.lightning.keywords import trainer_calls, with_value
 from codemods.lightning.kinds import bound_to, part_of_choice
 from codemods.lightning.trainer_subclasses import is_lightnings
 from codemods.lightning.values import constants_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, demands
+from codemods.rewrite.keywords import with_value
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit117 import built_by_hydra
 

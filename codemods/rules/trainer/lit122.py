@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.calls import class_around
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, self_name
@@ -110,9 +111,8 @@ def _owner(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> tu
     certain = stands_for_trainer(file, facts, node, within)
     if certain is not False:
         return certain, "Trainer"
-    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
-    name = next((item.qualname for item in file.classes if item.node is owner), None)
-    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    owner = class_around(file, within)
+    fact = facts.of_class(file, owner)
     kind = facts.kind(fact) if fact else None
     functions = [item for item in within if isinstance(item, Function)]
     if functions and isinstance(node, ast.Name):

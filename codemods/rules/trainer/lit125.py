@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.calls import last_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.trainer_variables import is_trainer
 from codemods.lightning.versions import reaches

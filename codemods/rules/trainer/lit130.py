@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
+from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.argparse_methods import (
@@ -36,7 +37,6 @@ from codemods.lightning.facts import KINDS, TRAINER, Facts
 from codemods.lightning.instance_types import ReadingPlace
 from codemods.lightning.keyword_flow import UNSEEN as MORE
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import keywords
 from codemods.lightning.namespace_from_dict import configured, is_section
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.options import is_always_said

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import keyword
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.built_objects import BuiltObject
 from codemods.lightning.facts import Facts
-from codemods.lightning.keywords import is_commented, keyword, replaced, with_keyword
 from codemods.lightning.lightning_cli import DEFAULTS, is_cli_call
 from codemods.lightning.trainers import built
 from codemods.lightning.wanted import TRAINER_ALONE
 from codemods.rewrite.advice import brief
+from codemods.rewrite.keywords import is_commented, replaced, with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.plugins import FULL
 

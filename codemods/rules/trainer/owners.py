@@ -6,14 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.calls import class_around
 from codemods.code.nodes import walk
 from codemods.code.reaching import definitions
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_none, self_name, takes, targets_of
+from codemods.lightning.calls import builds_trainer
 from codemods.lightning.class_family import PLAIN_BASES, family
 from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
-from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.kinds import is_stored
 from codemods.lightning.trainer_variables import assigned_to, is_given, reads_lightning, unpacked_to
 
@@ -44,8 +45,8 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
         return True
     if text.rpartition(".")[2].strip("_") != "trainer":
         return False
-    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
-    fact = _fact(file, facts, owner)
+    owner = class_around(file, within)
+    fact = facts.of_class(file, owner)
     kind = facts.kind(fact) if fact else None
     if isinstance(node, ast.Name):
         return _is_parameter(file, functions, node.id, kind)
@@ -73,10 +74,10 @@ def is_trainers(file: PythonFile, facts: Facts, node: ast.Attribute, within: Wit
 def subclass_around(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> ClassFact | None:
     """The class below Trainer whose instance an expression is, in one of its methods."""
     functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
+    owner = class_around(file, within)
     if not functions or owner is None or not isinstance(node, ast.Name) or node.id != self_name(functions[0]):
         return None
-    fact = _fact(file, facts, owner)
+    fact = facts.of_class(file, owner)
     return fact if fact is not None and facts.kind(fact) == TRAINER else None
 
 
@@ -125,12 +126,6 @@ def _names_module(file: PythonFile, facts: Facts, note: ast.expr | None) -> bool
     dotted = file.scope.resolve(note) if note is not None else None
     fact = facts.find_class(dotted, file.path) if dotted else None
     return dotted == MODULE or (fact is not None and facts.kind(fact) == MODULE)
-
-
-def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFact | None:
-    known = facts.files.get(file.path)
-    name = next((item.qualname for item in file.classes if item.node is node), None)
-    return known.find(name) if known and name else None
 
 
 def _built(file: PythonFile) -> frozenset[str]:

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.calls import keyword, keywords
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
+from codemods.lightning.calls import FROM_ARGS, builds_trainer
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import handed
-from codemods.lightning.keywords import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.strategies import is_strategy
 from codemods.rewrite.carrying import NO_INSTANCE
 from codemods.rewrite.dictionaries import names_of
+from codemods.rewrite.keywords import with_keyword
 from codemods.rule import Match, NodeEdit
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import innermost
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import rows
 from codemods.lightning.facts import literal
-from codemods.lightning.keywords import is_commented
 from codemods.lightning.kinds import is_stored
 from codemods.lightning.parameters import default_of_parameter
+from codemods.rewrite.keywords import is_commented
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class RefusedParameter:
 def refused(file: PythonFile, call: CallNode, item: ast.keyword) -> RefusedParameter | None:
     """The parameter that a constructor hands on as an argument of `super().__init__(...)`; None where it is not the
     parameter as it came, where it asks for something by default, or where a comment stands beside it."""
-    function = next((each for each in reversed(call.within) if isinstance(each, ast.FunctionDef)), None)
+    function = innermost(call.within, ast.FunctionDef)
     if function is None or function.name != "__init__" or not is_super_call(call.node, "__init__"):
         return None
     if not any(isinstance(each, ast.Expr) and each.value is call.node for each in function.body):

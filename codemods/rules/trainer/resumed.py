@@ -58,7 +58,7 @@ def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> 
     """The `fit` calls of what a class keeps in an attribute: all that the project does with an attribute of that name
     must be seen not to be of this one, or to be one of these."""
     item = next((each for each in file.classes if each.node is call.within[0]), None)
-    fact = facts.files[file.path].find(item.qualname) if item and file.path in facts.files else None
+    fact = facts.of_class(file, item)
     if item is None or fact is None or facts.kind(fact) != "other":
         return "the class that holds it has a base class that fixer cannot read"
     word = re.compile(rb"\b" + name.encode() + rb"\b")

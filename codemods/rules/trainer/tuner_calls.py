@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import keyword
 from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.calls import trainer_calls
 from codemods.lightning.facts import TRAINER, Facts
-from codemods.lightning.keywords import keyword, replaced, trainer_calls, with_keyword
 from codemods.lightning.trainer_variables import is_trainer
+from codemods.rewrite.keywords import replaced, with_keyword
 from codemods.rule import Match, NodeEdit
 from codemods.rules.trainer.callbacks import spelled
 from codemods.rules.trainer.owners import attributes_within, is_trainers

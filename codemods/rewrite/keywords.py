@@ -7,12 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemods.code.source import PythonFile
-from codemods.lightning.calls import FROM_ARGS as FROM_ARGS
-from codemods.lightning.calls import builds_trainer as builds_trainer
-from codemods.lightning.calls import keyword as keyword
-from codemods.lightning.calls import keywords as keywords
-from codemods.lightning.calls import last_name as last_name
-from codemods.lightning.calls import trainer_calls as trainer_calls
 from codemods.rule import touches
 
 if TYPE_CHECKING:
