@@ -14,7 +14,8 @@ from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, self_name, taken
 from codemods.finding import Span
-from codemods.lightning.argparse_methods import kept_options, own_options
+from codemods.lightning.argparse_options import own_options
+from codemods.lightning.argparse_refusals import kept_options
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER
 from codemods.lightning.lightning_cli import CLI

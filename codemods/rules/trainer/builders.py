@@ -8,29 +8,31 @@ from collections.abc import Collection, Sequence
 from codemods.code.calls import keywords
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.argparse_methods import (
+from codemods.lightning.argparse_calls import (
+    OF_OPTIONS,
+    ArgparseCall,
+    declares_trainers,
+    fits_of,
+    parser_of,
+    statement_of,
+)
+from codemods.lightning.argparse_options import (
     IDLE,
     NUMBERS,
     OF_OLD,
     RENAMED,
     SUCCESSORS,
-    ArgparseCall,
     accelerator_of,
-    declares_trainers,
     defaults_of,
-    fits_of,
     kinds_of_gpus,
     only_defaults,
     own_read,
-    parser_of,
-    statement_of,
 )
 from codemods.lightning.facts import literal
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
 from codemods.lightning.trainer_variables import calls_of
 from codemods.rule import TextEdit
-from codemods.rules.trainer import helpers
 
 HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes")
 """What in a call says which hardware is meant, so that nothing is to be added. A strategy alone left 1.x on the CPU."""
@@ -45,7 +47,7 @@ def call_edits(file: PythonFile, site: ArgparseCall, extra: Sequence[str], liste
     brings callbacks along (`listed`), they come before those of the call."""
     node, first = site.call.node, site.given
     assert first is not None
-    builder = helpers.OF_OPTIONS if configured(file, site.call) else "from_arguments"
+    builder = OF_OPTIONS if configured(file, site.call) else "from_arguments"
     name = "add_arguments" if site.adds else builder
     start, end = file.offsets(node.func)
     at = file.offsets(node.args[0] if node.args else node.keywords[0])[0]

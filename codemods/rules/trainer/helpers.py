@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from codemods.code.source import PythonFile
+from codemods.lightning.argparse_calls import modules
 from codemods.lightning.facts import Facts
 from codemods.rewrite.import_statement import in_order
 from codemods.rule import TextEdit
@@ -78,10 +79,8 @@ def from_options(cls, options, *handled, **kwargs):
         given.pop(name, None)
     return cls(**{**given, **kwargs})
 '''
-OF_OPTIONS = "from_options"
 INDENT = "    "
 BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
-NAMES = ("add_arguments", "from_arguments", "plain_value")
 MODULE = "trainer_arguments"
 """What the module is called that several scripts share."""
 RUN = "__main__"
@@ -120,11 +119,6 @@ def module_text(adds: bool = True) -> str:
     head = '"""What the argparse methods of Lightning 1.x did, which 2.0 removed."""\n\n'
     imports = "".join(f"import {name}\n" for name in modules(adds, True))
     return f"{head}{imports}\n\n{text(adds, True)}".rstrip("\n") + "\n"
-
-
-def modules(adds: bool, builds: bool) -> tuple[str, ...]:
-    """The modules that they import."""
-    return ("ast", "inspect") if adds else ("inspect",) if builds else ()
 
 
 def reaches(file: PythonFile) -> tuple[ImportedModule, ...]:

@@ -9,28 +9,23 @@ from functools import partial
 from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.argparse_methods import (
+from codemods.lightning.argparse_calls import NAMES, WORDS, ArgparseCall, configurations, read_site
+from codemods.lightning.argparse_options import (
     IDLE,
     KEPT,
     NUMBERS,
     RESUMED,
     TUNING,
-    WORDS,
-    ArgparseCall,
-    ArgparseScript,
     accelerator_of,
     checkpoint_of,
-    configurations,
     defaults_of,
     deleted,
     kinds_of_gpus,
     own_options,
     own_read,
-    read_script,
-    read_site,
-    refusal,
     spoken,
 )
+from codemods.lightning.argparse_refusals import refusal
 from codemods.lightning.arguments import current
 from codemods.lightning.configurations.trainer_keys import SECTION, trainer_keys
 from codemods.lightning.facts import KINDS, TRAINER, Facts
@@ -45,6 +40,7 @@ from codemods.rewrite.dictionaries import names_of
 from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.trainer import helpers
+from codemods.rules.trainer.argparse_scripts import ArgparseScript, read_script
 from codemods.rules.trainer.argument_words import advice_for
 from codemods.rules.trainer.builders import (
     HARDWARE,
@@ -312,7 +308,7 @@ def _home(file: PythonFile, facts: Facts) -> helpers.HelperModule | None:
     """The module that the file shares with others; one of an earlier run may lack what it needs."""
     home = None if configurations(file) else _homes(facts).get(file.path)
     there = facts.open(home.path) if home and home.path in facts.kinds else None
-    return None if there and ADDS in file.text and f"def {helpers.NAMES[0]}(" not in there.text else home
+    return None if there and ADDS in file.text and f"def {NAMES[0]}(" not in there.text else home
 
 
 def _module(facts: Facts, home: helpers.HelperModule) -> str:
@@ -330,7 +326,7 @@ def _functions(
     if home is None:
         return helpers.beside(file, [site.call.node.lineno for site in sites], adds, builds, of_options)
     plain = adds and bool({"gpus", *IDLE} & set(kept))
-    names = zip(helpers.NAMES, (adds, builds, plain), strict=True)
+    names = zip(NAMES, (adds, builds, plain), strict=True)
     return [helpers.imported(file, home, [name for name, needed in names if needed])]
 
 

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.source import PythonFile
-from codemods.lightning.argparse_methods import WORDS, defaults_of, own_options, parsed_names
+from codemods.lightning.argparse_calls import WORDS
+from codemods.lightning.argparse_options import defaults_of, own_options, parsed_names
 from codemods.lightning.facts import Facts
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 

@@ -9,7 +9,7 @@ import pytest
 from lightning.pytorch import LightningDataModule, Trainer
 
 from codemods.code.source import PythonFile, Source
-from codemods.lightning.argparse_methods import spoken
+from codemods.lightning.argparse_options import spoken
 from codemods.rules.trainer import helpers
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 

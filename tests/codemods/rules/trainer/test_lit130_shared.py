@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.lightning.argparse_methods import IDLE
+from codemods.lightning.argparse_options import IDLE
 from codemods.lightning.arguments import current, once
 from codemods.rules.trainer import helpers
 from tests.codemods.rules.trainer.test_lit130 import SCRIPT, run
