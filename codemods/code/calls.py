@@ -29,6 +29,11 @@ def value_of(call: ast.Call, name: str, place: int | None = None) -> ast.expr | 
     return next((item.value for item in call.keywords if item.arg == name), None)
 
 
+def called(node: ast.expr) -> ast.expr:
+    """What is called, or an expression that is no call, as a decorator may be either."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
 def last_name(node: ast.expr) -> str | None:
     """What a name, or a chain of attributes, ends in."""
     node = node.value if isinstance(node, ast.NamedExpr) else node

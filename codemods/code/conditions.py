@@ -8,6 +8,7 @@ from typing import Any
 
 from codemods.code.imports import ModuleNames
 from codemods.code.nodes import every_node
+from codemods.code.syntax import is_none
 from codemods.code.tree_copies import changed, made_from
 
 SWAPPED: Mapping[type, type[ast.cmpop]] = {
@@ -75,7 +76,7 @@ def guarded(node: ast.AST) -> ast.Attribute | None:
     call = node.body[0].value if isinstance(node.body[0], ast.Expr) else None
     function = call.func if isinstance(call, ast.Call) else None
     test = node.test
-    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) and _is_none(test.comparators[0]):
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) and is_none(test.comparators[0]):
         test = test.left if getattr(getattr(test.left, "func", None), "id", "") == "getattr" else test
     name, given = (getattr(test.func, "id", ""), test.args) if isinstance(test, ast.Call) else ("", [])
     if not isinstance(function, ast.Attribute) or not given or name not in GUARDS:
@@ -89,13 +90,9 @@ def guarded(node: ast.AST) -> ast.Attribute | None:
     same = ast.dump(given[0]) == ast.dump(function.value)
     return (
         function
-        if same and getattr(given[1], "value", None) == function.attr and all(map(_is_none, given[2:]))
+        if same and getattr(given[1], "value", None) == function.attr and all(map(is_none, given[2:]))
         else None
     )
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _chain(node: ast.Compare) -> ast.expr | None:

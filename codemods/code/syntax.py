@@ -165,6 +165,27 @@ def _prints(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
+def assigned_once(function: Function, node: ast.expr) -> ast.expr:
+    """What a name is assigned in a function, where it is by one statement; what is no such name, as it is."""
+    if not isinstance(node, ast.Name):
+        return node
+    found = [
+        each.value
+        for each in own_nodes(function)
+        if isinstance(each, ast.Assign) and any(is_name(target, node.id) for target in each.targets)
+    ]
+    return found[0] if len(found) == 1 else node
+
+
+def assigned_to(space: ast.AST, name: str) -> list[ast.expr]:
+    """What the statements `name = value` assign, those of functions inside too."""
+    return [
+        node.value
+        for node in walk(space)
+        if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets)
+    ]
+
+
 def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:
     """The statements `self.attribute = value` of a method itself."""
     found: list[ast.Assign | ast.AnnAssign] = []
@@ -179,6 +200,16 @@ def targets_of(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return node.targets
     return [node.target] if isinstance(node, ast.AnnAssign) and node.value is not None else []
+
+
+def is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
+    """Whether a node is a plain name, this one."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is an attribute of `self`."""
+    return isinstance(node, ast.Attribute) and is_name(node.value, "self")
 
 
 def is_self_attribute(node: ast.AST, attribute: str, name: str = "self") -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.code.calls import keywords, space_of
+from codemods.code.calls import called, keywords, space_of
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
@@ -95,17 +95,12 @@ def _is_one_of_lightnings(file: PythonFile, facts: Facts, call: CallNode, owner:
 
 def trainer_sites(file: PythonFile) -> list[ArgparseCall]:
     return [
-        ArgparseCall(call, call.node.func.attr, class_of(call.node.func.value), True, "safe")
+        ArgparseCall(call, call.node.func.attr, called(call.node.func.value), True, "safe")
         for call in file.calls_near(WORDS)
         if isinstance(call.node.func, ast.Attribute)
         and is_argparse_call(call)
-        and call.scope.resolve(class_of(call.node.func.value)) == TRAINER
+        and call.scope.resolve(called(call.node.func.value)) == TRAINER
     ]
-
-
-def class_of(owner: ast.expr) -> ast.expr:
-    """What a method is called of: the class, also where an instance is made for that alone."""
-    return owner.func if isinstance(owner, ast.Call) else owner
 
 
 def is_idle_trainer(node: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeGuard
 
 from codemods.code.nodes import walked
-from codemods.code.syntax import Function, targets_of
+from codemods.code.syntax import Function, is_name, targets_of
 from codemods.code.tree_copies import replaced
 from codemods.lightning.facts import literal
 
@@ -138,7 +138,7 @@ def keys_gone_through(
 ) -> list[tuple[ast.Constant, ast.expr]]:
     """The texts that a comprehension goes through one by one and makes keys of, each with what it makes its value."""
     target = node.generators[0].target
-    if not isinstance(node, ast.DictComp) or not isinstance(target, ast.Name) or not _is_name(node.key, target.id):
+    if not isinstance(node, ast.DictComp) or not isinstance(target, ast.Name) or not is_name(node.key, target.id):
         return []
     keys = [item for item in _elements(node.generators[0].iter, spaces, 0) if _is_key(item)]
     swaps = (partial(_instead, name=target.id, key=key) for key in keys)
@@ -146,11 +146,7 @@ def keys_gone_through(
 
 
 def _instead(node: ast.AST, *, name: str, key: ast.Constant) -> ast.Constant | None:
-    return key if _is_name(node, name) else None
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+    return key if is_name(node, name) else None
 
 
 def _is_key(node: ast.expr) -> TypeGuard[ast.Constant]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_name
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import literal
 from codemods.lightning.guards import asks_version
@@ -110,7 +111,7 @@ def _spoken(file: PythonFile, call: CallNode, keys: list[Key]) -> set[str]:
     """The keys of a dictionary that a file spells, those that it asks the Namespace for too."""
     given = call.node.args[0].id if isinstance(call.node.args[0], ast.Name) else ""
     near = [node for node, _ in file.nodes_near([given]) if isinstance(node, ast.Attribute)]
-    return {key.name for key in keys} | {node.attr for node in near if _is(node.value, given)}
+    return {key.name for key in keys} | {node.attr for node in near if is_name(node.value, given)}
 
 
 def _keys(file: PythonFile, name: str) -> Iterator[Key]:
@@ -122,17 +123,15 @@ def _keys(file: PythonFile, name: str) -> Iterator[Key]:
         for target in node.targets
     }
     for node, _ in file.nodes_near([name]):
-        if isinstance(node, ast.Subscript) and _is(node.value, name) and isinstance(node.slice, ast.Constant):
+        if isinstance(node, ast.Subscript) and is_name(node.value, name) and isinstance(node.slice, ast.Constant):
             made = stores.get(id(node))
             yield Key(str(node.slice.value), node.slice, made.value if made else None, made)
-        elif isinstance(node, ast.Compare) and _is(node.comparators[0], name) and isinstance(node.left, ast.Constant):
+        elif (
+            isinstance(node, ast.Compare) and is_name(node.comparators[0], name) and isinstance(node.left, ast.Constant)
+        ):
             yield Key(str(node.left.value), node.left)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is(node.func.value, name):
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, name):
             yield from (Key(str(item.value), item) for item in node.args[:1] if isinstance(item, ast.Constant))
-
-
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _backends(file: PythonFile, name: str, keys: list[Key]) -> DictionaryEdits:
@@ -162,9 +161,9 @@ def _more(file: PythonFile, name: str) -> DictionaryEdits | None:
     keys = list(_keys(file, name))
     made = [item.node.value for item in file.assignments_to(name)]
     empty = [node for node in made if node is not None and ast.unparse(node) in ("dict()", "{}")]
-    used = sum(_is(node, name) for node, _ in file.nodes_near([name]))
+    used = sum(is_name(node, name) for node, _ in file.nodes_near([name]))
     methods = any(
-        isinstance(node.ctx, ast.Load) and _is(node.value, name)
+        isinstance(node.ctx, ast.Load) and is_name(node.value, name)
         for node in walk(file.tree)
         if isinstance(node, ast.Attribute)
     )

@@ -7,7 +7,7 @@ from functools import partial
 
 from codemods.code.conditions import decided
 from codemods.code.nodes import every_node
-from codemods.code.syntax import Function
+from codemods.code.syntax import Function, is_name
 
 FIT = "fit"
 FITTING = ("TrainerFn.FITTING", "RunningStage.TRAINING")
@@ -28,13 +28,13 @@ def in_fit(function: Function, test: ast.expr) -> bool | None:
 def _told(stage: str, node: ast.expr) -> bool | None:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return _compared(node.left, node.ops[0], node.comparators[0], stage)
-    return True if _is_stage(node, stage) else None
+    return True if is_name(node, stage) else None
 
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, stage: str) -> bool | None:
-    if _is_stage(right, stage) and isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+    if is_name(right, stage) and isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
         left, right = right, left
-    if not _is_stage(left, stage):
+    if not is_name(left, stage):
         return None
     if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
         every = [_is_fit(item) for item in right.elts]
@@ -43,10 +43,6 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, stage: str) 
         found = _is_fit(right) if isinstance(operator, ast.Eq | ast.NotEq | ast.Is | ast.IsNot) else None
     negative = isinstance(operator, ast.NotIn | ast.NotEq | ast.IsNot)
     return found if found is None else found != negative
-
-
-def _is_stage(node: ast.expr, stage: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == stage
 
 
 def _is_fit(node: ast.expr) -> bool | None:

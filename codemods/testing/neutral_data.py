@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Callable, Mapping
 
+from codemods.code.syntax import is_of_self
 from codemods.testing.neutral_calls import given
 from codemods.testing.neutral_program import Edited, Function, Program, above, is_plain, with_import
 from codemods.testing.neutral_values import constant, keptabove, value
@@ -50,15 +51,11 @@ def attributes(form: str, top: str = "") -> Callable[[Program], Edited]:
     def edit(program: Program) -> Edited:
         for node in ast.walk(program.tree):
             owner = node.value if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else None
-            if isinstance(node, ast.Attribute) and isinstance(owner, ast.Attribute) and _is_own(owner):
+            if isinstance(node, ast.Attribute) and isinstance(owner, ast.Attribute) and is_of_self(owner):
                 words = {"owner": program.source(owner), "of": owner.attr, "name": node.attr}
                 yield node.lineno, with_import(program.replace((node, form.format(**words))), top)
 
     return edit
-
-
-def _is_own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def owner_named(program: Program) -> Edited:
@@ -73,7 +70,7 @@ def owner_named(program: Program) -> Edited:
                 inner = item.value if isinstance(item, ast.Attribute) else None
                 if (
                     inner is not None
-                    and _is_own(inner)
+                    and is_of_self(inner)
                     and not program.lines[node.lineno - 1].lstrip().startswith("el")
                 ):
                     text = Program(program.replace((inner, "owner_here")))

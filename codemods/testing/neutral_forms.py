@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
+from codemods.code.syntax import is_of_self
 from codemods.testing.neutral_lines import behind, wrap
 from codemods.testing.neutral_program import (
     SCOPES,
@@ -55,10 +56,6 @@ def each(change: Change, top: str = "") -> Callable[[Program], Edited]:
     return edit
 
 
-def _is_own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
 def not_negated(program: Program, node: ast.expr) -> str | None:
     """A comparison by its opposite."""
     sign = OPPOSITE.get(type(node.ops[0])) if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
@@ -95,7 +92,7 @@ def given_in_a_tuple(program: Program, node: ast.expr) -> str | None:
 def by_a_lambda_of_all(program: Program, node: ast.expr) -> str | None:
     """A method by a lambda that hands on all that it is given."""
     function = node.func if isinstance(node, ast.Call) else None
-    if not isinstance(node, ast.Call) or not isinstance(function, ast.Attribute) or not _is_own(function):
+    if not isinstance(node, ast.Call) or not isinstance(function, ast.Attribute) or not is_of_self(function):
         return None
     if any(isinstance(item, ast.GeneratorExp) for item in node.args) or not is_plain(node):
         return None
@@ -105,14 +102,14 @@ def by_a_lambda_of_all(program: Program, node: ast.expr) -> str | None:
 
 def of_its_dictionary(program: Program, node: ast.expr) -> str | None:
     """A constant that the instance holds, by `vars(self)`."""
-    if not isinstance(node, ast.Attribute) or not _is_own(node) or not isinstance(node.ctx, ast.Load):
+    if not isinstance(node, ast.Attribute) or not is_of_self(node) or not isinstance(node.ctx, ast.Load):
         return None
     held = {
         target.attr
         for item in ast.walk(program.tree)
         if isinstance(item, ast.Assign) and isinstance(item.value, ast.Constant)
         for target in item.targets
-        if isinstance(target, ast.Attribute) and _is_own(target) and target.attr != "automatic_optimization"
+        if isinstance(target, ast.Attribute) and is_of_self(target) and target.attr != "automatic_optimization"
     }
     return f'vars(self)["{node.attr}"]' if node.attr in held else None
 
@@ -193,10 +190,10 @@ def method_first(program: Program) -> Edited:
         first = first_statement(function)
         if not function.args.args or function.args.args[0].arg != "self" or isinstance(first, SCOPES):
             continue
-        called = [item.func for item in ast.walk(function) if isinstance(item, ast.Call) and _is_own(item.func)]
+        called = [item.func for item in ast.walk(function) if isinstance(item, ast.Call) and is_of_self(item.func)]
         uses = [item for item in called if getattr(item, "attr", "") in ("manual_backward", "optimizers", "parameters")]
         if uses and program.is_alone(first) and all(item.lineno >= first.lineno for item in uses):
-            name = uses[0].attr  # type: ignore[attr-defined]
+            name = uses[0].attr
             same = [(item, f"own_{name}") for item in uses if getattr(item, "attr", "") == name]
             line = f"{program.indent(first)}own_{name} = self.{name}"
             yield uses[0].lineno, Program(program.replace(*same)).put(first.lineno - 1, line)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.code.calls import innermost
+from codemods.code.calls import innermost, last_name
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
@@ -102,7 +102,7 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
             names = {name for node in handed for name in sections(file, node)}
             given |= names
             beside |= {(name, item.arg) for name in names for item in call.node.keywords if item.arg}
-        elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
+        elif call.node.args and (dotted in _INSTANTIATE or last_name(call.node.func) == "instantiate"):
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     given_on = frozenset(_handed(file))
@@ -269,11 +269,6 @@ def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> 
         start, end = file.offsets(node.slice)
         return start + 1, end - 1
     return None
-
-
-def _word(node: ast.expr) -> str | None:
-    """What is called, by its last name: a project's own `instantiate` hands on to Hydra's."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def _names(file: PythonFile, node: ast.expr) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
+from codemods.code.syntax import is_name
 from codemods.lightning.pins.lines import logical_lines
 from codemods.lightning.pins.pin import Pin, read
 from codemods.lightning.pins.specifier import pep440
@@ -73,10 +74,10 @@ class _Values:
             if item.node.value:
                 yield item.node.value
         for change in self._changes:
-            if isinstance(change, ast.AugAssign) and _is_name(change.target, node.id):
+            if isinstance(change, ast.AugAssign) and is_name(change.target, node.id):
                 yield change.value
             elif isinstance(change, ast.Assign):
-                if any(isinstance(item, ast.Subscript) and _is_name(item.value, node.id) for item in change.targets):
+                if any(isinstance(item, ast.Subscript) and is_name(item.value, node.id) for item in change.targets):
                     yield change.value
             elif isinstance(change, ast.Call) and _adds_to(change.func, node.id):
                 yield from change.args
@@ -122,13 +123,9 @@ class _Values:
         return []
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 def _adds_to(function: ast.expr, name: str) -> bool:
     adds = isinstance(function, ast.Attribute) and function.attr in ("append", "extend", "update", "insert")
-    return adds and isinstance(function, ast.Attribute) and _is_name(function.value, name)
+    return adds and isinstance(function, ast.Attribute) and is_name(function.value, name)
 
 
 def _of_string(file: PythonFile, node: ast.Constant) -> Iterator[Pin]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from codemods.code.calls import called
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
@@ -27,7 +28,7 @@ def decorators(file: PythonFile, facts: Facts) -> Iterator[Match]:
     found: dict[str, list[ast.expr]] = {}
     for node in walk(file.tree) if any(name in file.text for name in NAMES) else ():
         for item in node.decorator_list if isinstance(node, Function) else ():
-            if name := OLD.get(file.scope.resolve(_called(item)) or ""):
+            if name := OLD.get(file.scope.resolve(called(item)) or ""):
                 found.setdefault(name, []).append(item)
     places = [place for each in found.values() for place in each]
     edits = _moved(file, facts, places) if found else None
@@ -45,10 +46,6 @@ def decorators(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield Match(span, message, level, reason, edits=own_edits, unit=f"{file.path}:decorators")
 
 
-def _called(item: ast.expr) -> ast.expr:
-    return item.func if isinstance(item, ast.Call) else item
-
-
 def _level(facts: Facts, name: str) -> tuple[Fix, str]:
     if admits_below(facts, TORCH, SINCE):
         return "unsafe", f"torch.amp.{name} needs torch {SINCE}, and the project does not require it"
@@ -58,8 +55,8 @@ def _level(facts: Facts, name: str) -> tuple[Fix, str]:
 def _moved(file: PythonFile, facts: Facts, places: Sequence[ast.expr]) -> tuple[TextEdit, ...] | None:
     """The edits of the imports that bind the decorators' names; None where one binds something else too, a name is
     used otherwise or by another file, or a decorator is an attribute of anything but torch."""
-    attributes = [node for place in places if isinstance(node := _called(place), ast.Attribute)]
-    decorating = {id(_called(place)): node.id for place in places if isinstance(node := _called(place), ast.Name)}
+    attributes = [node for place in places if isinstance(node := called(place), ast.Attribute)]
+    decorating = {id(called(place)): node.id for place in places if isinstance(node := called(place), ast.Name)}
     if not all(_torch(file, node) for node in attributes):
         return None
     edits, bound = [], set[str]()
@@ -87,10 +84,10 @@ def _torch(file: PythonFile, node: ast.Attribute) -> str:
 
 def _for_cuda(file: PythonFile, place: ast.expr) -> Iterator[TextEdit]:
     """The edits that give a decorator its new name and its device."""
-    called = _called(place)
-    if isinstance(called, ast.Attribute):
-        start, end = file.offsets(called)
-        yield TextEdit(start, end, f"{_torch(file, called)}.amp.{called.attr}")
+    function = called(place)
+    if isinstance(function, ast.Attribute):
+        start, end = file.offsets(function)
+        yield TextEdit(start, end, f"{_torch(file, function)}.amp.{function.attr}")
     device = 'device_type="cuda"'
     end = file.offsets(place)[1]
     if not isinstance(place, ast.Call):

@@ -13,7 +13,7 @@ from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, is_false, is_made_frozen, own_nodes, returns, self_name
+from codemods.code.syntax import Function, assigned_once, is_false, is_made_frozen, own_nodes, returns, self_name
 from codemods.lightning.facts import MODULE
 from codemods.rules.autocast.project import Defined, ProjectFiles
 
@@ -211,9 +211,9 @@ class Members:
 
 
 def _optimizers(value: ast.expr, function: Function, scope: Scope) -> tuple[tuple[Key, ...] | None, ...] | None:
-    value = _bound(value, function)
+    value = assigned_once(function, value)
     if isinstance(value, ast.Tuple | ast.List) and value.elts:
-        first = _bound(value.elts[0], function)
+        first = assigned_once(function, value.elts[0])
         if isinstance(first, ast.Tuple | ast.List):
             return _optimizers(first, function, scope)
         return tuple(_optimized(item, function, scope) for item in value.elts)
@@ -221,7 +221,7 @@ def _optimizers(value: ast.expr, function: Function, scope: Scope) -> tuple[tupl
 
 
 def _optimized(value: ast.expr, function: Function, scope: Scope) -> tuple[Key, ...] | None:
-    value = _bound(value, function)
+    value = assigned_once(function, value)
     if isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == "optimizer":
@@ -230,19 +230,7 @@ def _optimized(value: ast.expr, function: Function, scope: Scope) -> tuple[Key, 
     if not isinstance(value, ast.Call):
         return None
     given = value_of(value, "params", 0)
-    return _own(parameters_in(_bound(given, function))) if given is not None else None
-
-
-def _bound(value: ast.expr, function: Function) -> ast.expr:
-    """What a name of a function was assigned, where that is one statement."""
-    if not isinstance(value, ast.Name):
-        return value
-    found = [
-        node.value
-        for node in own_nodes(function)
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == value.id for t in node.targets)
-    ]
-    return found[0] if len(found) == 1 else value
+    return _own(parameters_in(assigned_once(function, given))) if given is not None else None
 
 
 def parameters_in(value: ast.expr) -> tuple[Key, ...] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_name
 from codemods.rule import NodeEdit
 from codemods.rules.backward.hooks import GradientHook, body_of, gives_back, reads
 from codemods.rules.backward.imports import unused
@@ -87,14 +88,12 @@ def _is_thrown_away(function: ast.FunctionDef, empty: str) -> bool:
 def _concerns(statement: ast.stmt, empty: str) -> bool:
     """`empty = torch.empty_like(...)`, `free(empty)` or `return empty`."""
     if isinstance(statement, ast.Assign):
-        return len(statement.targets) == 1 and _is(statement.targets[0], empty)
+        return len(statement.targets) == 1 and is_name(statement.targets[0], empty)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return len(statement.value.args) == 1 and _is(statement.value.args[0], empty) and not statement.value.keywords
-    return isinstance(statement, ast.Return) and statement.value is not None and _is(statement.value, empty)
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+        return (
+            len(statement.value.args) == 1 and is_name(statement.value.args[0], empty) and not statement.value.keywords
+        )
+    return isinstance(statement, ast.Return) and statement.value is not None and is_name(statement.value, empty)
 
 
 def _rebinds(function: ast.FunctionDef, names: list[str]) -> bool:

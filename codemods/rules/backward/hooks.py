@@ -10,7 +10,7 @@ from typing import Literal
 from codemods.code.calls import innermost, last_name
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_none, own_nodes
+from codemods.code.syntax import Function, is_none, is_of_self, own_nodes
 
 Use = Literal["reads", "steps"]
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -79,17 +79,12 @@ def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> GradientHook 
         if function is None:
             return None
         bound = tuple(node.args[1:])
-        if _is_method(node.args[0]):
+        if is_of_self(node.args[0]):
             bound = (ast.Name("self"), *bound)
         return GradientHook(function, bound, "partial")
     factory = _function(node.func, call, file)
     made = _made_by(factory) if factory else None
     return GradientHook(made, tuple(node.args), "factory", factory) if made else None
-
-
-def _is_method(node: ast.expr) -> bool:
-    """Whether an expression is `self.method`, whose first parameter is bound."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _function(node: ast.expr, call: CallNode, file: PythonFile) -> Function | None:
@@ -157,7 +152,7 @@ def followed(hook: GradientHook, name: str, call: CallNode, file: PythonFile) ->
     seen: list[tuple[AnyFunction, str]] = [(hook.function, name)]
     for node in body_of(hook.function):
         if isinstance(node, ast.Call) and (called := _function(node.func, call, file)) is not None:
-            names = [item.arg for item in called.args.args][1 if _is_method(node.func) else 0 :]
+            names = [item.arg for item in called.args.args][1 if is_of_self(node.func) else 0 :]
             pairs = zip(names, node.args, strict=False)
             seen += [(called, own) for own, given in pairs if isinstance(given, ast.Name) and given.id == name]
     return seen

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode
-from codemods.code.syntax import Function, self_name
+from codemods.code.syntax import Function, is_name, self_name
 from codemods.rules.backward.names import MethodNames
 
 LAST = re.compile(r"\bnum_training_batches\b|\blen\(\S*(loader|dataloader)\b")
@@ -91,7 +91,7 @@ def read_accumulation(method: Function, unzeroed: bool = False) -> Accumulation 
         call
         for call in calls
         if _attr(call) == "zero_grad"
-        and (names.is_optimizer(_receiver(call)) or _is_name(_receiver(call), self_name(method)))
+        and (names.is_optimizer(_receiver(call)) or is_name(_receiver(call), self_name(method)))
     ]
     if not zeros and not unzeroed:
         return None
@@ -117,10 +117,6 @@ def _attr(call: ast.Call) -> str:
 def _receiver(call: ast.Call) -> ast.expr:
     assert isinstance(call.func, ast.Attribute)
     return call.func.value
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _window_of(
@@ -205,7 +201,7 @@ def _unconditional(node: ast.AST, method: Function, parents: dict[ast.AST, ast.A
 def loss_of(call: ast.Call, method: Function) -> ast.expr | None:
     """What a backward call goes back from."""
     assert isinstance(call.func, ast.Attribute)
-    if _attr(call) == "manual_backward" or _is_name(call.func.value, self_name(method)):
+    if _attr(call) == "manual_backward" or is_name(call.func.value, self_name(method)):
         return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
     return call.func.value
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, mentions, parameters
+from codemods.code.syntax import Function, is_of_self, is_plain, mentions, parameters
 from codemods.lightning.facts import CALLBACK, Facts
 from codemods.rules.hooks.epoch_end import STAGES, Stage
 from codemods.rules.hooks.given_parts import METRICS, may_change
@@ -133,10 +133,10 @@ class _MetricLookup:
             elif isinstance(node, ast.Call):
                 if _is(node.func, watched) or _is_super(node) or _is_type_test(node):
                     known |= {id(child) for child in [node.func, *node.args]}
-                if _on_self(node) and node.func.attr == BAR and BAR not in self.item.methods:  # type: ignore[attr-defined]
+                if is_of_self(node.func) and node.func.attr == BAR and BAR not in self.item.methods:
                     known |= {id(child) for child in node.args}
                     yield SHOWN
-                own = self.item.methods.get(node.func.attr) if _on_self(node) else None  # type: ignore[attr-defined]
+                own = self.item.methods.get(node.func.attr) if is_of_self(node.func) else None
                 if followed := own or self._function(node):
                     names = parameters(own) if own else [item.arg for item in followed.args.args]
                     handed = [pair for pair in _pairs(names, node) if _is(pair[1], watched)]
@@ -181,11 +181,6 @@ def _is_super(node: ast.Call) -> bool:
 
 def _is_type_test(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "hasattr", "type")
-
-
-def _on_self(node: ast.Call) -> bool:
-    function = node.func
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
 
 
 def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:

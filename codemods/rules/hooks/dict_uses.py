@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, uses
+from codemods.code.syntax import Function, is_name, uses
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,6 @@ def bound_by(method: Function, name: str) -> list[ast.expr]:
         for node in walk(method)
         if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets)
     ]
-
-
-def is_name(node: ast.expr, name: str) -> bool:
-    """Whether an expression is that name."""
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def keys_of(value: ast.expr) -> set[str]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from codemods.code.calls import called
 from codemods.code.nodes import walk, walked
 from codemods.code.source import ClassNode
 from codemods.code.syntax import (
@@ -171,7 +172,7 @@ def _reads(stage: Stage, hook: Function, idle: Container[int] = ()) -> bool:
 
 def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:
     arguments = hook.args
-    decorated = any(item.scope.resolve(_called(node)) not in IN_PLACE for node in hook.decorator_list)
+    decorated = any(item.scope.resolve(called(node)) not in IN_PLACE for node in hook.decorator_list)
     odd = arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs
     return bool(
         decorated
@@ -202,10 +203,6 @@ def takes_anything(hook: Function) -> bool:
     return not any(id(node) not in handed for name in (*names, *SEES_LOCALS) for node in uses(hook, name))
 
 
-def _called(node: ast.expr) -> ast.expr:
-    return node.func if isinstance(node, ast.Call) else node
-
-
 def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
     """The calls `self.method(...)` below a class."""
     for node in walked(item.node):
@@ -214,7 +211,7 @@ def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
 
 
 def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
-    decorators = {ast.unparse(_called(node)) for node in hook.decorator_list}
+    decorators = {ast.unparse(called(node)) for node in hook.decorator_list}
     if not isinstance(hook, ast.FunctionDef) or decorators & {"staticmethod", "classmethod", "property"}:
         return f"{stage.old} is not an ordinary method of (self, outputs)"
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk(hook)) or not _takes_one(hook):
@@ -271,7 +268,7 @@ def plain_step(item: ClassNode, stage: Stage) -> Function | None:
 
 def without_gradients(item: ClassNode, decorator: ast.expr) -> bool:
     """Whether a decorator only runs a method without gradients."""
-    return item.scope.resolve(_called(decorator)) == "torch.no_grad"
+    return item.scope.resolve(called(decorator)) == "torch.no_grad"
 
 
 def takes_index(step: Function) -> bool:

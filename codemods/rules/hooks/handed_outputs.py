@@ -11,11 +11,11 @@ from typing import TypeGuard
 from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, parameters, results, taken_name, uses
+from codemods.code.syntax import Function, is_name, is_self_attribute, parameters, results, taken_name, uses
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
-from codemods.rules.hooks.dict_uses import DictUses, bound_by, is_name
+from codemods.rules.hooks.dict_uses import DictUses, bound_by
 from codemods.rules.hooks.epoch_end import EpochEnd, plain_step
 from codemods.rules.hooks.project_constraints import OutputKeeping
 from codemods.rules.hooks.results import train_result

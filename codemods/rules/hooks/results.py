@@ -8,7 +8,7 @@ from typing import TypeGuard
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode
-from codemods.code.syntax import Function, is_plain, may_return_none, returns, uses
+from codemods.code.syntax import Function, assigned_to, is_plain, may_return_none, returns, uses
 
 TENSOR_METHODS = ("backward", "clone", "cpu", "detach", "item", "mean", "sum")
 
@@ -19,7 +19,7 @@ def train_result(step: Function, value: ast.expr | None, scope: Scope) -> str | 
     scope = bind(step, scope=scope)
     if not isinstance(value, ast.Name):
         return _kind(value, scope)
-    bound = _bound(step, value.id)
+    bound = assigned_to(step, value.id)
     if _tested_for_none(step, value.id):
         return None
     kinds = {_kind(item, scope) for item in bound}
@@ -28,16 +28,6 @@ def train_result(step: Function, value: ast.expr | None, scope: Scope) -> str | 
     if "dict" in kinds or any(isinstance(item, ast.Constant) for item in bound):
         return None
     return "tensor" if used_as_tensor(step, value.id) else None
-
-
-def _bound(step: Function, name: str) -> list[ast.expr]:
-    """What the statements `name = value` of a step assign."""
-    return [
-        node.value
-        for node in walk(step)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
 
 
 def _bound_only_so(step: Function, name: str, bound: list[ast.expr]) -> bool:
@@ -146,7 +136,7 @@ def _is_thing(value: ast.expr) -> bool:
 
 
 def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
-    bound = _bound(step, name)
+    bound = assigned_to(step, name)
     if _tested_for_none(step, name):
         return False
     if used_as_tensor(step, name) and not any(isinstance(value, ast.Constant) for value in bound):
@@ -170,7 +160,7 @@ def never_none(item: ClassNode, step: Function, value: ast.expr) -> bool:
         return True
     if not isinstance(value, ast.Name) or _tested_for_none(step, value.id):
         return False
-    bound = _bound(step, value.id)
+    bound = assigned_to(step, value.id)
     return (
         bool(bound)
         and _bound_only_so(step, value.id, bound)

@@ -13,6 +13,7 @@ from codemods.code.syntax import (
     Function,
     crowded_return,
     finally_leaves,
+    is_name,
     is_plain,
     is_self_attribute,
     parameters,
@@ -20,7 +21,7 @@ from codemods.code.syntax import (
     self_name,
     uses,
 )
-from codemods.rules.hooks.dict_uses import DictUses, bound_by, is_name, keys_of
+from codemods.rules.hooks.dict_uses import DictUses, bound_by, keys_of
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.shared_keys import is_same_surely, shared_calls
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps

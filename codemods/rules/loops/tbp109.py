@@ -8,7 +8,7 @@ from functools import partial
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, is_none, own_nodes, returns, self_name
+from codemods.code.syntax import Function, assigned_once, is_none, own_nodes, returns, self_name
 from codemods.lightning.facts import Facts
 from codemods.rewrite.manual.configured import ConfiguredOptimizers
 from codemods.rule import Example, Match, Rule, best_levels
@@ -44,21 +44,8 @@ def _has_schedulers(value: ast.expr, method: Function) -> bool:
         return False
     if any(isinstance(item, ast.Dict) for item in value.elts):
         return any(_has_schedulers(item, method) for item in value.elts)
-    lists = [_bound(item, method) for item in value.elts]
+    lists = [assigned_once(method, item) for item in value.elts]
     return len(lists) == 2 and all(isinstance(item, ast.List) and item.elts for item in lists)
-
-
-def _bound(node: ast.expr, method: Function) -> ast.expr:
-    """What a name of the method is assigned, where it is by one statement."""
-    if not isinstance(node, ast.Name):
-        return node
-    values = [
-        statement.value
-        for statement in own_nodes(method)
-        if isinstance(statement, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == node.id for target in statement.targets)
-    ]
-    return values[0] if len(values) == 1 else node
 
 
 def _stepped(file: PythonFile, loop: OptimizedModule) -> bool:

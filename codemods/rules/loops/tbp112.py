@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_name, targets_of
+from codemods.code.syntax import Function, is_name, is_self_attribute, own_nodes, results, self_name, targets_of
 from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
 from codemods.rule import Example, Match, Rule
@@ -45,7 +45,7 @@ def _giving(item: ClassNode, step: Function) -> Iterator[Function]:
     values += [
         node.value
         for node in own_nodes(step)
-        if isinstance(node, ast.Assign) and any(_is(target, name) for target in node.targets for name in named)
+        if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets for name in named)
     ]
     if len(values) <= 1 + len(named):
         yield from (method for value in values if (method := _method(item, value, self_name(step))))
@@ -66,8 +66,8 @@ def _last(item: ClassNode, step: Function) -> ast.stmt | None:
     if len(set(given)) != 1 or len(given) != len(results(step)):
         return None
     name = given[0]
-    stored = [node for node in own_nodes(step) if any(_is(part, name) for part in _parts(node))]
-    stores = [node for node in walk(step) if _is(node, name) and not isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    stored = [node for node in own_nodes(step) if any(is_name(part, name) for part in _parts(node))]
+    stores = [node for node in walk(step) if is_name(node, name) and not isinstance(node.ctx, ast.Load)]
     if len(stores) != 1 or len(stored) != 1:
         return None
     made = stored[0]
@@ -97,17 +97,13 @@ def _named(step: Function, value: ast.expr | None) -> str | None:
     """The name of a loss, through a second name that it is given behind the loop."""
     if not isinstance(value, ast.Name):
         return None
-    bound = [node for node in step.body if any(_is(target, value.id) for target in targets_of(node))]
+    bound = [node for node in step.body if any(is_name(target, value.id) for target in targets_of(node))]
     other = getattr(bound[0], "value", None) if len(bound) == 1 else None
     return other.id if isinstance(other, ast.Name) else value.id
 
 
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 def _reads(node: ast.AST, name: str) -> bool:
-    return any(_is(item, name) for item in walk(node))
+    return any(is_name(item, name) for item in walk(node))
 
 
 def _is_cut(item: ClassNode, step: Function, loop: ast.For, made: ast.stmt) -> bool:
@@ -156,7 +152,7 @@ def _cut_by(item: ClassNode, call: ast.Call, node: ast.stmt, this: str) -> list[
 
 def _is_own(call: ast.Call, this: str) -> bool:
     func = call.func
-    return _is(func, this) or (isinstance(func, ast.Attribute) and is_self_attribute(func, func.attr, this))
+    return is_name(func, this) or (isinstance(func, ast.Attribute) and is_self_attribute(func, func.attr, this))
 
 
 def _is_quiet(node: ast.stmt, name: str) -> bool:

@@ -15,6 +15,7 @@ from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
+    is_name,
     is_self_attribute,
     own_nodes,
     self_assignments,
@@ -169,7 +170,7 @@ def _becomes_mapping(item: ClassNode, method: Function, value: ast.expr) -> bool
     """Whether a value is a parameter that nothing but a Namespace or a mapping takes the place of."""
     if not isinstance(value, ast.Name) or value.id not in {argument.arg for argument in method.args.args[1:]}:
         return False
-    stores = {id(each) for each in own_nodes(method) if _is_name(each, value.id)} - {
+    stores = {id(each) for each in own_nodes(method) if is_name(each, value.id)} - {
         id(each) for each in own_nodes(method) if isinstance(each, ast.Name) and type(each.ctx) is ast.Load
     }
     made = [each for each in own_nodes(method) if isinstance(each, ast.Assign) and id(each.targets[0]) in stores]
@@ -288,15 +289,15 @@ def _may_change(nodes: Sequence[ast.AST], this: str, value: str) -> bool:
     read: set[int] = set()
     for node in nodes:
         if isinstance(node, ast.Call):
-            if any(_is_name(inner, this) for inner in walk(node)) or _owner(node) in held:
+            if any(is_name(inner, this) for inner in walk(node)) or _owner(node) in held:
                 return True
         elif isinstance(node, ast.Attribute | ast.Subscript):
             if isinstance(node.ctx, ast.Load):
                 read.add(id(node.value))
-            elif not (isinstance(node, ast.Attribute) and _is_name(node.value, this)) or node.attr in _KEPT:
+            elif not (isinstance(node, ast.Attribute) and is_name(node.value, this)) or node.attr in _KEPT:
                 return True
     return any(
-        (_is_name(node, value) or any(is_self_attribute(node, name, this) for name in _KEPT)) and id(node) not in read
+        (is_name(node, value) or any(is_self_attribute(node, name, this) for name in _KEPT)) and id(node) not in read
         for node in nodes
     )
 
@@ -310,10 +311,6 @@ def _owner(call: ast.Call) -> str:
 
 
 _KEPT = ("hparams", "_hparams")
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _dropped(line: cst.SimpleStatementLine, *, change: Callable[[Any], cst.Expr]) -> Any:

@@ -13,6 +13,7 @@ from codemods.code.syntax import (
     Function,
     always_leaves,
     is_none,
+    is_of_self,
     is_super_call,
     may_return_none,
     own_nodes,
@@ -55,16 +56,11 @@ def _kind(item: ClassNode, step: Function, value: ast.expr, depth: int) -> str:
         return kinds.pop() if len(kinds) == 1 else ""
     if is_super_call(value, step.name):
         return "same"
-    method = item.methods.get(value.func.attr) if isinstance(value, ast.Call) and _on_self(value) else None  # type: ignore[attr-defined]
+    method = item.methods.get(value.func.attr) if isinstance(value, ast.Call) and is_of_self(value.func) else None
     if method is None or not results(method):
         return ""
     kinds = {_kind(item, method, each, depth + 1) for each in results(method)}
     return kinds.pop() if len(kinds) == 1 else ""
-
-
-def _on_self(call: ast.Call) -> bool:
-    function = call.func
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
 
 
 def _bound(step: Function, name: str) -> list[ast.expr] | None:
@@ -165,7 +161,7 @@ class _StepWalk:
         if isinstance(value, ast.IfExp):
             return self.is_empty(value.body) or self.is_empty(value.orelse)
         if isinstance(value, ast.Call):
-            method = self.item.methods.get(value.func.attr) if _on_self(value) else None  # type: ignore[attr-defined]
+            method = self.item.methods.get(value.func.attr) if is_of_self(value.func) else None
             if method is None and is_super_call(value, STEP):
                 return False
             if method is None:

@@ -17,6 +17,7 @@ from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRele
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
+from codemods.rules.pins.environment import clashes
 from codemods.rules.pins.lightning import ADVICE, PinVerdict, advice_of, after, is_dead, shown
 
 _PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
@@ -56,8 +57,8 @@ def _of_group(
     libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
     libraries = [pin for pin in libraries if pin.problem != "locked" and _matters(pin, area, used)]
     holding = [pin for pin in libraries if _holds_back(pin, area) and not _goes_anyhow(pin, left)]
-    fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in holding)]
-    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
+    fits = [minor for minor in left if not any(clashes(pin, minor) for pin in holding)]
+    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and clashes(pin, newest) for pin in libraries)
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
     found: PinVerdict | None
     for pin in (pin for pin in own.pins if pin.group == group):
@@ -66,7 +67,7 @@ def _of_group(
             reason = f"{ADVICE[pin.problem]}; Lightning {target} needs `{pin.name}>={need}`"
             found = PinVerdict(f"`{shown(pin)}` is not a valid requirement", "manual", reason, stops=True)
         elif pin in libraries:
-            alone = [minor for minor in left if not _clashes(pin, minor)]
+            alone = [minor for minor in left if not clashes(pin, minor)]
             with_it = alone if pin.name in PLAIN else fits or (alone if pin.name == "transformers" else [])
             found = _of_library(pin, own, area, with_it, target, used, exact, stuck)
         elif pin.problem == "locked" and pin.language != "conda":
@@ -93,7 +94,7 @@ def clashing(own: Manifest, area: Area, target: str, used: frozenset[str]) -> tu
         pin
         for pin in own.pins
         if pin.name in OWN and id(pin) not in raised and pin.requirement
-        if _matters(pin, area, used) and _clashes(pin, newest)
+        if _matters(pin, area, used) and clashes(pin, newest)
     )
 
 
@@ -117,11 +118,7 @@ def _is_asked_by_extra(pin: Pin, area: Area) -> bool:
 
 def _goes_anyhow(pin: Pin, left: list[MinorRelease]) -> bool:
     """Whether no Lightning that is still admitted runs with it, and it is raised whatever stands beside it."""
-    return pin.name in PLAIN and all(_clashes(pin, minor) for minor in left)
-
-
-def _clashes(pin: Pin, minor: MinorRelease) -> bool:
-    return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
+    return pin.name in PLAIN and all(clashes(pin, minor) for minor in left)
 
 
 def _is_exact(pin: Pin) -> bool:
@@ -141,7 +138,7 @@ def _of_library(
     newest = minor_of(target)
     need = newest.beside[pin.name]
     follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
-    if not _clashes(pin, newest) and not follows:
+    if not clashes(pin, newest) and not follows:
         return None
     message = f"`{shown(pin)}` cannot be installed with Lightning {target}"
     asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"

@@ -14,6 +14,7 @@ from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_none, own_nodes
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
+from codemods.lightning.kinds import part_of_choice
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels, touches
 from codemods.rules.steps.call_context import values_at
 from codemods.rules.steps.modules import assigned
@@ -53,7 +54,7 @@ def _without_none(file: PythonFile, call: CallNode, node: ast.expr) -> str | Non
         return "-1"
     if isinstance(node, ast.IfExp) and is_none(node.body) != is_none(node.orelse):
         other = node.orelse if is_none(node.body) else node.body
-        test, rest = _closed(file, node.test), _closed(file, other)
+        test, rest = part_of_choice(file, node.test), part_of_choice(file, other)
         if is_none(node.body) and re.sub(r"\s", "", test) == re.sub(r"\s", "", rest) + "==-1":
             return rest
         return f"-1 if {test} else {rest}" if is_none(node.body) else f"{rest} if {test} else -1"
@@ -87,12 +88,6 @@ def _defaults_to_none(call: CallNode, name: str) -> bool:
         for node in own_nodes(functions[-1])
     )
     return name in defaults and is_none(defaults[name]) and not stored
-
-
-def _closed(file: PythonFile, node: ast.expr) -> str:
-    """The text of a part of a conditional expression."""
-    text = file.source_of(node)
-    return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
 
 
 def _may_be_none(file: PythonFile, call: CallNode, name: str) -> bool:

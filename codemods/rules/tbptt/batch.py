@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import parents_of
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name, uses
@@ -188,7 +189,7 @@ def _element_use(use: ast.expr, parents: Mapping[ast.AST, ast.AST], function: Fu
         return BatchUse(sequences=True)
     if _are_lengths(use, parents):
         return BatchUse(refusal=LENGTHS)
-    if isinstance(parent, ast.Call) and _last_word(parent.func) in SEQUENCE_MAKERS:
+    if isinstance(parent, ast.Call) and last_name(parent.func) in SEQUENCE_MAKERS:
         return BatchUse(sequences=True)
     handed = _handed(use, parents, function)
     return BatchUse(whole=(handed,)) if handed else BatchUse()
@@ -198,17 +199,13 @@ def _are_lengths(use: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """Whether a value, or something computed of it, is the second argument of `pack_padded_sequence`."""
     node: ast.AST = use
     while isinstance(parent := parents.get(node), ast.expr | ast.keyword):
-        if isinstance(parent, ast.Call) and _last_word(parent.func) == "pack_padded_sequence":
+        if isinstance(parent, ast.Call) and last_name(parent.func) == "pack_padded_sequence":
             return len(parent.args) > 1 and parent.args[1] is node
         if isinstance(parent, ast.keyword) and parent.arg == "lengths":
             call = parents.get(parent)
-            return isinstance(call, ast.Call) and _last_word(call.func) == "pack_padded_sequence"
+            return isinstance(call, ast.Call) and last_name(call.func) == "pack_padded_sequence"
         node = parent
     return False
-
-
-def _last_word(node: ast.expr) -> str | None:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def merged(found: Iterable[BatchUse]) -> BatchUse:

@@ -80,7 +80,7 @@ def _without_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.exp
             _without_none(file, facts, call, arm) or part_of_choice(file, arm) for arm in (value.body, value.orelse)
         )
         return f"{first} if {part_of_choice(file, value.test)} else {last}"
-    return f"{_operand(file, value)} or False" if _may_be_none(file, facts, call, value) else None
+    return f"{part_of_choice(file, value)} or False" if _may_be_none(file, facts, call, value) else None
 
 
 def _may_be_none(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> bool:
@@ -99,12 +99,6 @@ def _may_be_empty(facts: Facts) -> str | None:
     """A file with a logger of the project that may say itself whether it counts as true."""
     paths = sorted({path for word in COUNTED for path in facts.mentions.get(word, ())})
     return next((path for path in paths if b"ogger" in facts.sources[path].unescaped), None)
-
-
-def _operand(file: PythonFile, value: ast.expr) -> str:
-    """The text of a value before `or`."""
-    text = file.source_of(value)
-    return f"({text})" if isinstance(value, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
 
 
 _HEAD = "from pytorch_lightning import Trainer\nfrom pytorch_lightning.loggers import WandbLogger\n\n\n"

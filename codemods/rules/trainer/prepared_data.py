@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.code.nodes import parents_of, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, self_name, takes
+from codemods.code.syntax import Function, assigned_to, is_self_attribute, self_name, takes
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, shape_of
 from codemods.lightning.kinds import is_stored
@@ -39,7 +39,7 @@ def said_by_the_objects(file: PythonFile, facts: Facts, call: CallNode, value: a
         return None
     silent = []
     for name, node in given.items():
-        kinds = {_kind(file, facts, call, each, value) for each in (_values(space, name) or [node])}
+        kinds = {_kind(file, facts, call, each, value) for each in (assigned_to(space, name) or [node])}
         if "?" in kinds or ("silent" in kinds and not _is_bound_above(space, name, statement)):
             return None
         silent += [name] if "silent" in kinds else []
@@ -104,15 +104,6 @@ def _is_bound_above(space: ast.AST, name: str, statement: ast.stmt) -> bool:
         node for node in walk(space) if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
     ]
     return len(stores) == 1 and stores[0].lineno < statement.lineno
-
-
-def _values(space: ast.AST, name: str) -> list[ast.expr]:
-    """What plain assignments bind a name to."""
-    return [
-        node.value
-        for node in walk(space)
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
 
 
 def _kind(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, value: ast.expr) -> str:
