@@ -251,6 +251,11 @@ def may_return_none(function: Function) -> bool:
     return not always_leaves(function.body)
 
 
+def bound_by(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """The name that one part of an import binds."""
+    return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+
+
 def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 

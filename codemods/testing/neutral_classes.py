@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from codemods.testing.neutral_program import Edited, Program, with_import
+from codemods.testing.neutral_program import Edited, Program, first_line, has_long, says, with_import
 
 Methods = Sequence[ast.FunctionDef]
 PRIVATE = re.compile(r"__\w*[^_]_?$")
@@ -24,22 +24,8 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
     return [item for item in node.body if isinstance(item, ast.FunctionDef)]
 
 
-def _first(node: ast.stmt) -> int:
-    first: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
-    return first
-
-
 def _text(program: Program, node: ast.stmt) -> str:
-    return "".join(program.lines[_first(node) - 1 : node.end_lineno]).rstrip("\n") + "\n"
-
-
-def _says(node: ast.AST, *names: str) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
-
-
-def _is_long(program: Program) -> bool:
-    strings = (item for item in ast.walk(program.tree) if isinstance(item, ast.Constant | ast.JoinedStr))
-    return any(item.lineno != item.end_lineno for item in strings)
+    return "".join(program.lines[first_line(node) - 1 : node.end_lineno]).rstrip("\n") + "\n"
 
 
 def half(choose: Callable[[Methods], Methods], mixed: bool) -> Callable[[Program], Edited]:
@@ -52,15 +38,15 @@ def half(choose: Callable[[Methods], Methods], mixed: bool) -> Callable[[Program
             plain = not node.decorator_list and not node.keywords and len(node.bases) == 1
             if not methods or not plain or len(methods) == len(node.body) or len(names) < len(_methods(node)):
                 continue
-            if any(_says(item, node.name) for item in methods):
+            if any(says(item, node.name) for item in methods):
                 continue
             base = program.source(node.bases[0])
-            gone = {line for item in methods for line in range(_first(item), (item.end_lineno or 0) + 1)}
+            gone = {line for item in methods for line in range(first_line(item), (item.end_lineno or 0) + 1)}
             rest = [line for number, line in enumerate(program.lines, 1) if number not in gone]
             own = f"class Half{node.name}:\n" if mixed else f"class Half{node.name}({base}):\n"
             part = own + "\n".join(_text(program, item) for item in methods)
             head, new = f"{node.name}({base})", f"Half{node.name}, {base}" if mixed else f"Half{node.name}"
-            at = _first(node) - 1
+            at = first_line(node) - 1
             rest[at] = rest[at].replace(head, f"{node.name}({new})")
             yield node.lineno, "".join([*rest[:at], part, "\n\n", *rest[at:]])
 
@@ -78,7 +64,7 @@ def _hooks(methods: Methods) -> Methods:
 
 def made_by_a_function(program: Program) -> Edited:
     for node in _classes(program):
-        if node.decorator_list or len(node.bases) != 1 or node.keywords or _is_long(program) or _says(node, "base"):
+        if node.decorator_list or len(node.bases) != 1 or node.keywords or has_long(program.tree) or says(node, "base"):
             continue
         base = program.source(node.bases[0])
         body = textwrap.indent(_text(program, node), "    ").replace(f"{node.name}({base})", f"{node.name}(base)", 1)
@@ -94,14 +80,14 @@ def _free(program: Program, node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     """The methods that may be functions of the module."""
     for method in _methods(node):
         plain = not method.decorator_list and not method.name.startswith("__") and program.is_alone(method)
-        if plain and not _says(method, "super", "__class__") and not _is_long(program) and not method.args.defaults:
+        if plain and not says(method, "super", "__class__") and not has_long(program.tree) and not method.args.defaults:
             yield method
 
 
 def taken_for_a_method(program: Program) -> Edited:
     for node in _classes(program):
         for method in _free(program, node):
-            lines, top, first = program.lines, _first(node) - 1, _first(method) - 1
+            lines, top, first = program.lines, first_line(node) - 1, first_line(method) - 1
             taken = f"    {method.name} = whole_{method.name}\n"
             rest = [*lines[top:first], taken, *lines[method.end_lineno or 0 :]]
             yield method.lineno, "".join([*lines[:top], _as_function(program, method), "\n\n", *rest])
@@ -112,7 +98,7 @@ def set_behind(program: Program) -> Edited:
         for method in _free(program, node):
             if len(node.body) > 1 and not node.decorator_list:
                 lines, end = program.lines, node.end_lineno or 0
-                kept = [*lines[: _first(method) - 1], *lines[method.end_lineno or 0 : end]]
+                kept = [*lines[: first_line(method) - 1], *lines[method.end_lineno or 0 : end]]
                 new = f"{_as_function(program, method)}\n\n{node.name}.{method.name} = whole_{method.name}\n"
                 yield method.lineno, "".join([*kept, "\n\n", new, *lines[end:]])
 
@@ -124,7 +110,7 @@ def answered_by_a_method(program: Program) -> Edited:
             names = [item.arg for item in ast.walk(method.args) if isinstance(item, ast.arg)]
             stored = {item.id for item in ast.walk(method) if isinstance(item, ast.Name) and not _is_read(item)}
             for item in ast.walk(method):
-                plain = isinstance(item, ast.If) and not _says(item.test, "super")
+                plain = isinstance(item, ast.If) and not says(item.test, "super")
                 if not plain or not isinstance(item, ast.If) or names[:1] != ["self"]:
                     continue
                 said = {each.id for each in ast.walk(item.test) if isinstance(each, ast.Name)}
@@ -152,7 +138,7 @@ def by_a_property(program: Program) -> Edited:
             for item in method.body if method.args.args and method.args.args[0].arg == "self" else ():
                 call = item.value if isinstance(item, ast.Assign) else None
                 function = call.func if isinstance(call, ast.Call) and not call.args and not call.keywords else None
-                own = isinstance(function, ast.Attribute) and _says(function.value, "self")
+                own = isinstance(function, ast.Attribute) and says(function.value, "self")
                 if (
                     call is not None
                     and own

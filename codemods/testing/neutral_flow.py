@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from codemods.testing.neutral_calls import bound
 from codemods.testing.neutral_forms import each, value_as
 from codemods.testing.neutral_lines import behind, wrap
-from codemods.testing.neutral_program import Edited, Function, Program, assignments, is_plain
+from codemods.testing.neutral_program import Edited, Function, Program, assignments, has_long, is_plain
 from codemods.testing.neutral_shapes import marked, whole_text
 from codemods.testing.neutral_values import returned, tested
 
@@ -23,17 +23,12 @@ def _block(program: Program, body: list[ast.stmt], shift: int = 0) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in made)
 
 
-def _has_long(node: ast.AST) -> bool:
-    strings = (item for item in ast.walk(node) if isinstance(item, ast.Constant | ast.JoinedStr))
-    return any(item.lineno != item.end_lineno for item in strings)
-
-
 def _branches(program: Program) -> list[ast.If]:
     """The plain `if`, none of which is an `elif`."""
     return [
         node
         for node in ast.walk(program.tree)
-        if isinstance(node, ast.If) and not program.source(node).startswith("elif") and not _has_long(node)
+        if isinstance(node, ast.If) and not program.source(node).startswith("elif") and not has_long(node)
         if program.is_alone(node) and node.body[0].lineno > node.lineno and "\n" not in program.source(node.test)
     ]
 
@@ -158,7 +153,7 @@ def loop_by(*lines: str, indexed: bool = False) -> Callable[[Program], Edited]:
 
     def edit(program: Program) -> Edited:
         for node in ast.walk(program.tree):
-            if not isinstance(node, ast.For) or node.orelse or _has_long(node) or not program.is_alone(node):
+            if not isinstance(node, ast.For) or node.orelse or has_long(node) or not program.is_alone(node):
                 continue
             if any(isinstance(item, ast.Continue) for item in ast.walk(node)) or node.body[0].lineno == node.lineno:
                 continue
@@ -192,7 +187,7 @@ def one_line(program: Program) -> Edited:
 def contexts_parted(program: Program) -> Edited:
     """`with a, b` by two, one in the other; a single one in brackets."""
     for node in ast.walk(program.tree):
-        if not isinstance(node, ast.With) or _has_long(node) or not program.is_alone(node):
+        if not isinstance(node, ast.With) or has_long(node) or not program.is_alone(node):
             continue
         if node.body[0].lineno == node.lineno:
             continue
@@ -238,7 +233,7 @@ def otherwise_spelled(program: Program) -> Edited:
 
 def _lines(change: Callable[[str], str]) -> Callable[[Program], Edited]:
     """Each line that is no part of a longer string changed."""
-    return lambda program: iter(() if _has_long(program.tree) else [(1, "".join(map(change, program.lines)))])
+    return lambda program: iter(() if has_long(program.tree) else [(1, "".join(map(change, program.lines)))])
 
 
 def ignored(comment: str) -> Callable[[Program], Edited]:

@@ -7,25 +7,22 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from codemods.testing.neutral_lines import behind
-from codemods.testing.neutral_program import Edited, Function, Program, above, first_statement, is_head, with_import
+from codemods.testing.neutral_program import (
+    Edited,
+    Function,
+    Program,
+    above,
+    first_line,
+    first_statement,
+    has_long,
+    is_head,
+    says,
+    with_import,
+)
 from codemods.testing.neutral_shapes import module_wrap
 
 ODD = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncWith, ast.AsyncFor)
 IMPORTS = (ast.Import, ast.ImportFrom)
-
-
-def _first(node: ast.stmt) -> int:
-    first: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
-    return first
-
-
-def _says(node: ast.AST, *names: str) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
-
-
-def _is_long(tree: ast.AST) -> bool:
-    strings = (item for item in ast.walk(tree) if isinstance(item, ast.Constant | ast.JoinedStr))
-    return any(item.lineno != item.end_lineno for item in strings)
 
 
 def _text(program: Program, first: int, last: int, indent: str = "") -> str:
@@ -34,13 +31,13 @@ def _text(program: Program, first: int, last: int, indent: str = "") -> str:
 
 
 def _classes(program: Program) -> Iterator[ast.ClassDef]:
-    return (node for node in program.tree.body if isinstance(node, ast.ClassDef) and not _is_long(node))
+    return (node for node in program.tree.body if isinstance(node, ast.ClassDef) and not has_long(node))
 
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     """The methods of plain parameters that have no decorator."""
     for item in node.body:
-        if not isinstance(item, ast.FunctionDef) or item.decorator_list or _is_long(item) or item.args.kwonlyargs:
+        if not isinstance(item, ast.FunctionDef) or item.decorator_list or has_long(item) or item.args.kwonlyargs:
             continue
         if item.args.args and item.args.args[0].arg == "self":
             yield item
@@ -52,9 +49,9 @@ def class_in(form: str) -> Callable[[Program], Edited]:
     def edit(program: Program) -> Edited:
         for node in _classes(program):
             depth = form[: form.index("{text}")].rpartition("\n")[2]
-            text = _text(program, _first(node), node.end_lineno or 0, depth)
+            text = _text(program, first_line(node), node.end_lineno or 0, depth)
             new = form.replace(f"{depth}{{text}}", text.rstrip("\n")).replace("{name}", node.name)
-            lines = [*program.lines[: _first(node) - 1], f"{new}\n", *program.lines[node.end_lineno or 0 :]]
+            lines = [*program.lines[: first_line(node) - 1], f"{new}\n", *program.lines[node.end_lineno or 0 :]]
             yield node.lineno, "".join(lines)
 
     return edit
@@ -83,7 +80,7 @@ def handed_whole(form: str, inside: bool) -> Callable[[Program], Edited]:
             for method in _methods(node):
                 odd = any(isinstance(item, ODD) for item in ast.walk(method)) or method.name.startswith("__")
                 first = first_statement(method)
-                if odd or first.lineno == method.lineno or _says(method, "super", "__class__") or method.args.defaults:
+                if odd or first.lineno == method.lineno or says(method, "super", "__class__") or method.args.defaults:
                     continue
                 if method.args.vararg or method.args.kwarg or method.args.posonlyargs:
                     continue
@@ -100,7 +97,7 @@ def handed_whole(form: str, inside: bool) -> Callable[[Program], Edited]:
                 if inside:
                     yield method.lineno, "".join([*rest, "\n", textwrap.indent(text, program.indent(method)), *after])
                 else:
-                    at = _first(node) - 1
+                    at = first_line(node) - 1
                     yield method.lineno, "".join([*rest[:at], text, "\n\n", *rest[at:], *after])
 
     return edit
@@ -153,7 +150,7 @@ def headed(*new: str, keyword: str = "") -> Callable[[Program], Edited]:
             first = node.body[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
             if not documented and first.lineno > node.lineno:
-                yield node.lineno, with_import(text.put(_first(first) - 1, *new), "import abc, typing")
+                yield node.lineno, with_import(text.put(first_line(first) - 1, *new), "import abc, typing")
 
     return edit
 
@@ -164,7 +161,7 @@ def overloaded(program: Program) -> Edited:
             if method.name != "__init__":
                 head = f"    def {method.name}({ast.unparse(method.args)}): ..."
                 lines = ("    @typing.overload", head, "    @typing.overload", head)
-                yield method.lineno, with_import(program.put(_first(method) - 1, *lines), "import typing")
+                yield method.lineno, with_import(program.put(first_line(method) - 1, *lines), "import typing")
 
 
 def run_in(head: Sequence[str], *tail: str, top: str = "") -> Callable[[Program], Edited]:
@@ -173,7 +170,7 @@ def run_in(head: Sequence[str], *tail: str, top: str = "") -> Callable[[Program]
     def edit(program: Program) -> Edited:
         body = program.tree.body
         runs = [node for node in body if not isinstance(node, (*IMPORTS, ast.ClassDef, ast.FunctionDef))]
-        if not runs or _is_long(program.tree) or not all(isinstance(node, ast.Assign | ast.Expr) for node in runs):
+        if not runs or has_long(program.tree) or not all(isinstance(node, ast.Assign | ast.Expr) for node in runs):
             return
         start = body.index(runs[0])
         bound = {item.id for node in runs for item in ast.walk(node) if isinstance(item, ast.Name)}
@@ -220,20 +217,20 @@ def imported_where_read(program: Program) -> Edited:
         if not isinstance(node, IMPORTS) or len(node.names) != 1 or not program.is_alone(node):
             continue
         known = (node.names[0].asname or node.names[0].name).split(".")[0]
-        if known in ("*", "annotations") or _is_long(program.tree):
+        if known in ("*", "annotations") or has_long(program.tree):
             continue
         lines = [*program.lines]
-        reading = [each for each in program.tree.body if _says(each, known)]
+        reading = [each for each in program.tree.body if says(each, known)]
         functions = [
             item
             for each in reading
             for item in ast.walk(each)
-            if isinstance(item, Function) and any(_says(line, known) for line in item.body)
+            if isinstance(item, Function) and any(says(line, known) for line in item.body)
         ]
         for function in sorted(functions, key=lambda item: item.lineno, reverse=True):
             first = first_statement(function)
             if program.is_alone(first):
-                lines.insert(_first(first) - 1, f"{program.indent(first)}{program.source(node)}\n")
+                lines.insert(first_line(first) - 1, f"{program.indent(first)}{program.source(node)}\n")
         yield node.lineno, "".join(lines)
 
 

@@ -148,3 +148,20 @@ def is_plain(node: ast.expr) -> bool:
 
 def stores(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Store)
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line that a statement begins in, with its decorators."""
+    first: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    return first
+
+
+def says(node: ast.AST, *names: str) -> bool:
+    """Whether one of some names stands below a node."""
+    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
+
+
+def has_long(tree: ast.AST) -> bool:
+    """Whether a string goes over several lines."""
+    strings = (item for item in ast.walk(tree) if isinstance(item, ast.Constant | ast.JoinedStr))
+    return any(item.lineno != item.end_lineno for item in strings)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from verify.reading.names import in_tests
 from verify.reading.sources import Sources
 
 FILES = 4
@@ -22,15 +23,11 @@ def nearest(sources: Sources, path: str) -> Iterator[tuple[str, tuple[str, ...],
         classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.bases] if tree else []
         modules = tuple(node.name for node in classes if _is_module(node))
         sets = tuple(node.name for node in classes if node.name not in modules and _is_set(node))
-        if (modules or sets) and not _is_test(other):
+        if (modules or sets) and not in_tests(other):
             near = other == path or other in reached or path in sources.reach(other)[0]
             found.append((other != path, not near, between(path, other), other, modules, sets))
     for *_, other, modules, sets in sorted(found)[:FILES]:
         yield other, modules, sets
-
-
-def _is_test(path: str) -> bool:
-    return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))
 
 
 def _methods(node: ast.ClassDef) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from verify.reading.arguments import cli_args, filled
 from verify.reading.commands import Command, commands, usable
 from verify.reading.modules import touches
+from verify.reading.names import in_tests
 from verify.reading.outlines import outline_of
 from verify.reading.sources import Sources, imports
 from verify.reading.starts import asks_for_fit, hands_to_cli, starts, trains
@@ -90,7 +91,7 @@ def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     found = {path: trains(outline_of(sources, path)) for path in sources.paths() if starts(sources, path)}
     ranked = sorted(
         found,
-        key=lambda path: (_rank(sources, path, touched), _in_tests(path), not found[path], _unlikely(path), path),
+        key=lambda path: (_rank(sources, path, touched), in_tests(path), not found[path], _unlikely(path), path),
     )
     said = list(commands(sources.root)) if ranked else []
     scripts = dict.fromkeys(entry for path in ranked[:SCRIPTS] for entry in _started(sources, path, said))
@@ -176,10 +177,6 @@ def _unlikely(path: str) -> int:
     """How little a script is called as one that trains is."""
     named = _BY_NAME.fullmatch(PurePosixPath(path).stem.lower())
     return 2 if named is None else int(any(named.groups()))
-
-
-def _in_tests(path: str) -> bool:
-    return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))
 
 
 def _entry(sources: Sources, path: str, args: tuple[str, ...]) -> Entry:

@@ -13,7 +13,7 @@ from typing import Any
 from verify.reading.commands import starts_python
 from verify.reading.datasets import nearest
 from verify.reading.hints import Hints, hints
-from verify.reading.names import last_name
+from verify.reading.names import in_tests, last_name
 from verify.reading.shapes import recorded
 from verify.reading.sources import NAMESPACES, Sources, imports
 
@@ -45,13 +45,13 @@ def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Mod
     that load changed files."""
     touched = [path for path in sorted(set(changed)) if path.endswith(".py") and path not in PACKAGING]
     own = [path for path in touched if _has_classes(after, path)]
-    own.sort(key=lambda path: (not _names_step(after.tree(path)), _in_tests(path), path))
+    own.sort(key=lambda path: (not _names_step(after.tree(path)), in_tests(path), path))
     found = [_chosen(before, after, path) for path in own[:FILES]]
     if not any(_steps(after, each) for each in found):
         loading = (
             path
             for path in after.paths()
-            if path not in touched and not _in_tests(path) and _names_step(after.tree(path))
+            if path not in touched and not in_tests(path) and _names_step(after.tree(path))
             and (not touched or set(touched) & set(after.reach(path)[0]))
         )  # fmt: skip
         found = [*(_chosen(before, after, path) for path in itertools.islice(loading, FILES)), *found]
@@ -77,10 +77,6 @@ def _names_step(tree: ast.Module | None) -> bool:
     return tree is not None and any(
         isinstance(node, ast.FunctionDef) and node.name == "training_step" for node in ast.walk(tree)
     )
-
-
-def _in_tests(path: str) -> bool:
-    return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))
 
 
 def _chosen(before: Sources, after: Sources, path: str) -> ModuleFile:

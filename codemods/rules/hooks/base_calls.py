@@ -9,6 +9,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_super_call, self_name
+from codemods.rewrite.edits import code_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -45,7 +46,7 @@ def shortened(
     import libcst.matchers as m
 
     own = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
-    named = m.Call(func=m.Attribute(value=m.MatchIfTrue(lambda owner: _code(owner) in owners), attr=m.Name(name)))
+    named = m.Call(func=m.Attribute(value=m.MatchIfTrue(lambda owner: code_of(owner) in owners), attr=m.Name(name)))
 
     def cut(found: cst.CSTNode, _: object) -> cst.CSTNode:
         assert isinstance(found, cst.Call)
@@ -58,9 +59,3 @@ def shortened(
         return found.with_changes(args=kept)
 
     return cst.ensure_type(m.replace(node, own | named, cut), cst.FunctionDef)
-
-
-def _code(node: cst.CSTNode) -> str:
-    import libcst as cst
-
-    return cst.Module([]).code_for_node(node)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, is_name, uses
+from codemods.code.syntax import Function, assigned_to, is_name, uses
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class DictUses:
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)
-            bound = bound_by(self.method, name)
+            bound = assigned_to(self.method, name)
             name = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
         return name
 
@@ -79,15 +79,6 @@ class DictUses:
             and node.attr in ("update", "pop", "setdefault")
             for node in walk(self.method)
         )
-
-
-def bound_by(method: Function, name: str) -> list[ast.expr]:
-    """What a method binds to a name by plain assignments."""
-    return [
-        node.value
-        for node in walk(method)
-        if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets)
-    ]
 
 
 def keys_of(value: ast.expr) -> set[str]:

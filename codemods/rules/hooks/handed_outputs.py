@@ -11,11 +11,20 @@ from typing import TypeGuard
 from codemods.code.calls import last_name
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_name, is_self_attribute, parameters, results, taken_name, uses
+from codemods.code.syntax import (
+    Function,
+    assigned_to,
+    is_name,
+    is_self_attribute,
+    parameters,
+    results,
+    taken_name,
+    uses,
+)
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
-from codemods.rules.hooks.dict_uses import DictUses, bound_by
+from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import EpochEnd, plain_step
 from codemods.rules.hooks.project_constraints import OutputKeeping
 from codemods.rules.hooks.results import train_result
@@ -158,7 +167,7 @@ def _may_have_history(file: PythonFile, item: ClassNode, method: Function | None
         return True
     shown = DictUses(file, method)
     for value in results(method):
-        made = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
+        made = assigned_to(method, value.id) if isinstance(value, ast.Name) else [value]
         named = _is_loss(value) and not any(isinstance(each, ast.Dict) for each in made)
         if named or train_result(method, value, item.scope) == "tensor":
             continue

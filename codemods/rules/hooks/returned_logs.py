@@ -11,6 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
+    assigned_to,
     crowded_return,
     finally_leaves,
     is_name,
@@ -21,7 +22,7 @@ from codemods.code.syntax import (
     self_name,
     uses,
 )
-from codemods.rules.hooks.dict_uses import DictUses, bound_by, keys_of
+from codemods.rules.hooks.dict_uses import DictUses, keys_of
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.shared_keys import is_same_surely, shared_calls
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
@@ -100,7 +101,7 @@ def logged_returns(item: ClassNode, method: Function, looked_at: Container[str])
     the class that it calls, other than those that are looked at themselves."""
 
     def shows(method: Function, value: ast.expr, depth: int) -> bool:
-        values = bound_by(method, value.id) if isinstance(value, ast.Name) else [value]
+        values = assigned_to(method, value.id) if isinstance(value, ast.Name) else [value]
         return any(keys_of(each) & set(LOGGED) or made(each, depth) for each in values)
 
     def made(value: ast.expr, depth: int) -> bool:
@@ -119,7 +120,9 @@ NOT_LOGGED = "which self.log refuses"
 def refused_by_log(file: PythonFile, method: Function, values: Iterable[ast.expr]) -> str | None:
     """The one of some values, as it is written, that is plainly nothing that `self.log` takes, with what it is."""
     for value in values:
-        made = [*bound_by(method, value.id), *_taken_from(method, value.id)] if isinstance(value, ast.Name) else [value]
+        made = (
+            [*assigned_to(method, value.id), *_taken_from(method, value.id)] if isinstance(value, ast.Name) else [value]
+        )
         for what in filter(None, (_no_number(file, each) for each in made)):
             return f"`{file.source_of(value)}` is {what}, {NOT_LOGGED}"
     return None

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import bound_by
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
@@ -60,13 +61,9 @@ def _module(call: CallNode) -> str:
 def _importing(file: PythonFile, call: CallNode) -> Import | None:
     """The import in the body of the module behind which another one can stand: the one that binds what is called."""
     bound = _bound_by(call)
-    binding = [node for node in file.imports if any(_bound(node, alias) == bound for alias in node.names)]
+    binding = [node for node in file.imports if any(bound_by(node, alias) == bound for alias in node.names)]
     found = binding[0] if len(binding) == 1 and binding[0] in file.tree.body else None
     return found if found and not why_not(file, found) else None
-
-
-def _bound(node: Import, alias: ast.alias) -> str:
-    return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
 
 
 def _means_another(file: PythonFile, name: str) -> bool:

@@ -17,6 +17,7 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
+from codemods.rewrite.edits import parsed
 from codemods.rewrite.quotes import within_quotes
 from codemods.rewrite.whole_statements import without_operand
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -296,13 +297,7 @@ def _with_sides(node: cst.Comparison, *, left: str, right: str) -> cst.Compariso
 
 
 def _edit(file: PythonFile, node: ast.expr, text: str) -> NodeEdit:
-    return NodeEdit(node, partial(_parsed, text=within_quotes(file, node, text)))
-
-
-def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
-    import libcst as cst
-
-    return cst.parse_expression(text)
+    return NodeEdit(node, partial(parsed, text=within_quotes(file, node, text)))
 
 
 BEFORE = """\

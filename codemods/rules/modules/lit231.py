@@ -11,11 +11,12 @@ from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_none, is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, Facts
+from codemods.rewrite.edits import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone
 
 if TYPE_CHECKING:
-    import libcst as cst
+    pass
 
 MESSAGE = "self.trainer raises an error since Lightning 1.7 if the module has no Trainer"
 WHY = "Its `_trainer` is None there, as self.trainer was; 2.x has no public name that tells it."
@@ -36,7 +37,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         for name, node in _questions(item):
             if may_be_alone(facts, name) is not None:
-                edit = NodeEdit(node, partial(_own, text=f"{node.value.id}._trainer"))  # type: ignore[attr-defined]
+                edit = NodeEdit(node, partial(parsed, text=f"{node.value.id}._trainer"))  # type: ignore[attr-defined]
                 yield Match(file.span(node), MESSAGE, "unsafe", WHY, edits=(edit,))
 
 
@@ -56,12 +57,6 @@ def _questions(item: ClassNode) -> Iterator[tuple[str, ast.Attribute]]:
             for node in asked:
                 if isinstance(node, ast.Attribute) and is_self_attribute(node, "trainer", self_name(method)):
                     yield name, node
-
-
-def _own(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
-    import libcst as cst
-
-    return cst.parse_expression(text)
 
 
 BEFORE = """\

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
+from codemods.code.syntax import bound_by
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
@@ -187,17 +188,13 @@ def _package(
     """The edits after which a package that is imported by its own name is another one: it has its new name wherever the
     file says the old one, or is known here by that. None where a part of it is elsewhere, or it is imported twice."""
     old = alias.name
-    bound = [each for node, _, _ in sites.imports for each in node.names if _binds(node, each) == old]
+    bound = [each for node, _, _ in sites.imports for each in node.names if bound_by(node, each) == old]
     if not hit.new or "." in old or len(bound) > 1 or not _kept_together(sites, names, alias, old, hit):
         return ()
     uses = _names_of(file, facts, sites, old, old, hit.new) if "." not in hit.new else None
     if uses is None:
         return (TextEdit(*file.offsets(alias), f"{hit.new} as {old}"),)
     return (TextEdit(*file.offsets(alias), hit.new), *(TextEdit(*file.offsets(node), hit.new) for node in uses))
-
-
-def _binds(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    return alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
 
 
 def _names_of(
@@ -217,7 +214,7 @@ def _is_taken(file: PythonFile, sites: Sites, name: str, present: str) -> bool:
     or what Python or a star has by it."""
     if not re.search(rf"\b{name}\b", file.text):
         return False
-    scopes = [scope for node, scope, _ in sites.imports for alias in node.names if _binds(node, alias) == name]
+    scopes = [scope for node, scope, _ in sites.imports for alias in node.names if bound_by(node, alias) == name]
     inner = any(not isinstance(scope.node, ast.Module) for scope in scopes)
     if inner or file.scope.bindings.get(name, frozenset()) != ({present} if present else frozenset()):
         return True

@@ -20,6 +20,7 @@ from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import called_on
+from codemods.rewrite.edits import parsed
 from codemods.rewrite.quotes import within_quotes
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
@@ -30,7 +31,7 @@ from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, wit
 from codemods.rules.trainer.schedulers import read_of_each
 
 if TYPE_CHECKING:
-    import libcst as cst
+    pass
 
 PRECISIONS: Mapping[Any, str] = {
     16: "16-mixed",
@@ -205,7 +206,7 @@ def _write(file: PythonFile, node: ast.expr, row: AttributeRow, target: str, own
     """The node becomes the target, with the Trainer's own text in it."""
     held = owner or (node.value if isinstance(node, ast.Attribute) else node)
     text = target.replace("{}", file.source_of(held))
-    edit = NodeEdit(node, partial(_parsed, text=within_quotes(file, node, text)))
+    edit = NodeEdit(node, partial(parsed, text=within_quotes(file, node, text)))
     reason = f"{row.reason[:1].upper()}{row.reason[1:]}."
     return Match(file.span(node), _message(row), row.level, reason, row.row or None, (edit,))
 
@@ -226,12 +227,6 @@ def _hardware(file: PythonFile, facts: Facts, node: ast.Attribute, within: Withi
         )
     found = _write(file, node, row, text)
     return replace(found, imports=asked.imports)
-
-
-def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
-    import libcst as cst
-
-    return cst.parse_expression(text)
 
 
 def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within, row: AttributeRow) -> Match | None:
@@ -367,7 +362,7 @@ def _schedulers(file: PythonFile, node: ast.Attribute, within: Within, row: Attr
         return _write(file, node, row, "{}.lr_scheduler_configs")
     if (read := read_of_each(file, node, within)) is not None:
         one = _write(file, node, row, "{}.lr_scheduler_configs")
-        items = (NodeEdit(item, partial(_parsed, text=text)) for item, text in read)
+        items = (NodeEdit(item, partial(parsed, text=text)) for item, text in read)
         return replace(one, edits=(*one.edits, *items))
     return _left(
         file, node, row, "it is trainer.lr_scheduler_configs, of dataclasses: item['scheduler'] is item.scheduler"

@@ -15,12 +15,13 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rewrite.advice import brief
+from codemods.rewrite.edits import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit120 import UNCERTAIN
 from codemods.rules.trainer.owners import Within, attributes_within, is_trainers
 
 if TYPE_CHECKING:
-    import libcst as cst
+    pass
 
 TRAIN = "train_dataloader"
 LISTS = ("val_dataloaders", "test_dataloaders", "predict_dataloaders")
@@ -68,11 +69,11 @@ def _train(file: PythonFile, node: ast.Attribute, within: Within, certain: bool)
     if parent.attr == "loaders":
         level: Fix = "safe" if certain else "unsafe"
         reason = "It is now the loader that CombinedLoader held" + ("." if certain else f"; {UNCERTAIN}.")
-        edit = NodeEdit(parent, partial(_parsed, text=text))
+        edit = NodeEdit(parent, partial(parsed, text=text))
         yield Match(file.span(parent), message, level, reason, edits=(edit,))
     elif parent.attr == "dataset" and isinstance(above, ast.Attribute) and above.attr == "datasets":
         reason = "fixer assumes that it is one loader, whose dataset is meant; of several, each has its own."
-        edit = NodeEdit(above, partial(_parsed, text=f"{text}.dataset"))
+        edit = NodeEdit(above, partial(parsed, text=f"{text}.dataset"))
         yield Match(file.span(above), message, "unsafe", reason, edits=(edit,))
 
 
@@ -109,7 +110,7 @@ def _list(file: PythonFile, node: ast.Attribute, within: Within, old: bool, cert
         reason += " The requirements allow both: fixer assumes that the code was written for 1.x."
     if not certain:
         reason += f" {UNCERTAIN[:1].upper()}{UNCERTAIN[1:]}."
-    edit = NodeEdit(node, partial(_parsed, text=f"{HELD}({file.source_of(node)}).flattened"))
+    edit = NodeEdit(node, partial(parsed, text=f"{HELD}({file.source_of(node)}).flattened"))
     yield Match(file.span(node), message, level, reason, edits=(edit,), imports=imports)
 
 
@@ -123,12 +124,6 @@ def _takes(file: PythonFile, node: ast.Attribute, within: Within) -> bool:
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and node in parent.args:
         return parent.func.id in TAKING and file.scope.lookup(parent.func.id) is None
     return False
-
-
-def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
-    import libcst as cst
-
-    return cst.parse_expression(text)
 
 
 BEFORE = """\

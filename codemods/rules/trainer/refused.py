@@ -16,6 +16,7 @@ from codemods.lightning.arguments import rows
 from codemods.lightning.facts import literal
 from codemods.lightning.kinds import is_stored
 from codemods.lightning.parameters import default_of_parameter
+from codemods.rewrite.edits import code_of
 from codemods.rewrite.keywords import is_commented
 from codemods.rule import NodeEdit
 
@@ -106,12 +107,6 @@ def _refusing(node: cst.FunctionDef, *, text: str) -> cst.FunctionDef:
 
     body = body_of(node)
     index = after_docstring(body)
-    while index < len(body) and isinstance(body[index], cst.If) and "is not in Lightning 2" in _code(body[index]):
+    while index < len(body) and isinstance(body[index], cst.If) and "is not in Lightning 2" in code_of(body[index]):
         index += 1
     return with_body(node, [*body[:index], *statements(text), *body[index:]])  # type: ignore[no-any-return]
-
-
-def _code(node: cst.CSTNode) -> str:
-    import libcst as cst
-
-    return cst.Module([]).code_for_node(node)
