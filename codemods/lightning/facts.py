@@ -356,6 +356,13 @@ class Facts:
         known = self.files.get(file.path)
         return known.find(item.qualname) if known and item else None
 
+    def classes_of(self, file: PythonFile, kind: str) -> Iterator[tuple[ClassNode, ClassFact]]:
+        """The classes of a file that are of a kind, with what is known of them."""
+        for item in file.classes:
+            fact = self.of_class(file, item)
+            if fact is not None and self.kind(fact) == kind:
+                yield item, fact
+
     def kind_around(self, file: PythonFile, within: Sequence[ast.AST]) -> str | None:
         """What the class is that something stands in; None outside classes, too."""
         fact = self.of_class(file, class_around(file, within))

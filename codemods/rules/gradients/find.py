@@ -35,19 +35,13 @@ class DetachedLoss:
         return any(cut.node in self.revived for cut in self.cuts)
 
 
-def modules(file: PythonFile, facts: Facts) -> Iterator[tuple[ClassNode, ClassFact]]:
-    """The LightningModules of a file."""
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact and facts.kind(fact) == MODULE:
-            yield item, fact
-
-
 def lost_losses(file: PythonFile, facts: Facts) -> tuple[DetachedLoss, ...]:
     """Every loss of the file's LightningModules of which it is certain that no gradient flows back from it."""
     key = "gradients.lost"
     if key not in file.memo:
-        file.memo[key] = tuple(found for item, fact in modules(file, facts) for found in _lost(file, facts, item, fact))
+        file.memo[key] = tuple(
+            found for item, fact in facts.classes_of(file, MODULE) for found in _lost(file, facts, item, fact)
+        )
     found: tuple[DetachedLoss, ...] = file.memo[key]
     return found
 

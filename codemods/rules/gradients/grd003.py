@@ -10,10 +10,9 @@ from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
-from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rewrite.advice import brief
 from codemods.rule import Example, Match, Rule
-from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.optimized import assignments, given
 
 CODE = "GRD003"
@@ -33,7 +32,7 @@ ADVICE_ONE = "remove `{}` if it should be trained, or leave it out of the optimi
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item, fact in () if _thawed_by_callbacks(facts) else modules(file, facts):
+    for item, fact in () if _thawed_by_callbacks(facts) else facts.classes_of(file, MODULE):
         if not _is_shared(fact, facts) and not _thaws(item):
             yield from _class(file, item)
 

@@ -10,11 +10,10 @@ from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
-from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.classes import NN, is_module
 from codemods.rules.gradients.containers import written
-from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.names import KEPT_OUT, NO_GRAD, TRAINED, attributes_of
 from codemods.rules.gradients.optimized import given
 
@@ -31,7 +30,7 @@ HANDLING = frozenset(
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item, fact in modules(file, facts):
+    for item, fact in facts.classes_of(file, MODULE):
         if _is_shared(item, fact, facts):
             continue
         found = given(item)

@@ -14,7 +14,6 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.gradients.classes import is_module
-from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.pretrained import (
     LOADS,
     PretrainedAttribute,
@@ -40,7 +39,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     yield from _of_parts(file, facts)
     yield from _handed_in(file, facts)
-    for item, fact in modules(file, facts):
+    for item, fact in facts.classes_of(file, MODULE):
         relatives = (fact, *facts.ancestry(fact), *facts.subclasses(fact))
         if not any("training_step" in member.methods for member in relatives):
             continue

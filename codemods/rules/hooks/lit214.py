@@ -21,10 +21,9 @@ STEP = "training_step"
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile) or not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0"):
         return
-    for item in file.classes:
+    for item, fact in facts.classes_of(file, MODULE):
         step = item.methods.get(STEP)
-        fact = facts.of_class(file, item)
-        if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
+        if step is None or not results(step):
             continue
         rest = step.body[-1] if _tells_every_index(step) else None
         skipping = [node for node in returns(step) if node is not rest and (node.value is None or is_none(node.value))]

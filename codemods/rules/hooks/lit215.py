@@ -30,10 +30,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if not isinstance(file, PythonFile):
         return
     lost, asked = _lost(facts)
-    for item in file.classes if lost else ():
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != MODULE:
-            continue
+    for item, _ in facts.classes_of(file, MODULE) if lost else ():
         methods = hooks_of(item)
         hooks = [_EpochEndHook(file, facts, item, method, lost, asked) for method in methods]
         found = [match for hook in hooks if not hook.tests and (match := hook.match())]

@@ -45,9 +45,8 @@ class ResultUse:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != MODULE or HOOKS & item.methods.keys():
+    for item, _ in facts.classes_of(file, MODULE):
+        if HOOKS & item.methods.keys():
             continue
         for step, kind in STEPS.items():
             method = item.methods.get(step)

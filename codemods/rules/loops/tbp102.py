@@ -19,10 +19,8 @@ CODE = "TBP102"
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     manual = {id(loop.item.node): loop for loop in loops(file, facts, CODE)}
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact is not None and facts.kind(fact) == MODULE:
-            yield from _class_match(file, item, manual.get(id(item.node)))
+    for item, _ in facts.classes_of(file, MODULE):
+        yield from _class_match(file, item, manual.get(id(item.node)))
 
 
 def _class_match(file: PythonFile, item: ClassNode, loop: OptimizedModule | None) -> Iterator[Match]:

@@ -41,10 +41,7 @@ class KeptMetrics:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != MODULE:
-            continue
+    for item, _ in facts.classes_of(file, MODULE):
         told = set[str]()
         for kept in _kept(item):
             if kept.name not in told and not any(_looks_after(method, kept.name) for method in item.methods.values()):

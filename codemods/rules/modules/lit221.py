@@ -119,9 +119,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         places = (
             [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []
         )
-        for item in file.classes if places else ():
-            fact = facts.of_class(file, item)
-            if fact is None or facts.kind(fact) != MODULE or _own(item, name) or _inherited(facts, file, item, name):
+        for item, fact in facts.classes_of(file, MODULE) if places else ():
+            if _own(item, name) or _inherited(facts, file, item, name):
                 continue
             if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
                 continue

@@ -31,9 +31,8 @@ _TESTS = (ast.If, ast.IfExp, ast.While)
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The places at which a module asks whether a Trainer has it, in methods that are called without one too."""
     places = [node for node in file.attributes("trainer") if isinstance(node.value, ast.Name)]
-    for item in file.classes if places else ():
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != MODULE or bound_by_relatives(facts, fact, "trainer"):
+    for item, fact in facts.classes_of(file, MODULE) if places else ():
+        if bound_by_relatives(facts, fact, "trainer"):
             continue
         for name, node in _questions(item):
             if may_be_alone(facts, name) is not None:

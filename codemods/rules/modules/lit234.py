@@ -39,10 +39,7 @@ REASON = (
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if facts.mentions.get(NAMED):
         return
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != MODULE:
-            continue
+    for item, fact in facts.classes_of(file, MODULE):
         yield from _found(file, item, _methods(facts, fact, item))
 
 

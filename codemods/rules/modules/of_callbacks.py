@@ -25,10 +25,7 @@ class ModuleAttribute:
 def of_callbacks(file: PythonFile, facts: Facts, names: Collection[str]) -> Iterator[ModuleAttribute]:
     """The readings of attributes of the module in hooks of callbacks, where no file of the project sets one of that
     name."""
-    for item in file.classes:
-        fact = facts.of_class(file, item)
-        if fact is None or facts.kind(fact) != CALLBACK:
-            continue
+    for item, _ in facts.classes_of(file, CALLBACK):
         for name, method in item.methods.items():
             given = _given(method) if name.startswith("on_") else None
             for node in walk(method) if given else ():
