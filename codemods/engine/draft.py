@@ -11,7 +11,7 @@ from codemods.engine.reconcile import Unit
 from codemods.engine.refused import Refusals
 from codemods.engine.rewriting import RequestedRewrite
 from codemods.engine.triggers import sees_text
-from codemods.engine.turns import Turns
+from codemods.engine.turns import KnownTurns
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, Rule
@@ -49,7 +49,7 @@ class Draft:
         sources: Sequence[Source],
         rejected: Mapping[Unit, str],
         refusals: Refusals | None = None,
-        turns: Turns | None = None,
+        turns: KnownTurns | None = None,
         *,
         keeps_steps: bool = False,
     ) -> None:
@@ -59,7 +59,7 @@ class Draft:
         self.steps: list[Step] = []
         self.keeps_steps = keeps_steps
         self.refusals = refusals or Refusals()
-        self.turns = turns or Turns(Facts({}))
+        self.turns = turns or KnownTurns(Facts({}))
         self.late: Mapping[str, int] = {}
         self.rejected = dict(rejected)
         self.turned: dict[Finding, Match] = {}

@@ -17,7 +17,7 @@ from codemods.engine.rewriting import DEEP, RequestedRewrite, RewrittenFile, fre
 from codemods.engine.scan import Options, Progress, Scan, scan, seldom_collecting
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
-from codemods.engine.turns import Looked, Turns
+from codemods.engine.turns import Looked, KnownTurns
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.stated import is_forked, pins_of
@@ -116,7 +116,7 @@ def _attempted(
     refusals = Refusals(options.refused, sources)
     looked = scan(sources, options, progress, memory, refusals)
     refusals.learn(looked.by_unit)
-    turns = Turns(looked.facts)
+    turns = KnownTurns(looked.facts)
     rejected: dict[Unit, str] = {}
     late: dict[str, int] = {}
     last = {rule.code for rule in options.rules if rule.last}

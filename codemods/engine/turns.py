@@ -19,7 +19,7 @@ Looked = tuple[PythonFile | TextFile | None, list[Match]]
 Answer = TypeVar("Answer")
 
 
-class Turns:
+class KnownTurns:
     """What was worked out of files, as they were by then, with `facts` of the tree as it came. Of an attempt in which
     one rule comes later most turns are those of the attempt before it."""
 
