@@ -148,6 +148,14 @@ def uses(node: ast.AST, name: str) -> list[ast.Name]:
     return [item for item in walk(node) if isinstance(item, ast.Name) and item.id == name]
 
 
+def reads(node: ast.AST, name: str) -> list[ast.Name]:
+    """Every use of a plain name below a node that needs it bound before, which one that only binds it does not."""
+    if any(isinstance(item, ast.Nonlocal) and name in item.names for item in walk(node)):
+        return uses(node, name)
+    adding = {id(item.target) for item in walk(node) if isinstance(item, ast.AugAssign)}
+    return [item for item in uses(node, name) if not isinstance(item.ctx, ast.Store) or id(item) in adding]
+
+
 def mentions(tree: ast.AST, name: str) -> list[int]:
     """The lines in which a name is read or written by itself, or stands in a string of its own: an alias, a
     lambda, `getattr`. Definitions, `something.name` and what is printed are not among them."""

@@ -17,6 +17,7 @@ from codemods.code.syntax import (
     is_self_attribute,
     is_super_call,
     parameters,
+    reads,
     self_name,
     super_init_index,
     uses,
@@ -167,7 +168,7 @@ def _reads(stage: Stage, hook: Function, idle: Container[int] = ()) -> bool:
         for argument in call.args
     }
     names = (given[0], *SEES_LOCALS) if given else SEES_LOCALS
-    return any(id(node) not in handed and id(node) not in idle for name in names for node in uses(hook, name))
+    return any(id(node) not in handed and id(node) not in idle for name in names for node in reads(hook, name))
 
 
 def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:

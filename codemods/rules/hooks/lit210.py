@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, own_nodes, parameters, uses
+from codemods.code.syntax import Function, is_plain, own_nodes, parameters, reads, uses
 from codemods.finding import Fix
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
@@ -270,7 +270,7 @@ def _is_unlike(method: Function) -> bool:
 def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:
     """Whether a parameter is read elsewhere than as an argument that goes on to the base class."""
     plain = {id(argument) for call in handed for argument in call.args}
-    return any(id(node) not in plain for node in uses(method, parameter))
+    return any(id(node) not in plain for node in reads(method, parameter))
 
 
 def _is_only_returned(method: Function, parameter: str, handed: list[ast.Call]) -> bool:

@@ -72,6 +72,29 @@ def test_outputs_with_a_default_that_nothing_reads_harm_nothing() -> None:
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
 
 
+@pytest.mark.parametrize("line", ["for outputs in range(3):\n            print(1)", "outputs, seen = 1, 2"])
+def test_a_parameter_that_is_only_bound_anew_is_not_read(line: str) -> None:
+    text = CALLBACK + f"    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        {line}\n"
+    after = rewritten({"a.py": text}, rule("LIT210"))["a.py"]
+    assert after == text.replace("pl_module, outputs)", "pl_module)")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "outputs += [1]",
+        "del outputs",
+        "for outputs in outputs:\n            pass",
+        "outputs = sorted(outputs)",
+        "def keep():\n            nonlocal outputs\n            outputs = 1",
+    ],
+)
+def test_one_that_is_bound_anew_of_what_it_holds_is_read(line: str) -> None:
+    text = CALLBACK + f"    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        {line}\n"
+    [reason] = refusals({"a.py": text}, "LIT210")
+    assert "the hook uses `outputs`" in reason
+
+
 RELATIVES = (
     CALLBACK
     + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        pass\n\n\nclass Child(Watch):\n"
