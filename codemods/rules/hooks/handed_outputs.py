@@ -169,7 +169,7 @@ def _may_have_history(file: PythonFile, item: ClassNode, method: Function | None
     for value in results(method):
         made = assigned_to(method, value.id) if isinstance(value, ast.Name) else [value]
         named = _is_loss(value) and not any(isinstance(each, ast.Dict) for each in made)
-        if named or train_result(method, value, item.scope) == "tensor":
+        if named or train_result(item, method, value) == "tensor":
             continue
         asked = [item.methods.get(last_name(each.func) or "") for each in made if _is_own_call(each)]
         if made and len(asked) == len(made):

@@ -44,7 +44,7 @@ def result_kind(item: ClassNode, step: Function) -> str:
 
 
 def _kind(item: ClassNode, step: Function, value: ast.expr, depth: int) -> str:
-    plain = train_result(step, value, item.scope)
+    plain = train_result(item, step, value)
     if plain or depth > 4:
         return plain or ""
     if isinstance(value, ast.IfExp):

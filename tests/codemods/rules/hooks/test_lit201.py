@@ -157,6 +157,58 @@ def test_a_result_that_may_be_none_is_guarded() -> None:
     )
 
 
+LOSS = "        self.layer = torch.nn.Linear(4, 1)\n        self.criterion = torch.nn.MSELoss()\n"
+GIVING = ('{"error": (self.layer(x) - y).abs().mean()}', "self.criterion(x, y)")
+BATCH = "        x, y = batch\n"
+MADE = ("        self.layer = torch.nn.Linear(4, 1)\n", LOSS)
+
+
+@pytest.mark.parametrize(
+    "replacements",
+    [
+        (MADE, GIVING),
+        ((GIVING[0], "self.shared(x, y).item()"),),
+        ((GIVING[0], "loss"), (BATCH, f"{BATCH}        f = torch.nn.L1Loss()\n        loss = f(x, y)\n")),
+    ],
+)  # fmt: skip
+def test_a_loss_of_torch_needs_no_guard(replacements: tuple[tuple[str, str], ...]) -> None:
+    after = rewritten(changed(BEFORE, *replacements), LIT)["model.py"]
+    assert "\n        self.validation_step_outputs.append(" in after and "is not None" not in after
+
+
+USING = "    def use(self, other):\n        self.criterion = other\n\n"
+
+
+@pytest.mark.parametrize(
+    "replacements",
+    [
+        (MADE, GIVING, ("torch.nn.MSELoss()", "torch.nn.Identity()")),
+        (MADE, GIVING, ("torch.nn.MSELoss()", "torch.nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2])")),
+        (MADE, GIVING, ("torch.nn.MSELoss()", "Loss()")),
+        (MADE, GIVING, ("    def validation_epoch_end", f"{USING}    def validation_epoch_end")),
+        (MADE, GIVING, ("import torch\n", "import torch\n\ndef use(model, other):\n    model.criterion = other\n\n")),
+        (MADE, GIVING, ("self.criterion = torch.nn.MSELoss()", "self.criterion, self.a = torch.nn.MSELoss(), 1")),
+        ((GIVING[0], "f(x, y)"), ("(self, batch, batch_idx)", "(self, batch, batch_idx, f=torch.nn.MSELoss())")),
+        ((GIVING[0], "self.shared(x, y).item(0)"),),
+    ],
+)  # fmt: skip
+def test_another_loss_may_give_none(replacements: tuple[tuple[str, str], ...]) -> None:
+    assert "is not None" in rewritten(changed(BEFORE, *replacements), LIT)["model.py"]
+
+
+def test_outputs_that_a_hook_only_binds_anew_are_not_kept() -> None:
+    loop = "        for outputs in range(2):\n            pass\n"
+    after = rewritten(
+        changed(
+            BEFORE, ('torch.stack([output["error"] for output in outputs]).mean()', "self.best"), (HOOK, HOOK + loop)
+        ),
+        LIT,
+    )["model.py"]
+    assert (
+        "def on_validation_epoch_end(self):\n        for outputs in range(2):" in after and "step_outputs" not in after
+    )
+
+
 def test_without_a_constructor_the_list_begins_with_the_epoch() -> None:
     init = "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(4, 1)\n\n"
     after = rewritten(changed(BEFORE, (init, "")), LIT)["model.py"]

@@ -400,3 +400,26 @@ def test_the_step_of_a_mixin_is_rewritten_as_that_of_the_class_it_is_mixed_into(
     assert below in new
     plain = new.replace(below, "").replace("class Steps:", "class GAN(LightningModule):")
     assert plain == rewritten({"train.py": BEFORE}, OPT)["train.py"]
+
+
+MADE = (
+    "        self.discriminator = ",
+    "        self.criterion = torch.nn.BCEWithLogitsLoss()\n        self.discriminator = ",
+)
+GIVEN = (
+    ("loss = F.softplus(-self.discriminator(self.generator(noise))).mean()", "loss = self.criterion(noise, batch)"),
+    (
+        "loss = F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()",
+        "loss = self.criterion(fake, batch)",
+    ),
+    ('            self.log("g_loss", loss)\n', ""),
+    ('        self.log("d_loss", loss)\n', ""),
+)
+
+
+@pytest.mark.parametrize(("made", "plain"), [("torch.nn.BCEWithLogitsLoss()", True), ("Losses()", False)])
+def test_what_a_loss_of_torch_gives_is_no_dict(made: str, plain: bool) -> None:
+    text = changed(MADE, *GIVEN).replace("torch.nn.BCEWithLogitsLoss()", made)
+    after = rewritten({"gan.py": text}, OPT)["gan.py"]
+    assert ("loss = self.training_step_for(batch, batch_idx, optimizer_idx)\n" in after) is plain
+    assert ("if isinstance(output, dict)" in after) is not plain
