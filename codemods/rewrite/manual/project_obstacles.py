@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from codemods.lightning.class_family import asked_of_another, clash, family
@@ -25,10 +26,18 @@ def counting(facts: Facts) -> str | None:
 
 def searching(facts: Facts) -> str | None:
     """What a search for a learning rate would miss in a manual loop, where there may be one."""
-    paths = facts.mentions.get(LR_FIND)
-    if not paths:
-        return None
-    return f"the search for a learning rate in {min(paths)} steps a scheduler that manual optimization does not"
+    paths = (
+        path for path in facts.mentions.get(LR_FIND, ()) if LR_FIND in _IDLE.sub(b"", facts.sources[path].unescaped)
+    )
+    path = min(paths, default=None)
+    return path and f"the search for a learning rate in {path} steps a scheduler that manual optimization does not"
+
+
+_IDLE = re.compile(
+    rb"^[ \t]*#[^\r\n]*|auto_lr_find[\"']?[ \t]*[:=][ \t]*(?:[Ff]alse|None|null)(?=[ \t]*(?:[,)}\]#\r\n]|\Z))",
+    re.MULTILINE,
+)
+"""What asks for no search: a line that is a comment, and the flag that is off."""
 
 
 def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:

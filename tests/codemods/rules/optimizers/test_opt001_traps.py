@@ -423,3 +423,26 @@ def test_what_a_loss_of_torch_gives_is_no_dict(made: str, plain: bool) -> None:
     after = rewritten({"gan.py": text}, OPT)["gan.py"]
     assert ("loss = self.training_step_for(batch, batch_idx, optimizer_idx)\n" in after) is plain
     assert ("if isinstance(output, dict)" in after) is not plain
+
+
+SEARCHING = [
+    ("conf.yaml", "auto_lr_find: False\n", False),
+    ("conf.yaml", "trainer:\n  auto_lr_find: null  # none\n", False),
+    ("conf.yaml", "# auto_lr_find: True\n", False),
+    ("run.py", "trainer = Trainer(auto_lr_find=False, max_epochs=1)\n# trainer.tuner.lr_find(model)\n", False),
+    ("run.py", "Trainer(**{'auto_lr_find': False})\n", False),
+    ("conf.yaml", "auto_lr_find: rate\n", True),
+    ("conf.yaml", "auto_lr_find: ${find}\n", True),
+    ("run.py", "trainer = Trainer(auto_lr_find=False or tuned)\n", True),
+    ("run.py", "def fit(auto_lr_find=False):\n    return Trainer(auto_lr_find=auto_lr_find)\n", True),
+    ("run.py", "parser.add_argument('--auto_lr_find', default=False)\n", True),
+    ("run.py", "print('#'); trainer.tuner.lr_find(model)\n", True),
+    ("run.py", "if trainer.auto_lr_find == False: pass\n", True),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "told"), SEARCHING)
+def test_a_search_that_is_off_is_none(path: str, text: str, told: bool) -> None:
+    found = run_rules({"train.py": BEFORE, path: text}, OPT).findings
+    assert any("search for a learning rate" in finding.reason for finding in found) is told
+    assert {finding.fix for finding in found} == {"unsafe" if told else "safe"}
