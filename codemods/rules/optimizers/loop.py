@@ -179,7 +179,7 @@ def _text(verdict: OptimizerVerdict, shape: StepShape) -> str:
         each = " + ".join(f"[{index}] * {frequency}" for index, frequency in enumerate(turns))
         lines += [
             f"turns = {each}",
-            f"{INDEX} = turns[{shape.names.batch_idx} % len(turns)]",
+            f"{INDEX} = turns[{_batch_of(verdict, shape)} % len(turns)]",
             f"optimizer = {this}.optimizers()[{INDEX}]",
             *inner,
         ]
@@ -200,6 +200,11 @@ def _text(verdict: OptimizerVerdict, shape: StepShape) -> str:
     if verdict.item.batch_outputs:
         lines.append(f'return {{"{RETURNED}": outputs}}')
     return "\n".join([f"def {STEP}({this}):", *_indented(lines)]) + "\n"
+
+
+def _batch_of(verdict: OptimizerVerdict, shape: StepShape) -> str:
+    """The number of the batch by which optimizers take turns: in its epoch, or of all epochs."""
+    return f"{shape.names.this}.trainer.fit_loop.total_batch_idx" if verdict.across else shape.names.batch_idx
 
 
 def _output(verdict: OptimizerVerdict, shape: StepShape) -> str:

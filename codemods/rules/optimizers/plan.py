@@ -41,6 +41,9 @@ WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
 TBPTT = "TBP001"
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 EMPTY = ConfiguredOptimizers(None, None)
+BY_EPOCH = "1.4.0"
+"""The first release in which optimizers with a frequency took turns by the number of the batch in its epoch:
+`loops/batch/training_batch_loop.py` of 1.4.9, not `trainer/training_loop.py` of 1.3.8."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class OptimizerVerdict:
     `drop` where the parameter goes (it was always `constant`, where the step reads it), `none` where `refusal` says why
     nothing is done, `keep` where it says why the one parameter of a class with one optimizer stays, `other` for a class
     that is none of Lightning's, or another rule's. `base` is the class of the loop that a follower belongs to,
-    `batches` whether global_step is to count them, `apart` are the subclasses (path, name) that stay automatic.
+    `batches` whether global_step is to count them, `apart` are the subclasses (path, name) that stay automatic,
+    `across` whether turns go on from one epoch to the next.
     """
 
     item: SeveralOptimizers
@@ -79,6 +83,7 @@ class OptimizerVerdict:
     batches: bool = False
     constant: str = ""
     apart: tuple[tuple[str, str], ...] = ()
+    across: bool = False
 
     @property
     def configured(self) -> ConfiguredOptimizers:
@@ -206,6 +211,7 @@ def _judge(
         skips=item.skips or any(_skips(each, item.configured or EMPTY) for each in followers),
         attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
         apart=tuple((each.path, each.name) for each in apart),
+        across=admits_below(facts, LIGHTNING, BY_EPOCH) and not admits_from(facts, LIGHTNING, BY_EPOCH, "2.0.0"),
     )
     return _doubted(facts, verdict, doubts_of_own(facts, fact, seen.own, given))
 

@@ -191,3 +191,35 @@ def test_counted_as_on_1_5() -> None:
     assert levels(made) == {"safe"}
     record = train({"train.py": made.final()["train.py"].decode()})
     assert record.failure is None, record.failure
+
+
+TURNS = configured('({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 2})')
+TAKEN = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    assert optimizer_idx == [0, 1, 1][(5 * self.current_epoch + batch_idx) % 3]
+    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
+"""
+
+
+def test_turns_go_on_over_epochs_as_before_1_4() -> None:
+    made = made_of(program(TAKEN, configure=TURNS), "pytorch-lightning==1.3.8")
+    assert levels(made) == {"safe"}
+    record = train({"train.py": made.final()["train.py"].decode()})
+    assert record.failure is None, record.failure
+
+
+@pytest.mark.parametrize(
+    ("pin", "across"),
+    [
+        ("pytorch-lightning==0.8.5", True),
+        ("pytorch-lightning>=1.2,<1.4", True),
+        ("pytorch-lightning>=1.2", False),
+        ("pytorch-lightning==1.4.9", False),
+        ("pytorch-lightning==2.1.0", False),
+        ("torch==2.1.0", False),
+    ],
+)
+def test_turns_begin_anew_with_each_epoch_where_a_later_release_may_run_it(pin: str, across: bool) -> None:
+    after = made_of(program(configure=TURNS), pin).final()["train.py"].decode()
+    assert ("turns[self.trainer.fit_loop.total_batch_idx % len(turns)]" in after) is across
+    assert ("turns[batch_idx % len(turns)]" in after) is not across
