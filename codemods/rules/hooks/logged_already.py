@@ -6,10 +6,10 @@ import ast
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, uses
+from codemods.code.syntax import Function, assigned_to, uses
 from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import ReturnedLog, written_out
+from codemods.rules.hooks.returned_logs import ReturnedLog, blocks_of, written_out
 from codemods.rules.hooks.training_steps import STEPS
 
 _TAKING = frozenset({"item", "detach", "cpu", "clone", "mean", "sum", "float"})
@@ -19,15 +19,16 @@ _APART_FROM = ("on_step", "on_epoch")
 
 
 def logged_already(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> ReturnedLog | None:
-    """A return at the end of a step that gives under `log` and `progress_bar` what the step has logged itself under the
+    """A return of a step that gives under `log` and `progress_bar` what the block before it has logged itself under the
     same names, so that these can go; None for another one."""
     entries = written_out(item, method, node) or []
     parts = dict(entries)
-    if method.name not in STEPS or node is not method.body[-1] or "loss" not in parts or len(parts) != len(entries):
+    if method.name not in STEPS or "loss" not in parts or len(parts) != len(entries):
         return None
-    shown = DictUses(file, method)
-    known = [shown.items(each) for name, each in parts.items() if name in LOGGED]
-    logged = {name: call for statement in method.body if (call := _log_call(statement)) and (name := _name_of(call))}
+    block = next(each for each in blocks_of(method) if node in each)
+    before = block[: block.index(node)]
+    known = [_items(file, method, before, each) for name, each in parts.items() if name in LOGGED]
+    logged = {name: call for statement in before if (call := _log_call(statement)) and (name := _name_of(call))}
     values = [(logged.get(key), each) for found in known for key, each in (found or {}).items()]
     same = all(call and ast.dump(call.args[1]) == ast.dump(each) for call, each in values)
     names = {each.id for _, value in values for each in walk(value) if isinstance(each, ast.Name)}
@@ -37,8 +38,24 @@ def logged_already(file: PythonFile, item: ClassNode, method: Function, node: as
     apart = any(item.arg in (None, *_APART_FROM) for call, _ in values if call for item in call.keywords)
     called = node.value.id if isinstance(node.value, ast.Name) else None
     dicts = [each for name, each in parts.items() if name in LOGGED and isinstance(each, ast.Name)]
-    unread = {each.id for each in dicts if _is_read_there_alone(method, each.id, dicts)}
+    unread = {each.id for each in dicts if _is_read_there_alone(method, each.id)}
     return ReturnedLog(node, called, (), not apart, False, True, unread=tuple(sorted(unread)))
+
+
+def _items(file: PythonFile, method: Function, before: list[ast.stmt], value: ast.expr) -> dict[str, ast.expr] | None:
+    """The keys and values of a dict, of a name as the statements before bind it where other blocks of the method bind
+    it anew."""
+    shown = DictUses(file, method)
+    if isinstance(value, ast.Name) and len(assigned_to(method, value.id)) > 1:
+        own = [statement for statement in before if any(map(_is_stored, uses(statement, value.id)))]
+        if not own or not isinstance(own[-1], ast.Assign) or not _is_read_there_alone(method, value.id):
+            return None
+        value = own[-1].value
+    return shown.items(value) if isinstance(value, ast.Name | ast.Dict) else None
+
+
+def _is_stored(use: ast.Name) -> bool:
+    return not isinstance(use.ctx, ast.Load)
 
 
 def _is_idle(value: ast.expr) -> bool:
@@ -48,10 +65,19 @@ def _is_idle(value: ast.expr) -> bool:
     return taken and not any(isinstance(each, ast.NamedExpr | ast.Await) for each in walk(value))
 
 
-def _is_read_there_alone(method: Function, name: str, places: list[ast.Name]) -> bool:
-    """Whether a name is bound once, and read nowhere but in some places."""
-    found = uses(method, name)
-    return len([use for use in found if use not in places]) == 1
+def _is_read_there_alone(method: Function, name: str) -> bool:
+    """Whether a name is bound by plain assignments alone, and read nowhere but as what a dict has under `log` or
+    `progress_bar`."""
+    given = {
+        id(value)
+        for each in walk(method)
+        if isinstance(each, ast.Dict)
+        for key, value in zip(each.keys, each.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value in LOGGED
+    }
+    read = [use for use in uses(method, name) if not _is_stored(use)]
+    stored = [use for use in uses(method, name) if _is_stored(use)]
+    return len(stored) == len(assigned_to(method, name)) and all(id(use) in given for use in read)
 
 
 def _log_call(statement: ast.stmt) -> ast.Call | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
@@ -314,26 +313,49 @@ def _displayed(value: ast.expr | None) -> list[ast.expr | None]:
 
 
 def _named_before(method: Function, node: ast.Return) -> ast.expr | None:
-    """What a returned name is bound to in the statement before, where the method uses the name for nothing else than
-    to return what it has just been bound to."""
-    pairs = [pair for block in _blocks(method) for pair in pairwise(block)]
+    """What a returned name is bound to in the same block before, where the method uses the name for nothing else than
+    to return what it has been bound to, and what that is made of stays the same until then."""
     name = node.value.id if isinstance(node.value, ast.Name) else ""
-    bound = {
-        id(after.value): before.value
-        for before, after in pairs
-        if isinstance(before, ast.Assign)
-        and [is_name(target, name) for target in before.targets] == [True]
-        and isinstance(after, ast.Return)
-        and after.value is not None
-        and is_name(after.value, name)
-    }
+    ends = (
+        (block[:index], each.value)
+        for block in blocks_of(method)
+        for index, each in enumerate(block)
+        if isinstance(each, ast.Return) and each.value is not None and is_name(each.value, name)
+    )
+    bound = {id(end): value for before, end in ends if (value := _last_bound(before, name))}
     loads = [use for use in uses(method, name) if isinstance(use.ctx, ast.Load)]
     stores = [use for use in uses(method, name) if not isinstance(use.ctx, ast.Load)]
     alone = len(stores) == len(bound) and all(id(use) in bound for use in loads)
     return bound.get(id(node.value)) if alone else None
 
 
-def _blocks(method: Function) -> Iterator[list[ast.stmt]]:
+def _last_bound(before: list[ast.stmt], name: str) -> ast.expr | None:
+    """What the last statement `name = value` of some statements binds, where it is the same behind all of them."""
+    for index in reversed(range(len(before))):
+        bound = before[index]
+        if isinstance(bound, ast.Assign) and [is_name(target, name) for target in bound.targets] == [True]:
+            return bound.value if _stays(bound.value, before[index + 1 :]) else None
+    return None
+
+
+def _stays(value: ast.expr, between: list[ast.stmt]) -> bool:
+    """Whether a dict would be the same if it were made behind some statements: of names and literals alone, and of none
+    that they bind."""
+    parts = [each for each in walk(value) if each is not value]
+    plain = not any(isinstance(each, ast.Call | ast.Attribute | ast.Subscript | ast.Await) for each in parts)
+    read = {each.id for each in parts if isinstance(each, ast.Name)}
+    stored = {
+        each.id for statement in between for each in walk(statement) if isinstance(each, ast.Name) and _is_bound(each)
+    }
+    return not between or (plain and not read & stored)
+
+
+def _is_bound(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def blocks_of(method: Function) -> Iterator[list[ast.stmt]]:
+    """The lists of statements below a method."""
     for node in walk(method):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)

@@ -1,0 +1,105 @@
+"""LIT213: dicts that each branch of a step names, logs by itself or changes before it returns them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule
+
+MODEL = """\
+from pytorch_lightning import LightningModule
+
+
+class GAN(LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        if optimizer_idx == 0:
+            g_loss = self(batch)
+            shown = {"g_loss": g_loss}
+            output = {"loss": g_loss, "progress_bar": shown, "log": shown}
+            self.log("g_loss", g_loss, prog_bar=True)
+            self.made = g_loss
+            return output
+        d_loss = self(batch)
+        shown = {"d_loss": d_loss}
+        output = {"loss": d_loss, "log": shown}
+        self.log("d_loss", d_loss)
+        return output
+"""
+AFTER = """\
+from pytorch_lightning import LightningModule
+
+
+class GAN(LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        if optimizer_idx == 0:
+            g_loss = self(batch)
+            output = {"loss": g_loss}
+            self.log("g_loss", g_loss, prog_bar=True)
+            self.made = g_loss
+            return output
+        d_loss = self(batch)
+        output = {"loss": d_loss}
+        self.log("d_loss", d_loss)
+        return output
+"""
+LOGGED = '            self.log("g_loss", g_loss, prog_bar=True)\n'
+
+
+def test_what_each_branch_logs_itself_is_not_returned() -> None:
+    assert rewritten({"a.py": MODEL}, rule("LIT213"))["a.py"] == AFTER
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (LOGGED, '            if batch_idx:\n                self.log("g_loss", g_loss)\n'),
+        (LOGGED, '            self.log("d_loss", g_loss)\n'),
+        (LOGGED, '            self.log("g_loss", g_loss * 2)\n'),
+        (LOGGED, f'{LOGGED}            shown["more"] = batch\n'),
+        (LOGGED, f"{LOGGED}            self.keep(shown)\n"),
+        (LOGGED, f"{LOGGED}            g_loss = g_loss + 1\n"),
+        (LOGGED, f'{LOGGED}            output["more"] = 1\n'),
+        (LOGGED, f"{LOGGED}            for shown in batch:\n                pass\n"),
+        ('            shown = {"g_loss": g_loss}\n', '            shown = {"g_loss": g_loss, **self.more}\n'),
+    ],
+)
+def test_what_is_not_surely_the_same_is_left(old: str, new: str) -> None:
+    assert old in MODEL
+    assert refusals({"a.py": MODEL.replace(old, new)}, "LIT213")
+
+
+BETWEEN = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self(batch)
+        output = {"loss": loss, "log": {"error": loss}}
+        self.seen = batch_idx
+        return output
+"""
+
+
+def test_a_dict_that_is_named_some_lines_before_is_logged_at_the_return() -> None:
+    after = rewritten({"a.py": BETWEEN}, rule("LIT213"))["a.py"]
+    assert after.endswith(
+        '        output = {"loss": loss}\n        self.seen = batch_idx\n'
+        '        self.log_dict({"error": loss})\n        return output\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.seen = batch_idx", "loss += 1"),
+        ("self.seen = batch_idx", "for loss in batch: pass"),
+        ("self.seen = batch_idx", "output = dict(output)"),
+        ("self.seen = batch_idx", "self.keep(output)"),
+        ('{"error": loss}', '{"error": loss.item()}'),
+        ('{"error": loss}', '{"error": self.loss}'),
+    ],
+)
+def test_one_that_may_be_another_by_then_is_left(old: str, new: str) -> None:
+    assert old in BETWEEN
+    assert refusals({"a.py": BETWEEN.replace(old, new)}, "LIT213")
