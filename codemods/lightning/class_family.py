@@ -70,6 +70,12 @@ def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[
     return None
 
 
+def asks_others(facts: Facts, fact: ClassFact, path: str, name: str) -> bool:
+    """Whether a file asks for a method of objects of classes alone that have nothing to do with one class."""
+    file = facts.open(path)
+    return file is not None and _are_of_others(file, facts, fact, name, file.attributes(name))
+
+
 def times_of_others(facts: Facts, fact: ClassFact, name: str) -> int:
     """How often other files speak of a name as a method of their own classes, which have nothing to do with one class:
     where they define it, and where they ask `self` for it."""

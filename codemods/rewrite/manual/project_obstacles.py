@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from codemods.lightning.class_family import asked_of_another, clash, family
+from codemods.lightning.class_family import asked_of_another, asks_others, clash, family
 from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.rewrite.manual.trainers import naming
 
@@ -80,9 +80,10 @@ def surroundings(
     """Why callers in other files, and callbacks that manual optimization would leave without what they need,
     forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them, `unfit` of words;
     `known` are files whose callers follow."""
-    callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path, *known}
+    named = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path, *known}
+    callers = [path for path in sorted(named) if not asks_others(facts, fact, path, "training_step")]
     if callers:
-        return f"training_step is called by name in {min(callers)}"
+        return f"training_step is called by name in {callers[0]}"
     if told := asked_of_another(facts, fact, "training_step", known):
         return told
     for word, why in unfit.items():

@@ -9,8 +9,7 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, assigned_to, uses
 from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
-from codemods.rules.hooks.returned_logs import ReturnedLog, blocks_of, written_out
-from codemods.rules.hooks.training_steps import STEPS
+from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, blocks_of, written_out
 
 _TAKING = frozenset({"item", "detach", "cpu", "clone", "mean", "sum", "float"})
 """Methods of a tensor that do nothing but give something of it: what they are asked may go."""
@@ -23,7 +22,7 @@ def logged_already(file: PythonFile, item: ClassNode, method: Function, node: as
     same names, so that these can go; None for another one."""
     entries = written_out(item, method, node) or []
     parts = dict(entries)
-    if method.name not in STEPS or "loss" not in parts or len(parts) != len(entries):
+    if method.name in HOOKS or "loss" not in parts or len(parts) != len(entries):
         return None
     block = next(each for each in blocks_of(method) if node in each)
     before = block[: block.index(node)]

@@ -49,6 +49,38 @@ def test_what_each_branch_logs_itself_is_not_returned() -> None:
     assert rewritten({"a.py": MODEL}, rule("LIT213"))["a.py"] == AFTER
 
 
+HANDED = """\
+from pytorch_lightning import LightningModule
+
+
+class GAN(LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        if optimizer_idx == 0:
+            return self.generate(batch)
+        return self.judge(batch)
+
+    def generate(self, batch):
+        loss = self(batch)
+        self.log("g_loss", loss)
+        return {"loss": loss, "progress_bar": {"g_loss": loss}, "log": {"g_loss": loss}}
+
+    def judge(self, batch):
+        loss = self(batch)
+        self.log("d_loss", loss)
+        return {"loss": loss, "log": {"d_loss": loss}}
+"""
+
+
+def test_methods_of_which_a_step_gives_the_result_are_looked_at_too() -> None:
+    after = rewritten({"a.py": HANDED}, rule("LIT213"))["a.py"]
+    assert after.count('        return {"loss": loss}\n') == 2 and after.count("self.log(") == 2
+    used = HANDED.replace("        return self.judge(batch)", '        return {"loss": self.judge(batch)["log"]}')
+    assert (
+        "self.generate(batch)" in used
+        and '"log": {"d_loss": loss}' in rewritten({"a.py": used}, rule("LIT213"))["a.py"]
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -446,3 +446,36 @@ def test_a_search_that_is_off_is_none(path: str, text: str, told: bool) -> None:
     found = run_rules({"train.py": BEFORE, path: text}, OPT).findings
     assert any("search for a learning rate" in finding.reason for finding in found) is told
     assert {finding.fix for finding in found} == {"unsafe" if told else "safe"}
+
+
+OTHER = """\
+from train import GAN
+
+
+class Agent:
+    def training_step(self, size):
+        return size
+
+
+def main(model):
+    agent = Agent()
+    agent.training_step(4)
+    return GAN()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "free"),
+    [
+        ("agent", "agent", True),
+        ("agent = Agent()", "agent = GAN()", False),
+        ("agent = Agent()", "agent = Agent() if model else GAN()", False),
+        ("    agent.training_step", "    model.training_step", False),
+        ("    agent.training_step", "    agent.model.training_step", False),
+        ("class Agent:", "class Agent(GAN):", False),
+    ],
+)
+def test_a_step_of_something_else_in_a_file_that_names_the_class(old: str, new: str, free: bool) -> None:
+    assert old in OTHER
+    made = run_rules({"train.py": BEFORE, "more.py": OTHER.replace(old, new)}, OPT)
+    assert bool(made.changes) is free
