@@ -111,10 +111,21 @@ def _are_of_others(file: PythonFile, facts: Facts, fact: ClassFact, name: str, a
             return False
         made = [each.value for each in definitions_of(space, node.value.id)]
         scope = file.scope_within(within)
-        called = [scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in made]
+        built = [_built(value) if value else None for value in made]
+        called = [scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in built]
         if not called or not all(dotted and _is_apart(facts, file, dotted, kin) for dotted in called):
             return False
     return True
+
+
+def _built(value: ast.expr) -> ast.expr:
+    """What makes an object, without the methods of torch.nn.Module behind it that give back the object itself."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _ITSELF:
+        value = value.func.value
+    return value
+
+
+_ITSELF = frozenset({"cpu", "cuda", "double", "eval", "float", "half", "to", "train"})
 
 
 def _is_apart(facts: Facts, file: PythonFile, dotted: str, kin: set[ClassFact]) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, assigned_to, uses
+from codemods.code.syntax import Function, assigned_to, targets_of, uses
 from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, blocks_of, written_out
@@ -30,13 +31,14 @@ def logged_already(file: PythonFile, item: ClassNode, method: Function, node: as
     logged = {name: call for statement in before if (call := _log_call(statement)) and (name := _name_of(call))}
     values = [(logged.get(key), each) for found in known for key, each in (found or {}).items()]
     same = all(call and ast.dump(call.args[1]) == ast.dump(each) for call, each in values)
-    names = {each.id for _, value in values for each in walk(value) if isinstance(each, ast.Name)}
-    once = all(sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) < 2 for name in names)
-    if None in known or not (same and once and all(_is_idle(value) for _, value in values)):
+    if None in known or not (same and all(_is_idle(value) for _, value in values)):
         return None
     apart = any(item.arg in (None, *_APART_FROM) for call, _ in values if call for item in call.keywords)
     called = node.value.id if isinstance(node.value, ast.Name) else None
     dicts = [each for name, each in parts.items() if name in LOGGED and isinstance(each, ast.Name)]
+    calls = {id(call) for call, _ in values}
+    if not _stay(before, calls, {called, *(each.id for each in dicts)}, [value for _, value in values]):
+        return None
     unread = {each.id for each in dicts if _is_read_there_alone(method, each.id)}
     return ReturnedLog(node, called, (), not apart, False, True, unread=tuple(sorted(unread)))
 
@@ -51,6 +53,20 @@ def _items(file: PythonFile, method: Function, before: list[ast.stmt], value: as
             return None
         value = own[-1].value
     return shown.items(value) if isinstance(value, ast.Name | ast.Dict) else None
+
+
+def _stay(before: list[ast.stmt], calls: Container[int], names: Container[str | None], values: list[ast.expr]) -> bool:
+    """Whether nothing binds anew what some values are made of, from where the first of them is logged or put into a
+    dict of those names on."""
+    first = next(
+        index
+        for index, statement in enumerate([*before, None])
+        if statement is None
+        or (isinstance(statement, ast.Expr) and id(statement.value) in calls)
+        or any(isinstance(target, ast.Name) and target.id in names for target in targets_of(statement))
+    )
+    read = {each.id for value in values for each in walk(value) if isinstance(each, ast.Name)}
+    return not any(_is_stored(use) for statement in before[first:] for name in read for use in uses(statement, name))
 
 
 def _is_stored(use: ast.Name) -> bool:

@@ -74,6 +74,8 @@ class GAN(LightningModule):
 def test_methods_of_which_a_step_gives_the_result_are_looked_at_too() -> None:
     after = rewritten({"a.py": HANDED}, rule("LIT213"))["a.py"]
     assert after.count('        return {"loss": loss}\n') == 2 and after.count("self.log(") == 2
+    sums = HANDED.replace('        self.log("g_loss"', '        loss = loss + 1\n        self.log("g_loss"')
+    assert rewritten({"a.py": sums}, rule("LIT213"))["a.py"].count('        return {"loss": loss}\n') == 2
     used = HANDED.replace("        return self.judge(batch)", '        return {"loss": self.judge(batch)["log"]}')
     assert (
         "self.generate(batch)" in used
@@ -90,6 +92,8 @@ def test_methods_of_which_a_step_gives_the_result_are_looked_at_too() -> None:
         (LOGGED, f'{LOGGED}            shown["more"] = batch\n'),
         (LOGGED, f"{LOGGED}            self.keep(shown)\n"),
         (LOGGED, f"{LOGGED}            g_loss = g_loss + 1\n"),
+        (LOGGED, f"            g_loss = g_loss + 1\n{LOGGED}"),
+        (LOGGED, f"{LOGGED}            for g_loss in batch:\n                pass\n"),
         (LOGGED, f'{LOGGED}            output["more"] = 1\n'),
         (LOGGED, f"{LOGGED}            for shown in batch:\n                pass\n"),
         ('            shown = {"g_loss": g_loss}\n', '            shown = {"g_loss": g_loss, **self.more}\n'),

@@ -468,7 +468,10 @@ def main(model):
     ("old", "new", "free"),
     [
         ("agent", "agent", True),
+        ("agent = Agent()", "agent = Agent().to(model.device).train()", True),
         ("agent = Agent()", "agent = GAN()", False),
+        ("agent = Agent()", "agent = GAN().to(model.device)", False),
+        ("agent = Agent()", "agent = Agent().best()", False),
         ("agent = Agent()", "agent = Agent() if model else GAN()", False),
         ("    agent.training_step", "    model.training_step", False),
         ("    agent.training_step", "    agent.model.training_step", False),
