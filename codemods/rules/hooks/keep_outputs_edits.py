@@ -70,7 +70,7 @@ def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: OutputK
     given = next(iter(parameters(item.methods[stage.old])), "")
 
     def rename(method: cst.FunctionDef) -> list[Any]:
-        method = _alone(edits.without_parameter(method, given) if given else _without_stars(method))
+        method = alone(edits.without_parameter(method, given) if given else _without_stars(method))
         method = method.with_changes(name=method.name.with_changes(value=stage.new))
         method = _calling(method, stage, stage.old)
         text = _taken(stage, given, keeping)
@@ -130,7 +130,7 @@ def _without_stars(method: cst.FunctionDef) -> cst.FunctionDef:
     return method.with_changes(params=params)
 
 
-def _alone(method: cst.FunctionDef) -> cst.FunctionDef:
+def alone(method: cst.FunctionDef) -> cst.FunctionDef:
     """The method with its one parameter on the line of its name, unless a comment stands there."""
     params = method.params.params
     if len(params) != 1 or m.findall(method.params, m.Comment()):

@@ -96,11 +96,12 @@ def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     import libcst as cst
 
     from codemods.rewrite.edits import without_parameter
+    from codemods.rules.hooks.keep_outputs_edits import alone
 
     dropped = [param.name.value for param in node.params.params[1 : 4 if name == SAVE else 3]]
     for parameter in dropped:
         node = without_parameter(node, parameter)
-    return node.with_changes(name=cst.Name(NEW[name]))
+    return alone(node).with_changes(name=cst.Name(NEW[name]))
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:

@@ -46,6 +46,10 @@ ADVICE = (
     "`self.toggle_optimizer(optimizer)`, the loss, `optimizer.zero_grad()`, `self.manual_backward(loss)`, "
     "`optimizer.step()` and `self.untoggle_optimizer(optimizer)`."
 )
+BY_HAND = (
+    "Take out its parameter `optimizer_idx`, which it does not read, and set `self.automatic_optimization = False` "
+    "behind `super().__init__()`."
+)
 
 
 def collect(file: PythonFile) -> OptimizerFileSummary | None:
@@ -105,7 +109,9 @@ def _class_match(file: PythonFile, verdict: OptimizerVerdict) -> Iterator[Match]
         hooks = " and ".join(f"`{name}`" for name, method in item.methods.items() if _is_given_it(name, method))
         if verdict.what == "none":
             also = f" Take optimizer_idx out of {hooks} too." if hooks else ""
-            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}{also}", "M214")
+            plain = verdict.item.unread and "optimizes by hand" in verdict.refusal
+            advice = f"{BY_HAND if plain else ADVICE}{also}"
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {advice}", "M214")
             continue
         doubts = f"Check this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
         told = [

@@ -57,6 +57,13 @@ def test_the_state_is_kept() -> None:
     assert kept.returned == [3, 6]
 
 
+def test_a_head_of_several_lines_of_which_one_name_is_left_is_one_line() -> None:
+    text = BEFORE.replace(
+        "(self, trainer, pl_module, checkpoint)", "(\n        self, trainer, pl_module, checkpoint\n    )"
+    )
+    assert "    def state_dict(self):\n" in rewritten({"count.py": text}, LIT)["count.py"]
+
+
 LEFT = {
     "asks the module": ("self.seen}", "pl_module.seen}", "does not get"),
     "asks the checkpoint": (

@@ -435,7 +435,7 @@ def test_what_may_be_of_another_kind_is_left(old: str, new: str) -> None:
     ("call", "advice"),
     [
         ("Accuracy()", 'write `Accuracy(task="multiclass", num_classes=...)`, or'),
-        ("Accuracy(num_classes=1)", 'write `Accuracy(task="multiclass", num_classes=1)`, or'),
+        ("Accuracy(num_classes=3)", 'write `Accuracy(task="multiclass", num_classes=3)`, or'),
         ("Accuracy(0.3)", "num_labels=...`, and its other arguments by name."),
         ("Accuracy(mdmc_average='samplewise')", "num_labels=...`, without mdmc_average=."),
     ],
@@ -451,3 +451,15 @@ def test_the_advice_is_a_call_that_works(call: str, advice: str) -> None:
 def test_no_metric_with_a_task_takes_what_is_gone(metric: str, name: str) -> None:
     with pytest.raises(ValueError, match=f"nexpected keyword.*{name}"):
         getattr(torchmetrics, metric)(task="multiclass", num_classes=3, **{name: False})
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        ("Accuracy(num_classes=1)", 'write `Accuracy(task="binary")`.'),
+        ("Accuracy(num_classes=1, threshold=0.3)", 'write `Accuracy(task="binary", threshold=0.3)`.'),
+    ],
+)
+def test_one_class_alone_is_said_of_two(call: str, advice: str) -> None:
+    [reason] = refusals({"a.py": f"from torchmetrics import Accuracy\n\nmetric = {call}\n"}, "MET001")
+    assert advice in reason

@@ -482,3 +482,11 @@ def test_a_step_of_something_else_in_a_file_that_names_the_class(old: str, new: 
     assert old in OTHER
     made = run_rules({"train.py": BEFORE, "more.py": OTHER.replace(old, new)}, OPT)
     assert bool(made.changes) is free
+
+
+@pytest.mark.parametrize(("line", "plain"), [("", True), ("        print(optimizer_idx)\n", False)])
+def test_a_step_by_hand_that_leaves_the_index_unread_need_only_drop_it(line: str, plain: bool) -> None:
+    head, tail = changed().split(STEP)[0], SETUP + changed().split(SETUP)[1]
+    step = f"        for each in self.optimizers():\n            self.manual_backward(self(batch))\n{line}\n"
+    [reason] = refusals({"train.py": head + STEP + step + tail}, "OPT001")
+    assert ("Take out its parameter `optimizer_idx`" in reason) is plain
