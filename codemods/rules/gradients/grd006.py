@@ -25,6 +25,9 @@ from codemods.rules.gradients.pretrained import (
 )
 
 SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
+RESTORED = re.compile(rb"\bload_from_checkpoint\b|\bload_state_dict\(|\btorch\.load\(")
+PREPARED = re.compile(rb"\.eval\(|\.train\((?:False|mode)|\bTrainer\b|\bLightningCLI\b")
+BARE = "{} loads it, and has no `.eval()`: the dropout would be active there."
 MESSAGE = "`self.{}` comes from `{}` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
     "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout active, as before. "
@@ -45,7 +48,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         for loaded in loaded_by(file, facts, item):
             if is_trained(loaded):
-                yield _match(file, facts, loaded)
+                yield _match(file, facts, fact, loaded)
 
 
 def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -108,7 +111,7 @@ def _takes(call: ast.Call, name: str) -> bool:
     return any(isinstance(item, ast.Name) and item.id == name for item in given)
 
 
-def _match(file: PythonFile, facts: Facts, loaded: PretrainedAttribute) -> Match:
+def _match(file: PythonFile, facts: Facts, fact: ClassFact, loaded: PretrainedAttribute) -> Match:
     message = _message(loaded.name, loaded.call)
     if loaded.helper:
         reason = f"{loaded.helper} may be called elsewhere too: call `.train()` on it where it is trained"
@@ -118,8 +121,27 @@ def _match(file: PythonFile, facts: Facts, loaded: PretrainedAttribute) -> Match
         return Match(_place(file, loaded), message, "manual", reason, row="B11")
     when = era(facts, "2.2.0")
     both = when == "before" and not is_open(facts, LIGHTNING) and admits_from(facts, LIGHTNING, "2.2.0")
-    level: Fix = "safe" if when == "before" and not both else "unsafe"
-    return Match(_place(file, loaded), message, level, REASONS[when], row="B11", edits=(_edit(file, loaded),))
+    bare = _bare(facts, fact) if when == "before" else ""
+    level: Fix = "safe" if when == "before" and not (both or bare) else "unsafe"
+    reason = f"{REASONS[when]} {BARE.format(bare)}" if bare else REASONS[when]
+    return Match(_place(file, loaded), message, level, reason, row="B11", edits=(_edit(file, loaded),))
+
+
+def _bare(facts: Facts, fact: ClassFact) -> str:
+    """A file that loads a module, or one below it, and names neither a Trainer nor a mode; empty where none does."""
+    names = {each.name.rpartition(".")[2] for each in (fact, *facts.subclasses(fact))}
+    found = (
+        path
+        for name in sorted(names)
+        for path, source in facts.holding(name)
+        if source.kind in ("python", "notebook") and _loads_bare(source.unescaped, name.encode())
+    )
+    return next(found, "")
+
+
+def _loads_bare(text: bytes, name: bytes) -> bool:
+    called = re.search(rb"\b%b\b" % re.escape(name), text)
+    return bool(called and RESTORED.search(text)) and not PREPARED.search(text)
 
 
 def _place(file: PythonFile, loaded: PretrainedAttribute) -> Span:

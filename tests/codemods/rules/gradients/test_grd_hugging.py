@@ -38,6 +38,30 @@ def test_the_level_of_training_mode_depends_on_the_era() -> None:
         assert [finding.fix for finding in made.findings] == [level]
 
 
+USED = "from train import Model\n\nmodel = Model.load_from_checkpoint('a.ckpt')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        (f"{USED}print(model([1]))\n", "unsafe"),
+        (
+            f"import torch\n{USED.replace('.load_from_checkpoint', '')}model.load_state_dict(torch.load('a.pt'))\n",
+            "unsafe",
+        ),
+        (f"{USED}model.eval()\nprint(model([1]))\n", "safe"),
+        (f"from pytorch_lightning import Trainer\n{USED}Trainer().test(model)\n", "safe"),
+        (USED.replace("Model", "Other"), "safe"),
+        ("from train import Model\n\nmodel = Model()\n", "safe"),
+    ],
+)
+def test_a_model_that_is_loaded_without_a_mode_keeps_its_dropout_off(text: str, level: str) -> None:
+    files = {"train.py": model(BERT, LOAD), "use.py": text}
+    made = plan(sources(files), Options((GRD006,), pins=("pytorch-lightning==1.9.5",)))
+    assert [finding.fix for finding in made.findings] == [level]
+    assert ("use.py loads it, and has no `.eval()`" in made.findings[0].reason) is (level == "unsafe")
+
+
 def test_a_class_that_is_never_trained_is_left() -> None:
     assert findings(model(BERT, LOAD).replace("training_step", "predict_step"), GRD006) == []
 
