@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
-from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, assigned_to, is_name, uses
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, assigned_to, is_name, is_self_attribute, is_spelled, results, uses
 
 
 @dataclass(frozen=True)
@@ -89,3 +89,28 @@ def keys_of(value: ast.expr) -> set[str]:
         found = {keyword.arg for keyword in value.keywords if keyword.arg}
         return found.union(*(keys_of(argument) for argument in value.args[:1]))
     return set()
+
+
+def is_dict(item: ClassNode, method: Function, value: ast.expr) -> bool:
+    """Whether a value is plainly a dict: by itself, by what a method binds its name to, or by what the class's own
+    method gives for it among several things."""
+    if not isinstance(value, ast.Name):
+        return isinstance(value, ast.Dict | ast.DictComp) or (
+            isinstance(value, ast.Call) and is_spelled(value.func, "dict")
+        )
+    made = assigned_to(method, value.id)
+    if any(not isinstance(each, ast.Name) and is_dict(item, method, each) for each in made):
+        return True
+    for node in walk(method):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
+            continue
+        function = node.value.func
+        called = item.methods.get(function.attr) if isinstance(function, ast.Attribute) else None
+        if called is None or called is method or not is_self_attribute(function, called.name):
+            continue
+        for target in node.targets:
+            places = [index for index, each in enumerate(getattr(target, "elts", ())) if is_name(each, value.id)]
+            given = [each.elts for each in results(called) if isinstance(each, ast.Tuple)]
+            if any(len(each) > index and is_dict(item, called, each[index]) for index in places for each in given):
+                return True
+    return False

@@ -21,7 +21,7 @@ from codemods.code.syntax import (
     self_name,
     uses,
 )
-from codemods.rules.hooks.dict_uses import DictUses, keys_of
+from codemods.rules.hooks.dict_uses import DictUses, is_dict, keys_of
 from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.rules.hooks.shared_keys import is_same_surely, shared_calls
 from codemods.rules.hooks.training_steps import AGAIN, STEPS, asked_of_steps
@@ -193,6 +193,8 @@ def read_return(
     known = [shown.items(each) for each in (log, bar) if each is not None]
     keys = {key for found in known if found for key in found}
     asked = [name for name in others if name not in keys and watched(name)]
+    if dicts := [name for name in asked if is_dict(item, method, others[name])]:
+        return f"`{dicts[0]}`, which is looked up by name, is a dict, {NOT_LOGGED}"
     sure = None not in known or not (hook or asked)
     if not hook:
         if refused := refused_by_log(file, method, map(others.__getitem__, asked)):

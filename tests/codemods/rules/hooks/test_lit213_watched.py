@@ -101,3 +101,37 @@ def test_what_is_worked_out_in_the_dict_is_not_worked_out_twice() -> None:
 def test_a_key_of_a_hook(name: str, logged: bool) -> None:
     level, text = after(HOOK, f"ModelCheckpoint(monitor='{name}')\n")
     assert (level, 'self.log("count", len(outputs), logger=False)' in text) == ("unsafe", logged)
+
+
+LOOKED_UP = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def test_epoch_end(self, outputs):
+        logs, kept = self.collect(outputs)
+        return {"kept": kept, "log": logs}
+
+    def collect(self, outputs):
+        kept = {"all": outputs}
+        return {"n": len(outputs)}, kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"),
+    [
+        ("kept = {", "kept = {", True),
+        ('kept = {"all": outputs}', "kept = dict(all=outputs)", True),
+        ('kept = {"all": outputs}', "kept = len(outputs)", False),
+        ('"kept": kept', '"kept": {"all": kept}', True),
+        ("logs, kept = self.collect(outputs)", "logs, kept = outputs", False),
+        ("logs, kept = self.collect(outputs)", "kept, logs = self.collect(outputs)", True),
+        ('return {"n": len(outputs)}, kept', "return kept, len(outputs)", False),
+    ],
+)
+def test_a_dict_that_a_callback_looks_up_is_no_number(old: str, new: str, refused: bool) -> None:
+    assert old in LOOKED_UP
+    files = {"model.py": LOOKED_UP.replace(old, new), "run.py": "print(trainer.callback_metrics['kept'])\n"}
+    told = [reason for reason in refusals(files, "LIT213") if "`kept`, which is looked up by name, is a dict" in reason]
+    assert bool(told) is refused
