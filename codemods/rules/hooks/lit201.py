@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_super_call
+from codemods.code.syntax import is_super_call, results
 from codemods.finding import Span
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import fails_since_1
@@ -28,7 +28,7 @@ from codemods.rules.hooks.callbacks import (
     stale,
     watchers,
 )
-from codemods.rules.hooks.epoch_end import HALF, OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook
+from codemods.rules.hooks.epoch_end import HALF, OLDEST, STAGES, EpochEnd, Stage, own_calls, read_hook, reads_flat
 from codemods.rules.hooks.handed_outputs import ACCUMULATING, DETACHING, as_handed, changed, made_so
 from codemods.rules.hooks.irregular_definitions import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.project_constraints import (
@@ -39,6 +39,7 @@ from codemods.rules.hooks.project_constraints import (
     keeping,
     project_refusal,
 )
+from codemods.rules.hooks.results import train_result
 from codemods.rules.hooks.step_end import (
     PARALLEL,
     PRECISION,
@@ -303,6 +304,12 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
     refusal = file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
     if refusal:
         return refusal
+    if hook.stage.later and _misreads(item, hook.stage):
+        step = hook.stage.step
+        return (
+            f"it reads items by their names of what {step} returns, which is a tensor: called again, it would fail, so "
+            "delete it, or repair that first"
+        )
     if hook.idle and not any(hook.idle & other.methods for other in family(facts, fact)):
         return _EpochEndPlan(OutputKeeping("idle"))
     if hook.reads:
@@ -317,6 +324,14 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
         None,
         any(f"{other.name}.{hook.stage.old}" in shown[other.path].reading for other in above if other.path in shown),
     )
+
+
+def _misreads(item: ClassNode, stage: Stage) -> bool:
+    """Whether a hook takes each of its outputs for a dict, where its class's own step returns tensors alone."""
+    step = item.methods.get(stage.step)
+    if step is None or not reads_flat(item.methods[stage.old]):
+        return False
+    return {train_result(item, step, each) for each in results(step)} == {"tensor"}
 
 
 def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _EpochEndPlan) -> cst.ClassDef:

@@ -198,3 +198,23 @@ def test_what_calls_them_by_name_keeps_them() -> None:
 def test_no_hooks_of_a_module(text: str) -> None:
     made = run_rules({"a.py": text}, rule("LIT201"))
     assert made.findings == () and made.changes == ()
+
+
+GIVEN = '{"error": self.layer(batch).mean().detach()}'
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "refused"),
+    [
+        ("self.layer(batch).mean()", 'output["error"]', True),
+        ("self.layer(batch).mean()", "output", False),
+        ("self.layer(batch).mean()", "output[0]", False),
+        ("self.shared(batch)", 'output["error"]', False),
+        ("(self.layer(batch).mean(), batch)", 'output["error"]', False),
+        (GIVEN, 'output["error"]', False),
+    ],
+)
+def test_a_hook_that_would_fail_is_not_brought_back(given: str, read: str, refused: bool) -> None:
+    text = MODEL.replace(GIVEN, given).replace('output["error"]', read)
+    reasons = refusals({"a.py": text}, "LIT201")
+    assert any("which is a tensor: called again, it would fail" in reason for reason in reasons) is refused
