@@ -273,9 +273,13 @@ def without_gradients(item: ClassNode, decorator: ast.expr) -> bool:
 
 
 def takes_index(step: Function) -> bool:
-    """Whether an evaluation step can be given the index of the dataloader, so that there may be several."""
+    """Whether an evaluation step can be given the index of the dataloader, so that there may be several: not in place
+    of a parameter that is a text, a fraction or a truth value by default, with which 2.x refuses several."""
     arguments = step.args
-    return bool(len(parameters(step)) > 2 or arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+    own = arguments.defaults[-1:] if len(parameters(step)) == 3 else []
+    apart = any(isinstance(each, ast.Constant) and type(each.value) in (str, float, bool) for each in own)
+    third = len(parameters(step)) > 2 and not apart
+    return bool(third or arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
 
 
 def names_index(step: Function) -> bool:

@@ -400,3 +400,15 @@ def test_a_constructor_with_several_statements_on_a_line(begin: str) -> None:
     )
     after = rewritten({"model.py": text}, rule("LIT201"))["model.py"]
     assert f"        {begin}\n        self.validation_step_outputs = []\n" in after
+
+
+@pytest.mark.parametrize(
+    ("third", "several"),
+    [("scale=1.0", False), ('mode="val"', False), ("log=True", False), ("loader=0", True), ("other=None", True)],
+)
+def test_a_parameter_of_another_kind_is_no_index_of_a_dataloader(third: str, several: bool) -> None:
+    read = 'torch.stack([output["error"] for output in outputs]).mean()'
+    replacements = ((read, "self.summary(outputs)"), (STEP, STEP.replace("batch_idx)", f"batch_idx, {third})")))
+    after = rewritten(changed(BEFORE, *replacements), LIT)["model.py"]
+    assert ("for _ in self.trainer.num_val_batches" in after) is several
+    assert ("        self.validation_step_outputs.append(output)\n" in after) is not several

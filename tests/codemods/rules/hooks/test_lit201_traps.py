@@ -224,7 +224,7 @@ def test_a_hook_that_flattens_its_outputs_gets_a_list_for_each_dataloader(body: 
     assert "self.validation_step_outputs[dataloader_idx].append(output)" in after
 
 
-@pytest.mark.parametrize("parameter", ["stage='val'", "outer=None", "log=True", "kind"])
+@pytest.mark.parametrize("parameter", ["outer=None", "count=3", "kind"])
 def test_a_parameter_that_is_no_index_of_a_dataloader_is_not_taken_for_one(parameter: str) -> None:
     step = f"def validation_step(self, batch, batch_idx, {parameter})"
     text = BEFORE.replace("def validation_step(self, batch, batch_idx)", step)
