@@ -34,10 +34,12 @@ def searching(facts: Facts) -> str | None:
 
 
 _IDLE = re.compile(
-    rb"^[ \t]*#[^\r\n]*|auto_lr_find[\"']?[ \t]*[:=][ \t]*(?:[Ff]alse|None|null)(?=[ \t]*(?:[,)}\]#\r\n]|\Z))",
+    rb"^[ \t]*#[^\r\n]*"
+    rb"|auto_lr_find[\"']?[ \t]*[:=][ \t]*(?:[Ff]alse|None|null)(?=[ \t]*(?:[,)}\]#\r\n]|\Z))"
+    rb"|\.auto_lr_find\b(?![ \t]*=(?!=))",
     re.MULTILINE,
 )
-"""What asks for no search: a line that is a comment, and the flag that is off."""
+"""What asks for no search: a line that is a comment, the flag that is off, and a look at it."""
 
 
 def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -431,13 +431,16 @@ SEARCHING = [
     ("conf.yaml", "# auto_lr_find: True\n", False),
     ("run.py", "trainer = Trainer(auto_lr_find=False, max_epochs=1)\n# trainer.tuner.lr_find(model)\n", False),
     ("run.py", "Trainer(**{'auto_lr_find': False})\n", False),
+    ("run.py", "if trainer.auto_lr_find:\n    trainer.tune(model)\n", False),
+    ("run.py", "trainer.auto_lr_find = True\n", True),
+    ("run.sh", "python train.py trainer.auto_lr_find=True\n", True),
     ("conf.yaml", "auto_lr_find: rate\n", True),
     ("conf.yaml", "auto_lr_find: ${find}\n", True),
     ("run.py", "trainer = Trainer(auto_lr_find=False or tuned)\n", True),
     ("run.py", "def fit(auto_lr_find=False):\n    return Trainer(auto_lr_find=auto_lr_find)\n", True),
     ("run.py", "parser.add_argument('--auto_lr_find', default=False)\n", True),
     ("run.py", "print('#'); trainer.tuner.lr_find(model)\n", True),
-    ("run.py", "if trainer.auto_lr_find == False: pass\n", True),
+    ("run.py", "if trainer.auto_lr_find == False: pass\n", False),
 ]
 
 
