@@ -17,7 +17,7 @@ from codemods.engine.rewriting import DEEP, RequestedRewrite, RewrittenFile, fre
 from codemods.engine.scan import Options, Progress, Scan, scan, seldom_collecting
 from codemods.engine.scan_cache import Memory
 from codemods.engine.triggers import awake, sees_text
-from codemods.engine.turns import Looked, KnownTurns
+from codemods.engine.turns import KnownTurns, Looked
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.stated import is_forked, pins_of
